@@ -1,0 +1,31 @@
+/// Makes disposables.
+public enum Disposables {
+    /// A disposable that does nothing.
+    public static func create() -> any Disposable { NopDisposable() }
+
+    /// A disposable that runs `action` at the first `dispose()`, on the thread that calls it, and then lets go of it.
+    @preconcurrency
+    public static func create(with action: @escaping @Sendable () -> Void) -> any Cancelable {
+        ActionDisposable(action: Locked(action))
+    }
+
+    /// A disposable that disposes all of `disposables`, in their order.
+    public static func create(_ disposables: any Disposable...) -> any Cancelable { create(disposables) }
+
+    /// A disposable that disposes all of `disposables`, in their order.
+    public static func create(_ disposables: [any Disposable]) -> any Cancelable {
+        create { disposables.forEach { $0.dispose() } }
+    }
+}
+
+private struct NopDisposable: Disposable {
+    func dispose() {}
+}
+
+private struct ActionDisposable: Cancelable {
+    let action: Locked<(@Sendable () -> Void)?>
+
+    var isDisposed: Bool { action.withLock { $0 == nil } }
+
+    func dispose() { action.withLock { $0.take() }?() }
+}

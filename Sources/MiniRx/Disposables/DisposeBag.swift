@@ -1,0 +1,82 @@
+/// Disposes what it holds when it goes: keep one in the object that the subscriptions work for.
+///
+/// A subscription that has ended leaves the bag by itself, so a bag that lives long does not grow. What is inserted after the bag has gone
+/// is disposed at once. Safe from any thread.
+public final class DisposeBag: Sendable {
+    private let contents = Contents()
+
+    /// Creates an empty bag.
+    public init() {}
+
+    deinit { contents.dispose() }
+
+    /// Holds `disposable` until it ends or the bag goes.
+    public func insert(_ disposable: any Disposable) { contents.insert(disposable) }
+
+    /// Holds each of `disposables` until it ends or the bag goes.
+    public func insert(_ disposables: any Disposable...) { insert(disposables) }
+
+    /// Holds each of `disposables` until it ends or the bag goes.
+    public func insert(_ disposables: [any Disposable]) { disposables.forEach(contents.insert) }
+}
+
+extension Disposable {
+    /// Puts this into `bag`, which disposes it when it goes.
+    public func disposed(by bag: DisposeBag) { bag.insert(self) }
+}
+
+extension DisposeBag {
+    /// A subscription's place in a bag.
+    struct Membership: Sendable {
+        fileprivate let contents: Contents
+        fileprivate let slot: Int
+
+        func leave() { contents.remove(at: slot) }
+    }
+
+    /// Slots, of which the free ones are reused.
+    fileprivate struct Contents: Sendable {
+        private struct State {
+            var slots: [(any Disposable)?] = []
+            var free: [Int] = []
+            var isDisposed = false
+
+            mutating func insert(_ disposable: any Disposable) -> Int? {
+                guard !isDisposed else { return nil }
+                if let slot = free.popLast() {
+                    slots[slot] = disposable
+                    return slot
+                }
+                slots.append(disposable)
+                return slots.count - 1
+            }
+        }
+
+        private let state = Locked(State())
+
+        func insert(_ disposable: any Disposable) {
+            guard let slot = state.withLock({ $0.insert(disposable) }) else { return disposable.dispose() }
+            if let subscription = disposable as? Subscription, !subscription.join(Membership(contents: self, slot: slot)) {
+                remove(at: slot)
+            }
+        }
+
+        func remove(at slot: Int) {
+            let removed: (any Disposable)? = state.withLock { state in
+                guard !state.isDisposed else { return nil }
+                state.free.append(slot)
+                return state.slots[slot].take()
+            }
+            _ = consume removed
+        }
+
+        func dispose() {
+            let slots = state.withLock { state in
+                state.isDisposed = true
+                defer { (state.slots, state.free) = ([], []) }
+                return state.slots
+            }
+            slots.forEach { $0?.dispose() }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+extension Single {
+    /// The single that `transform` makes of the value. The first source is released before the second is subscribed to, on the thread that
+    /// the value came on. If `transform` throws, the single fails with that error.
+    ///
+    /// A function that returns itself by way of `flatMap` may go as deep as it likes: the stack stays flat.
+    @preconcurrency
+    public func flatMap<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Single<R>) -> Single<R> {
+        Single<R> { [run] subscription, observer in
+            run(subscription) { subscription, event in
+                do {
+                    subscription.next(try transform(event.get()), observer)
+                } catch {
+                    observer(subscription, .failure(error))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+public import Dispatch
+
+/// Decides where and when work runs.
+public protocol Scheduler: Sendable {
+    /// The scheduler's present time.
+    var now: DispatchTime { get }
+
+    /// Runs `action` once, `delay` from now. Disposing what is returned before then drops the action and lets go of what it holds.
+    func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable
+}
+
+/// RxSwift's name for ``Scheduler``.
+public typealias SchedulerType = Scheduler
+
+/// RxSwift's name for a span of time.
+public typealias RxTimeInterval = DispatchTimeInterval
+
+extension DispatchTimeInterval {
+    static var zero: DispatchTimeInterval { .nanoseconds(0) }
+}
+
+extension DispatchQueue {
+    /// Runs `action` after `delay`, unless it has been disposed.
+    func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+        let item = ScheduledItem(action)
+        if delay == .zero {
+            async(execute: item.run)
+        } else {
+            asyncAfter(deadline: .now() + delay, execute: item.run)
+        }
+        return item
+    }
+}
+
+/// An action that runs at most once, and not after it has been disposed: in both cases it is let go.
+struct ScheduledItem: Disposable {
+    private let action: Locked<(@Sendable () -> Void)?>
+
+    init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }
+
+    func run() { action.withLock { $0.take() }?() }
+
+    func dispose() { _ = action.withLock { $0.take() } }
+}

@@ -1,0 +1,162 @@
+import Dispatch
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Disposal")
+struct DisposalTests {
+    @Test("Nothing comes after dispose")
+    func silence() {
+        let events = Log<String>()
+        let producer = Producer<Int>()
+        let disposable = producer.single.subscribe { events.append("\($0)") }
+        disposable.dispose()
+        disposable.dispose()
+        producer.send(.success(1))
+        #expect(events.entries == [])
+    }
+
+    @Test("The order is event, release, onDisposed, however the event comes", arguments: Ending.allCases)
+    func order(ending: Ending) {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let source =
+            ending == .atOnce
+            ? Single<Int>.create {
+                $0(.success(1))
+                return log.disposable()
+            } : producer.single
+        let disposable = source.map { $0 }.subscribe(
+            onSuccess: { _ in log.append("event") }, onFailure: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+        switch ending {
+        case .atOnce: break
+        case .success: producer.send(.success(1))
+        case .failure: producer.send(.failure(TestError()))
+        case .dispose: disposable.dispose()
+        }
+        #expect(log.entries == (ending == .dispose ? ["release", "disposed"] : ["event", "release", "disposed"]))
+    }
+
+    enum Ending: CaseIterable { case atOnce, success, failure, dispose }
+
+    @Test("just ends with its event and then onDisposed")
+    func just() {
+        let log = Log<String>()
+        _ = Single.just(1).subscribe(onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+        #expect(log.entries == ["event", "disposed"])
+    }
+
+    @Test("never ends by dispose alone")
+    func never() {
+        let log = Log<String>()
+        let disposable = Single<Int>.never().subscribe(onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+        #expect(log.entries == [])
+        disposable.dispose()
+        #expect(log.entries == ["disposed"])
+    }
+
+    @Test("A dispose while the body runs waits for the resource, which is disposed as soon as it is returned")
+    func duringBody() {
+        let log = Log<String>()
+        let producer = Producer<Int>()
+        let disposable = SerialDisposable()
+        let body = Single<Int>.create { observer in
+            disposable.dispose()
+            observer(.success(2))
+            log.append("body ends")
+            return log.disposable()
+        }
+        disposable.disposable = producer.single.flatMap { _ in body }
+            .subscribe(onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["body ends", "release", "disposed"])
+    }
+
+    @Test("A dispose inside an operator's closure stops its own event")
+    func insideOperator() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let disposable = SerialDisposable()
+        disposable.disposable = producer.single
+            .map { value in
+                disposable.dispose()
+                return value
+            }
+            .subscribe(onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["release", "disposed"])
+    }
+
+    @Test("A dispose inside the observer changes nothing about the order")
+    func insideObserver() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let disposable = SerialDisposable()
+        disposable.disposable = producer.single.subscribe(
+            onSuccess: { _ in
+                disposable.dispose()
+                log.append("event")
+            }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["event", "release", "disposed"])
+    }
+
+    @Test("A disposed chain does not subscribe to what flatMap returns")
+    func noNextSource() {
+        let log = Log<String>()
+        let producer = Producer<Int>()
+        let disposable = SerialDisposable()
+        let next = Single<Int>.create { _ in
+            log.append("next")
+            return Disposables.create()
+        }
+        disposable.disposable = producer.single
+            .flatMap { _ in
+                disposable.dispose()
+                return next
+            }
+            .subscribe(onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["disposed"])
+    }
+
+    @Test("flatMap and catch release the earlier source before they subscribe to the next", arguments: [true, false])
+    func earlierFirst(isSuccess: Bool) {
+        let log = Log<String>()
+        let first = Producer<Int> { log.disposable("release first") }
+        let second = Single<Int>.create {
+            log.append("subscribe second")
+            $0(.success(2))
+            return log.disposable("release second")
+        }
+        let chain = isSuccess ? first.single.flatMap { _ in second } : first.single.catch { _ in second }
+        _ = chain.subscribe(onSuccess: { log.append("event \($0)") }, onDisposed: log.adds("disposed"))
+        first.send(isSuccess ? .success(1) : .failure(TestError()))
+        #expect(log.entries == ["release first", "subscribe second", "event 2", "release second", "disposed"])
+    }
+
+    @Test("A SerialDisposable disposes the old for the new, and what comes after its end")
+    func serial() {
+        let log = Log<String>()
+        let serial = SerialDisposable()
+        serial.disposable = log.disposable("first")
+        serial.disposable = log.disposable("second")
+        #expect(log.entries == ["first"])
+        serial.dispose()
+        serial.dispose()
+        serial.disposable = log.disposable("third")
+        #expect(log.entries == ["first", "second", "third"])
+        #expect(serial.isDisposed)
+    }
+
+    @Test("Disposables act once, and together in their order")
+    func disposables() {
+        let log = Log<String>()
+        let both = Disposables.create(Disposables.create(with: log.adds("a")), Disposables.create(with: log.adds("b")))
+        #expect(!both.isDisposed)
+        both.dispose()
+        both.dispose()
+        #expect(both.isDisposed)
+        #expect(log.entries == ["a", "b"])
+    }
+}

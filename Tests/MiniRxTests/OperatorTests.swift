@@ -1,0 +1,104 @@
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Operators")
+struct OperatorTests {
+    @Test("A closure that throws makes a failure, and the source is released")
+    func throwing() {
+        for chain in [
+            { (source: Single<Int>) in source.map { _ -> Int in throw TestError("map") } },
+            { $0.flatMap { _ in throw TestError("flatMap") } },
+            { $0.do(onSuccess: { _ in throw TestError("do") }) },
+        ] as [@Sendable (Single<Int>) -> Single<Int>] {
+            let log = Log<String>()
+            let producer = Producer<Int> { log.disposable() }
+            _ = chain(producer.single).subscribe(onFailure: { log.append(($0 as? TestError)?.name ?? "\($0)") })
+            producer.send(.success(1))
+            #expect(log.entries.count == 2)
+            #expect(["map", "flatMap", "do"].contains(log.entries.first))
+            #expect(log.entries.last == "release")
+        }
+    }
+
+    @Test("A catch that throws replaces the error")
+    func throwingCatch() async {
+        await #expect(throws: TestError("second")) {
+            try await Single<Int>.error(TestError("first")).catch { _ in throw TestError("second") }.value
+        }
+    }
+
+    @Test("catch and catchAndReturn recover, and let a value through")
+    func recovery() async throws {
+        #expect(try await Single<Int>.error(TestError()).catch { _ in .just(2) }.value == 2)
+        #expect(try await Single<Int>.error(TestError()).catchAndReturn(3).value == 3)
+        #expect(try await Single.just(1).catchAndReturn(3).value == 1)
+    }
+
+    @Test("deferred asks its factory at each subscription, and fails with what that throws")
+    func deferred() async throws {
+        let log = Log<String>()
+        let single = Single<Int>.deferred {
+            log.append("factory")
+            return .just(log.count)
+        }
+        #expect(log.entries == [])
+        #expect(try await single.value == 1)
+        #expect(try await single.value == 2)
+        await #expect(throws: TestError()) { try await Single<Int>.deferred { throw TestError() }.value }
+    }
+
+    @Test("do looks on, before and after, in order")
+    func order() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        _ = producer.single
+            .do(
+                onSuccess: { _ in log.append("before") }, afterSuccess: { _ in log.append("after") },
+                onSubscribe: log.adds("subscribe"), onSubscribed: log.adds("subscribed"), onDispose: log.adds("do disposed")
+            )
+            .subscribe(onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["subscribe", "subscribed", "before", "event", "after", "release", "do disposed", "disposed"])
+    }
+
+    @Test("do sees errors and may replace them")
+    func errors() {
+        let log = Log<String>()
+        _ = Single<Int>.error(TestError("first"))
+            .do(onError: { _ in throw TestError("second") }, afterError: { _ in log.append("after") })
+            .subscribe(onFailure: { log.append(($0 as? TestError)?.name ?? "\($0)") })
+        #expect(log.entries == ["second", "after"])
+    }
+
+    @Test("do's onDispose comes on dispose too, before the subscriber's")
+    func disposal() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        producer.single.do(onDispose: log.adds("inner")).map { $0 }.do(onDispose: log.adds("outer"))
+            .subscribe(onDisposed: log.adds("disposed")).dispose()
+        #expect(log.entries == ["release", "inner", "outer", "disposed"])
+    }
+
+    @Test("do around the first source of a flatMap is disposed before the second is subscribed to")
+    func disposalBeforeNext() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        _ = producer.single.do(onDispose: log.adds("do disposed"))
+            .flatMap { _ in Single<Int>.just(2).do(onSubscribe: log.adds("second")) }
+            .subscribe(onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["release", "do disposed", "second", "disposed"])
+    }
+
+    @Test("Operators subscribed to from inside another chain's callback run at once")
+    func nested() {
+        let log = Log<String>()
+        _ = Single.just(1).flatMap { value in
+            _ = Single.just(2).flatMap { .just($0) }.subscribe(onSuccess: { log.append("inner \($0)") })
+            log.append("after inner")
+            return .just(value)
+        }.subscribe(onSuccess: { log.append("outer \($0)") })
+        #expect(log.entries == ["inner 2", "after inner", "outer 1"])
+    }
+}

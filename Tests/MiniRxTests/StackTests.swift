@@ -1,0 +1,54 @@
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("The stack stays flat")
+struct StackTests {
+    @Test("A tail-recursive flatMap goes 100,000 deep on a stack of 512 KiB")
+    func flatMap() async {
+        @Sendable func down(_ count: Int) -> Single<Int> { count == 0 ? .just(0) : .just(count).flatMap { down($0 - 1) } }
+        #expect(await onSmallStack { down(100_000) } == 0)
+    }
+
+    @Test("A tail-recursive flatMap over create goes 100,000 deep, also when the first event comes from elsewhere")
+    func asynchronousStart() async {
+        @Sendable func step(_ count: Int) -> Single<Int> {
+            .create {
+                $0(.success(count))
+                return Disposables.create()
+            }
+        }
+        @Sendable func down(_ count: Int) -> Single<Int> { count == 0 ? .just(0) : step(count).flatMap { down($0 - 1) } }
+        let producer = Producer<Int>()
+        let log = Log<Int>()
+        _ = producer.single.flatMap(down).subscribe(onSuccess: log.append)
+        await onSmallStack { producer.send(.success(100_000)) }
+        #expect(log.entries == [0])
+    }
+
+    @Test("A chain of 100,000 catches is flat")
+    func recovery() async {
+        @Sendable func attempt(_ count: Int) -> Single<Int> {
+            Single<Int>.error(TestError()).catch { _ in count == 0 ? .just(7) : attempt(count - 1) }
+        }
+        #expect(await onSmallStack { attempt(100_000) } == 7)
+    }
+
+    private func onSmallStack(_ single: @escaping @Sendable () -> Single<Int>) async -> Int? {
+        let log = Log<Int>()
+        await onSmallStack { _ = single().subscribe(onSuccess: log.append) }
+        return log.entries.first
+    }
+
+    private func onSmallStack(_ work: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            let thread = Thread {
+                work()
+                continuation.resume()
+            }
+            thread.stackSize = 512 << 10
+            thread.start()
+        }
+    }
+}

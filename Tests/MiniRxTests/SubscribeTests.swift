@@ -1,0 +1,38 @@
+import MiniRx
+import TestSupport
+import Testing
+
+/// Serialized: `Hooks` is the process's own.
+@Suite("Subscribing", .serialized)
+struct SubscribeTests {
+    @Test("An error that nobody handles goes to the hook, whichever overload was used")
+    func hook() {
+        let log = Log<String>()
+        let original = Hooks.defaultErrorHandler
+        Hooks.defaultErrorHandler = { log.append(($0 as? TestError)?.name ?? "\($0)") }
+        defer { Hooks.defaultErrorHandler = original }
+        let object = Token()
+        _ = Single<Int>.error(TestError("closures")).subscribe(onSuccess: { _ in })
+        _ = Single<Int>.error(TestError("with")).subscribe(with: object, onSuccess: { _, _ in })
+        _ = Single<Int>.error(TestError("observer")).subscribe { _ in }
+        _ = Single.just(1).do(afterSuccess: { _ in throw TestError("after") }).subscribe()
+        #expect(log.entries == ["closures", "with", "after"])
+    }
+
+    @Test("subscribe(with:) hands over the object, and is silent once that has gone")
+    func withObject() {
+        let log = Log<String>()
+        let producer = Producer<Int>()
+        var object: Token? = Token()
+        for value in [1, 2] {
+            _ = object.map { object in
+                producer.single.subscribe(
+                    with: object, onSuccess: { log.append("\($1)") }, onFailure: { _, _ in log.append("failure") },
+                    onDisposed: { _ in log.append("disposed") })
+            }
+            if value == 2 { object = nil }
+            producer.send(value == 1 ? .success(value) : .failure(TestError()))
+        }
+        #expect(log.entries == ["1", "disposed"])
+    }
+}
