@@ -1,0 +1,27 @@
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Stands between a provider and its transport: changes requests, looks at responses, tries again.
+///
+/// The first middleware of a provider is the outermost: it sees the request first and the response last.
+///
+/// ```swift
+/// struct Version: Middleware {
+///     func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+///         var request = request
+///         request.setValue("2022-11-28", forHTTPHeaderField: "X-GitHub-Api-Version")
+///         return next(request)
+///     }
+/// }
+/// ```
+public protocol Middleware: Sendable {
+    /// The single of the response to `request`.
+    ///
+    /// - Parameter next: Hands a request on. It may be called several times, or not at all.
+    func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse>
+}

@@ -1,0 +1,43 @@
+/// A set of ASCII characters, such as those that stay as they are in a URL.
+struct ASCIISet {
+    private var isMember = [Bool](repeating: false, count: 256)
+
+    private init(_ characters: String) {
+        for byte in characters.utf8 { isMember[Int(byte)] = true }
+    }
+
+    func contains(_ byte: UInt8) -> Bool { isMember[Int(byte)] }
+
+    private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+    /// RFC 3986, section 2.3.
+    static let unreserved = ASCIISet(alphanumerics + "-._~")
+    /// RFC 3986, section 3.3: `pchar`, and the slash between segments.
+    static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
+    /// RFC 9110, section 5.6.2: `tchar`.
+    static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
+    /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.
+    static let form = ASCIISet(alphanumerics + "*-._" + " ")
+}
+
+extension String {
+    /// The UTF-8 of this string, with each byte outside of `unescaped` as `%XX`.
+    func percentEncoded(except unescaped: ASCIISet) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        for byte in utf8 {
+            if unescaped.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), Self.hexDigits[Int(byte >> 4)], Self.hexDigits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    var formEncoded: String {
+        String(percentEncoded(except: .form).map { $0 == " " ? "+" : $0 })
+    }
+
+    private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLRequest {
+    /// What `request` describes, or ``APIError/invalidRequest(reason:underlying:)``.
+    init(building request: some APIRequest) throws {
+        self.init(url: try URL(building: request))
+        if let timeout = request.timeoutInterval { timeoutInterval = timeout }
+
+        guard request.method.rawValue.isToken else { throw APIError.invalid("its method \"\(request.method.rawValue)\" is no token") }
+        httpMethod = request.method.rawValue
+
+        for (name, value) in request.headers {
+            guard name.isToken else { throw APIError.invalid("its header name \"\(name)\" is no token (RFC 9110, section 5.6.2)") }
+            guard !value.utf8.contains(where: { [0, 10, 13].contains($0) }) else {
+                throw APIError.invalid("its header \(name) has a line break or a NUL in its value")
+            }
+            setValue(value, forHTTPHeaderField: name)
+        }
+        if request.headers["Accept"] == nil, APIResponse.isJSON(type(of: request).Response) {
+            setValue("application/json", forHTTPHeaderField: "Accept")
+        }
+
+        guard let body = request.body else { return }
+        guard request.method != .get, request.method != .head else {
+            throw APIError.invalid("\(request.method.rawValue) has no body: send it with another method, or put the values into the query")
+        }
+        httpBody = try body.encode()
+        if request.headers["Content-Type"] == nil { setValue(body.contentType, forHTTPHeaderField: "Content-Type") }
+    }
+}
+
+extension URL {
+    fileprivate init(building request: some APIRequest) throws {
+        guard var components = URLComponents(url: request.baseURL, resolvingAgainstBaseURL: true), components.scheme != nil,
+            components.host?.isEmpty == false
+        else {
+            throw APIError.invalid(
+                "its baseURL \"\(request.baseURL.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
+        }
+
+        if let problem = request.path.problem { throw APIError.invalid(problem) }
+        let path = request.path.percentEncoded
+        if !path.isEmpty {
+            var base = Substring(components.percentEncodedPath)
+            while base.last == "/" { base.removeLast() }
+            components.percentEncodedPath = base + "/" + path.drop { $0 == "/" }
+        }
+        let query = [components.percentEncodedQuery ?? "", request.query.percentEncoded].filter { !$0.isEmpty }.joined(separator: "&")
+        components.percentEncodedQuery = query.isEmpty ? nil : query
+        components.fragment = nil
+
+        guard let url = components.url else {
+            throw APIError.invalid("no URL can be made of its baseURL \"\(request.baseURL.redacted)\" and path \"\(path)\"")
+        }
+        self = url
+    }
+}
+
+extension APIError {
+    fileprivate static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
+}
+
+extension String {
+    /// RFC 9110, section 5.6.2.
+    var isToken: Bool {
+        !isEmpty && utf8.allSatisfy { byte in ASCIISet.token.contains(byte) }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URL {
+    /// The URL for people: no user and password, `…` for every query value, no fragment.
+    package var redacted: String {
+        guard let components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "…" }
+        let host = components.percentEncodedHost ?? ""
+        let authority = components.port.map { "\(host):\($0)" } ?? host
+        let origin = components.scheme.map { "\($0)://\(authority)" } ?? authority
+        let query = components.percentEncodedQuery.map { query in
+            "?"
+                + query.split(separator: "&").map { item in item.split(separator: "=").first.map { "\($0)=…" } ?? "…" }.joined(
+                    separator: "&")
+        }
+        return origin + components.percentEncodedPath + (query ?? "")
+    }
+}
+
+extension URLRequest {
+    /// `GET https://api.example.com/search?q=…`
+    package var line: String { "\(httpMethod ?? "GET") \(url?.redacted ?? "(no URL)")" }
+}
+
+/// Knows a secret by the name of its field.
+package enum Secret {
+    private static let parts = [
+        "token", "secret", "password", "passwd", "passphrase", "authorization", "cookie", "credential", "apikey", "privatekey", "accesskey",
+    ]
+
+    /// Whether a header, a parameter or a JSON field of this name holds a secret.
+    package static func isNamed(by name: some StringProtocol) -> Bool {
+        let name = name.lowercased().filter { $0 != "_" && $0 != "-" }
+        return parts.contains { name.contains($0) }
+    }
+
+    /// JSON text with `"…"` for the value of each field named like a secret. Text that breaks off, or is no JSON, passes through.
+    package static func masked(inJSON text: some StringProtocol) -> String {
+        var result: [UInt8] = []
+        var scanner = JSONTextScanner(text)
+        while let token = scanner.next() {
+            result += token
+            guard token.first == UInt8(ascii: "\""), isNamed(by: String(decoding: token, as: UTF8.self)), let colon = scanner.colon()
+            else { continue }
+            result += colon
+            scanner.skipValue()
+            result += Array("\"…\"".utf8)
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
+
+/// Walks over JSON text without building anything, so that it takes text that breaks off.
+private struct JSONTextScanner {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
+
+    /// A whole string, with its quotes, or one byte of anything else.
+    mutating func next() -> ArraySlice<UInt8>? {
+        guard position < bytes.count else { return nil }
+        let start = position
+        position += 1
+        guard bytes[start] == UInt8(ascii: "\"") else { return bytes[start..<position] }
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+            position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        position = min(position + 1, bytes.count)
+        return bytes[start..<position]
+    }
+
+    /// A colon with the white space around it, if that comes next.
+    mutating func colon() -> ArraySlice<UInt8>? {
+        var end = position
+        var hasColon = false
+        while end < bytes.count, [9, 10, 13, 32].contains(bytes[end]) || (!hasColon && bytes[end] == UInt8(ascii: ":")) {
+            hasColon = hasColon || bytes[end] == UInt8(ascii: ":")
+            end += 1
+        }
+        guard hasColon else { return nil }
+        defer { position = end }
+        return bytes[position..<end]
+    }
+
+    /// Passes over one value, with all that is nested in it.
+    mutating func skipValue() {
+        var depth = 0
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 0 { return }
+                depth -= 1
+            case UInt8(ascii: ",") where depth == 0: return
+            default: break
+            }
+            _ = next()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension APIResponse {
+    /// `404 Not Found`
+    var statusLine: String {
+        HTTPStatus.reasons[statusCode].map { "\(statusCode) \($0)" } ?? "\(statusCode)"
+    }
+
+    /// The beginning of the body on one line, with secrets masked; `nil` for an empty one.
+    var excerpt: String? {
+        guard !data.isEmpty else { return nil }
+        // More than is shown, so that a secret's name and its value are seen together.
+        guard let text = String(prefix: data.prefix(4096)) else { return "\(data.count) bytes that are no text" }
+        let masked = Secret.masked(inJSON: text)
+        let line = String(masked.map { $0.isNewline || $0 == "\t" || $0.unicodeScalars.contains { $0.value < 32 } ? " " : $0 })
+        return line.utf8.count <= 200 && data.count <= 4096 ? line : line.prefix(utf8Count: 197) + "…"
+    }
+
+    /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).`
+    func mismatch(with expected: String, _ error: any Error) -> String {
+        let type = value(forHTTPHeaderField: "Content-Type")?.split(separator: ";").first.map {
+            "\($0.trimmingCharacters(in: .whitespaces)), "
+        }
+        let size = "(\(type ?? "")\(data.count) bytes)"
+        guard !data.isEmpty else { return "the body is empty where \(expected) was expected \(size)." }
+        guard let error = error as? DecodingError else { return "the body is not \(expected): \(error.explanation) \(size)." }
+        return "the body is not \(expected): \(error.finding(in: data)) \(size)."
+    }
+}
+
+extension DecodingError {
+    /// What was expected where, and what `json` has there.
+    fileprivate func finding(in json: Data) -> String {
+        switch self {
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            return "expected \(name(of: type)) at \(context.codingPath.text), found \(JSONValue(at: context.codingPath, in: json))"
+        case .keyNotFound(let key, let context):
+            return "\((context.codingPath + [key]).text) is missing"
+        case .dataCorrupted(let context):
+            // The decoder's own word comes without a path when the whole is no JSON.
+            guard context.codingPath.isEmpty else { return "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)" }
+            let start = json.first { ![9, 10, 13, 32].contains($0) }
+            if start == UInt8(ascii: "<") { return "expected JSON, found HTML or XML" }
+            if String(data: json, encoding: .utf8) == nil { return "it is not UTF-8 text" }
+            let detail = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
+            return "it is no valid JSON" + (detail.map { ": \($0.withoutFullStop)" } ?? "")
+        @unknown default:
+            return "\(self)"
+        }
+    }
+
+    private func name(of type: Any.Type) -> String {
+        let name = "\(type)"
+        return name.hasPrefix("Dictionary<") ? "an object" : name.hasPrefix("Array<") ? "an array" : name
+    }
+}
+
+/// What kind of JSON value stands at a coding path.
+private struct JSONValue: CustomStringConvertible {
+    let description: String
+
+    init(at path: [any CodingKey], in json: Data) {
+        var value = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
+        for key in path {
+            if let index = key.intValue, let array = value as? [Any] {
+                value = array.indices.contains(index) ? array[index] : nil
+            } else {
+                value = (value as? [String: Any])?[key.stringValue]
+            }
+        }
+        switch value {
+        case nil: description = "nothing"
+        case is NSNull: description = "null"
+        case is String: description = "a string"
+        case is [Any]: description = "an array"
+        case is [String: Any]: description = "an object"
+        case let number as NSNumber where "\(type(of: number))".contains("Boolean"): description = "a boolean"
+        case is Bool where "\(type(of: value))".contains("Bool"): description = "a boolean"
+        default: description = "a number"
+        }
+    }
+}
+
+extension [any CodingKey] {
+    /// `items[3].owner.login`
+    fileprivate var text: String {
+        guard !isEmpty else { return "the top level" }
+        return reduce(into: "") { text, key in
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+    }
+}
+
+extension Error {
+    /// What the error says of itself, for use in a sentence.
+    var explanation: String {
+        if let text = (self as? any LocalizedError)?.errorDescription { return text }
+        return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
+    }
+}
+
+extension String {
+    fileprivate var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+
+    /// UTF-8 text that may break off within a character; `nil` if it is something else.
+    fileprivate init?(prefix: Data) {
+        let text = (0...3).lazy.compactMap { String(data: prefix.dropLast($0), encoding: .utf8) }.first
+        guard let text else { return nil }
+        self = text
+    }
+
+    /// The longest beginning of whole characters that is at most `utf8Count` bytes.
+    fileprivate func prefix(utf8Count: Int) -> String {
+        var end = startIndex
+        while end < endIndex, utf8.distance(from: startIndex, to: index(after: end)) <= utf8Count { end = index(after: end) }
+        return String(self[..<end])
+    }
+}

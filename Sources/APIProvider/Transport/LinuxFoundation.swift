@@ -1,0 +1,67 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+// Every workaround for a defect of Foundation on Linux, and nothing else.
+
+extension URLSessionConfiguration {
+    /// A copy that a session can be made of.
+    func ownCopy() -> URLSessionConfiguration {
+        let copy = copy() as? URLSessionConfiguration ?? self
+        #if canImport(FoundationNetworking)
+        // A cancelled task of a session with a cache ends the process; and the cache never hits.
+        copy.urlCache = nil
+        copy.timeoutIntervalForRequest = copy.timeoutIntervalForRequest.notEarly
+        #endif
+        return copy
+    }
+}
+
+extension URLRequest {
+    /// The request as the session takes it.
+    func adapted() -> URLRequest {
+        #if canImport(FoundationNetworking)
+        // 60 s is what a request has that sets none: then the session's own counts.
+        guard timeoutInterval != 60 else { return self }
+        var request = self
+        request.timeoutInterval = timeoutInterval.notEarly
+        return request
+        #else
+        return self
+        #endif
+    }
+}
+
+extension URLSessionTask {
+    /// Cancels the task, also when the session itself has called.
+    func cancelFromAnywhere() {
+        #if canImport(FoundationNetworking)
+        // `cancel()` waits for the queue on which protocols run, so that from there it never returns.
+        DispatchQueue.global().async { self.cancel() }
+        #else
+        cancel()
+        #endif
+    }
+}
+
+extension URLAuthenticationChallenge {
+    /// Whether a user name and a password are asked for, and not whether to trust a certificate.
+    var isForPassword: Bool {
+        #if canImport(FoundationNetworking)
+        // It knows no challenges for certificates, nor their names.
+        return true
+        #else
+        return ![NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate].contains(
+            protectionSpace.authenticationMethod)
+        #endif
+    }
+}
+
+#if canImport(FoundationNetworking)
+extension TimeInterval {
+    /// Timers are cut to whole seconds and fire a little early; an endless one traps.
+    fileprivate var notEarly: TimeInterval { Swift.min(rounded(.up) + 1, 1_000_000) }
+}
+#endif

@@ -1,0 +1,44 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension APIResponse {
+    /// The request to follow a redirect with (RFC 9110, section 15.4); `nil` when this response is the answer.
+    func redirectedRequest() -> URLRequest? {
+        guard [301, 302, 303, 307, 308].contains(statusCode), let from = request.url,
+            let location = value(forHTTPHeaderField: "Location"), let to = URL(string: location, relativeTo: from)?.absoluteURL,
+            let scheme = to.scheme?.lowercased(), scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
+        else { return nil }
+
+        var next = request
+        next.url = to
+        let method = request.httpMethod ?? "GET"
+        let becomesGet = statusCode == 303 ? method != "HEAD" : method == "POST" && statusCode < 303
+        if becomesGet {
+            next.httpMethod = "GET"
+            next.httpBody = nil
+            next.httpBodyStream = nil
+            next.removeHeaders { $0.hasPrefix("content-") }
+        }
+        if to.origin != from.origin {
+            next.removeHeaders { ["authorization", "cookie", "proxy-authorization"].contains($0) }
+        }
+        return next
+    }
+}
+
+extension URL {
+    /// Scheme, host and port (RFC 6454, section 4).
+    fileprivate var origin: String {
+        let scheme = scheme?.lowercased() ?? ""
+        return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
+    }
+}
+
+extension URLRequest {
+    fileprivate mutating func removeHeaders(where isUnwanted: (_ lowercasedName: String) -> Bool) {
+        for name in (allHTTPHeaderFields ?? [:]).keys where isUnwanted(name.lowercased()) { setValue(nil, forHTTPHeaderField: name) }
+    }
+}

@@ -1,0 +1,85 @@
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Sends requests by a `URLSession` of its own, in the same way on Apple's systems and on Linux.
+///
+/// It follows redirects itself: at most 20; 301 and 302 turn `POST`, and 303 every method but `HEAD`, into `GET`; 307 and 308 keep method
+/// and body; credentials are dropped when scheme, host or port changes; `https` is never left for `http`. A challenge for a user name and a
+/// password is not answered: the 401 is the response. Events come on a background queue.
+///
+/// A request that is in flight ends though the transport is let go.
+public final class URLSessionTransport: Transport {
+    static let maximumRedirects = 20
+
+    private let session: URLSession
+    private let delegate: SessionDelegate
+    private let additionalHeaders: HTTPHeaders
+
+    /// A transport with a session of `configuration`, which is copied.
+    ///
+    /// Its `httpAdditionalHeaders` are set on each request by the transport, so that they too are dropped on the way to another origin.
+    ///
+    /// - Parameter maximumResponseSize: How many bytes a response's body may have. One that passes it fails at once with
+    ///   `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
+    public init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
+        let configuration = configuration.ownCopy()
+        additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
+        configuration.httpAdditionalHeaders = nil
+        delegate = SessionDelegate(maximumResponseSize: maximumResponseSize)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    /// A transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies. The requests run in a session
+    /// of the transport's own, because only a session's own delegate sees the data on Linux.
+    ///
+    /// - Parameter maximumResponseSize: As in ``init(configuration:maximumResponseSize:)``.
+    public convenience init(session: URLSession, maximumResponseSize: Int? = nil) {
+        self.init(configuration: session.configuration, maximumResponseSize: maximumResponseSize)
+    }
+
+    deinit { session.finishTasksAndInvalidate() }
+
+    /// Sends `request` and follows redirects. Disposing cancels the task.
+    ///
+    /// - Parameter progress: Called on a background queue, one call at a time. After a redirect it starts again.
+    public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        var request = request
+        for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        return follow(request, redirects: 0, progress)
+    }
+
+    private func follow(
+        _ request: URLRequest, redirects: Int, _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Single<APIResponse> {
+        exchange(request, progress).flatMap { response in
+            guard let next = response.redirectedRequest() else { return .just(response) }
+            guard redirects < Self.maximumRedirects else { throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects)) }
+            return self.follow(next, redirects: redirects + 1, progress)
+        }
+    }
+
+    private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        .create { [session, delegate] observer in
+            let exchange = Exchange(request: request, progress: progress, observer: observer)
+            let task = session.dataTask(with: request.adapted())
+            delegate.add(exchange, for: task)
+            task.resume()
+            return Disposables.create { exchange.cancel(task) }
+        }
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate init(_ fields: [AnyHashable: Any]) {
+        self.init()
+        for (name, value) in fields { self["\(name)"] = "\(value)" }
+    }
+}

@@ -1,0 +1,198 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The whole stack over a real socket.
+@Suite("Over a socket")
+struct LoopbackTests {
+    let provider = DefaultAPIProvider(configuration: .ephemeral)
+
+    @Test("200 with JSON is the value")
+    func success() async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.respond(headers: ["Content-Type": "application/json"], body: #"{"id":1,"name":"a"}"#)
+        }
+        let request = ProbeRequest<Item>(baseURL: server.url, path: "/items/1", query: ["q": "a b&c"], headers: ["X-Trace": "7"])
+        #expect(try await provider.request(request).value == Item(id: 1, name: "a"))
+        let received = try #require(server.requests.first)
+        #expect(server.requests.count == 1)
+        #expect(received.method == "GET")
+        #expect(received.target == "/items/1?q=a%20b%26c")
+        #expect(received.headers["accept"] == "application/json")
+        #expect(received.headers["x-trace"] == "7")
+    }
+
+    @Test("A JSON body is sent whole, with its type")
+    func post() async throws {
+        let server = try LoopbackServer { request, connection in
+            connection.respond("201 Created", body: String(decoding: request.body, as: UTF8.self))
+        }
+        let item = Item(id: 2, name: String(repeating: "é", count: 100_000))
+        let request = ProbeRequest<Item>(baseURL: server.url, method: .post, body: .json(item))
+        #expect(try await provider.request(request).value == item)
+        #expect(server.requests.first?.headers["content-type"] == "application/json")
+    }
+
+    @Test("404 is an error that carries the body")
+    func notFound() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond("404 Not Found", body: #"{"message":"Not Found"}"#) }
+        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url, path: "/users/nobody"))
+        #expect(error.description == "GET \(server.url)/users/nobody failed: 404 Not Found. Body: {\"message\":\"Not Found\"}")
+        #expect(try error.response?.decode([String: String].self) == ["message": "Not Found"])
+    }
+
+    @Test("401 with a Basic challenge is the response, with its body")
+    func basicChallenge() async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.respond("401 Unauthorized", headers: ["WWW-Authenticate": "Basic realm=\"x\""], body: "who are you?")
+        }
+        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url))
+        #expect(error.statusCode == 401)
+        #expect(error.response?.data == Data("who are you?".utf8))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("A redirect is followed, and keeps credentials from another origin")
+    func redirect() async throws {
+        let other = try LoopbackServer { _, connection in connection.respond(body: #"{"id":3,"name":"there"}"#) }
+        let server = try LoopbackServer { request, connection in
+            let location = request.target == "/a/start" ? "next?x=1" : "\(other.url)/end"
+            connection.respond("302 Found", headers: ["Location": location], body: "moved")
+        }
+        let request = ProbeRequest<Item>(
+            baseURL: server.url, path: "/a/start", method: .post, headers: ["Authorization": "Bearer t0ken"], body: .json(["a": 1]))
+        #expect(try await provider.request(request).value == Item(id: 3, name: "there"))
+        #expect(server.requests.map(\.target) == ["/a/start", "/a/next?x=1"])
+        #expect(server.requests.map(\.method) == ["POST", "GET"])
+        #expect(server.requests.map { $0.headers["authorization"] } == ["Bearer t0ken", "Bearer t0ken"])
+        let last = try #require(other.requests.first)
+        #expect(last.headers["authorization"] == nil)
+        #expect(last.headers["content-type"] == nil)
+        #expect(last.body.isEmpty)
+    }
+
+    @Test("A redirect loop ends after 20")
+    func redirectLoop() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond("307 Temporary Redirect", headers: ["Location": "/"]) }
+        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url))
+        #expect(error.urlError?.code == .httpTooManyRedirects)
+        #expect(server.requests.count == 21)
+    }
+
+    @Test("A connection that is closed half-way is a transport error")
+    func halfway() async throws {
+        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"id\":") }
+        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url))
+        guard case .transport = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(error.description.hasPrefix("GET \(server.url) failed: "))
+    }
+
+    @Test("A refused connection is a transport error that says where")
+    func refused() async throws {
+        let url = try LoopbackServer.refusingURL()
+        let error = try await failure(of: ProbeRequest<Item>(baseURL: url))
+        #expect(error.urlError?.code == .cannotConnectToHost)
+        #expect(
+            error.description
+                == "GET \(url) failed: the connection was refused; is a server listening at 127.0.0.1:\(url.port ?? 0)? (URLError -1004).")
+    }
+
+    @Test("Disposing cancels the request, closes the connection and is silent")
+    func cancelled() async throws {
+        let (isReceived, received) = AsyncStream.makeStream(of: Void.self)
+        let (isClosed, closed) = AsyncStream.makeStream(of: Void.self)
+        let server = try LoopbackServer { _, connection in
+            received.yield()
+            connection.waitUntilClosed()
+            closed.yield()
+        }
+        let disposable = provider.request(ProbeRequest<Item>(baseURL: server.url))
+            .subscribe { Issue.record("An event came after dispose: \($0)") }
+        for await _ in isReceived { break }
+        disposable.dispose()
+        for await _ in isClosed { break }
+    }
+
+    @Test("Cancelling the task of value cancels the request")
+    func cancelledTask() async throws {
+        let (isReceived, received) = AsyncStream.makeStream(of: Void.self)
+        let (isClosed, closed) = AsyncStream.makeStream(of: Void.self)
+        let server = try LoopbackServer { _, connection in
+            received.yield()
+            connection.waitUntilClosed()
+            closed.yield()
+        }
+        let task = Task { [provider] in try await provider.request(ProbeRequest<Item>(baseURL: server.url)).value }
+        for await _ in isReceived { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        for await _ in isClosed { break }
+    }
+
+    @Test("A response past the maximum size fails at once")
+    func tooLarge() async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + String(repeating: "x", count: 10_000))
+            connection.waitUntilClosed()
+        }
+        let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: .ephemeral, maximumResponseSize: 5_000))
+        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url), by: provider)
+        #expect(error.urlError?.code == .dataLengthExceedsMaximum)
+    }
+
+    @Test("Progress tells the bytes sent and received, and the totals")
+    func progress() async throws {
+        let server = try LoopbackServer { request, connection in connection.respond(body: String(repeating: "y", count: 300_000)) }
+        let log = Log<TransferProgress>()
+        let request = ProbeRequest<Data>(
+            baseURL: server.url, method: .post, body: .data(Data(count: 200_000), contentType: "application/octet-stream"))
+        let data = try await provider.request(request, progress: log.append).value
+        #expect(data.count == 300_000)
+        let last = try #require(log.entries.last)
+        #expect(last == TransferProgress(bytesSent: 200_000, bytesToSend: 200_000, bytesReceived: 300_000, bytesToReceive: 300_000))
+        #expect(log.entries.map(\.bytesReceived) == log.entries.map(\.bytesReceived).sorted())
+    }
+
+    @Test("The headers of a configuration are sent, and a request's own win")
+    func additionalHeaders() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-App": "demo", "X-Trace": "session"]
+        let provider = DefaultAPIProvider(session: URLSession(configuration: configuration))
+        #expect(try await provider.request(ProbeRequest<String>(baseURL: server.url, headers: ["x-trace": "request"])).value == "ok")
+        #expect(server.requests.first?.headers["x-app"] == "demo")
+        #expect(server.requests.first?.headers["x-trace"] == "request")
+    }
+
+    @Test("A request ends though its provider has been let go")
+    func providerGone() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "still here") }
+        let single = DefaultAPIProvider(configuration: .ephemeral).request(ProbeRequest<String>(baseURL: server.url))
+        #expect(try await single.value == "still here")
+    }
+
+    @Test("Requests are cold: each subscription sends one")
+    func cold() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
+        let single = provider.request(ProbeRequest<String>(baseURL: server.url))
+        #expect(server.requests.isEmpty)
+        _ = try await single.value
+        _ = try await single.value
+        #expect(server.requests.count == 2)
+    }
+
+    private func failure<Response>(
+        of request: ProbeRequest<Response>, by provider: DefaultAPIProvider? = nil
+    ) async throws -> APIError {
+        try await #require(throws: APIError.self) { try await (provider ?? self.provider).request(request).value }
+    }
+}

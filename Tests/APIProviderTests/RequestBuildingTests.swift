@@ -1,0 +1,182 @@
+import APIProvider
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Building requests")
+struct RequestBuildingTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let base: String
+        let path: RequestPath
+        var query: QueryParameters = [:]
+        let url: String
+        let rule: String
+        var testDescription: String { rule }
+    }
+
+    enum Order: String, QueryValue { case ascending = "asc" }
+
+    private static let empty: [String] = []
+    private static let none: Int? = nil
+
+    @Test(
+        "A URL is built by the rules",
+        arguments: [
+            Row(base: "https://h", path: "", url: "https://h", rule: "an empty path leaves the base as it is"),
+            Row(base: "https://h/", path: "", url: "https://h/", rule: "and its slash"),
+            Row(base: "https://h/v3", path: "x", url: "https://h/v3/x", rule: "one slash between, from none"),
+            Row(base: "https://h/v3/", path: "x", url: "https://h/v3/x", rule: "one slash between, from the base"),
+            Row(base: "https://h/v3", path: "/x", url: "https://h/v3/x", rule: "one slash between, from the path"),
+            Row(base: "https://h/v3//", path: "//x", url: "https://h/v3/x", rule: "one slash between, from many"),
+            Row(base: "https://h", path: "/x/", url: "https://h/x/", rule: "a trailing slash is kept"),
+            Row(
+                base: "https://h", path: "/a b/é%2F?#", url: "https://h/a%20b/%C3%A9%252F%3F%23",
+                rule: "a path is plain text (RFC 3986, 3.3)"),
+            Row(
+                base: "https://h", path: "/x/\("a/b c+é")/y", url: "https://h/x/a%2Fb%20c%2B%C3%A9/y",
+                rule: "an interpolation is one segment"),
+            Row(
+                base: "https://h", path: "/v\(3)/x.\("json")", url: "https://h/v3/x.json", rule: "an interpolation may be part of a segment"
+            ),
+            Row(base: "https://h:8080/a%2Fb", path: "c", url: "https://h:8080/a%2Fb/c", rule: "the base's own escapes stay"),
+            Row(
+                base: "https://h/x?k=1", path: "y", query: ["z": 2], url: "https://h/x/y?k=1&z=2", rule: "the base's own query comes first"),
+            Row(base: "https://h/x?k=1#f", path: "", url: "https://h/x?k=1", rule: "a fragment is not sent"),
+            Row(
+                base: "https://h", path: "", query: ["a-._~": "A-._~", "q": "+ &=?/:@!$'()*,;é"],
+                url: "https://h?a-._~=A-._~&q=%2B%20%26%3D%3F%2F%3A%40%21%24%27%28%29%2A%2C%3B%C3%A9",
+                rule: "unreserved alone stay (RFC 3986, 2.3)"),
+            Row(
+                base: "https://h", path: "", query: ["l": ["b", "a"], "n": none, "e": empty, "s": ""], url: "https://h?l=b&l=a&s=",
+                rule: "arrays repeat the key, nil and empty leave it out"),
+            Row(base: "https://h", path: "", query: ["n": none], url: "https://h", rule: "no stray question mark"),
+            Row(
+                base: "https://h", path: "",
+                query: ["i": -1, "u": UInt8(255), "d": 1.5, "t": true, "f": false, "o": Order.ascending],
+                url: "https://h?i=-1&u=255&d=1.5&t=true&f=false&o=asc", rule: "numbers, booleans, raw values"),
+            Row(
+                base: "https://h", path: "", query: ["d": Date(timeIntervalSince1970: 0), "u": URL(string: "https://x/?a=b")],
+                url: "https://h?d=1970-01-01T00%3A00%3A00Z&u=https%3A%2F%2Fx%2F%3Fa%3Db", rule: "dates are ISO 8601"),
+        ])
+    func url(row: Row) throws {
+        let request = ProbeRequest<Item>(baseURL: try #require(URL(string: row.base)), path: row.path, query: row.query)
+        #expect(try request.urlRequest().url?.absoluteString == row.url)
+    }
+
+    @Test("A form is encoded as the WHATWG URL standard says")
+    func form() throws {
+        let request = ProbeRequest<Item>(method: .post, body: .form(["a b": "c+d&é*-._~", "n": 1]))
+        let sent = try request.urlRequest()
+        #expect(sent.httpBody == Data("a+b=c%2Bd%26%C3%A9*-._%7E&n=1".utf8))
+        #expect(sent.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded")
+    }
+
+    @Test("Parsing a built URL gives back what went in")
+    func roundTrip() throws {
+        var generator = SystemRandomNumberGenerator()
+        func text() -> String {
+            let scalars = (0..<Int.random(in: 1...8, using: &generator)).compactMap { _ in
+                Unicode.Scalar(UInt32.random(in: 1...0x2FF, using: &generator))
+            }
+            return String(String.UnicodeScalarView(scalars))
+        }
+        for _ in 0..<2_000 {
+            let (segment, name, value) = ("x" + text(), text(), text())
+            let request = ProbeRequest<Item>(path: "/p/\(segment)/q", query: .init(dictionaryLiteral: (name, value)))
+            let url = try #require(try request.urlRequest().url)
+            let components = try #require(URLComponents(url: url, resolvingAgainstBaseURL: true))
+            let segments = components.percentEncodedPath.split(separator: "/").map { String($0).removingPercentEncoding }
+            #expect(segments == ["p", segment, "q"], "\(url)")
+            #expect(components.queryItems == [URLQueryItem(name: name, value: value)], "\(url)")
+        }
+    }
+
+    @Test("Accept and Content-Type follow from response and body, unless the request sets them")
+    func defaultHeaders() throws {
+        let json = try ProbeRequest<Item?>(method: .post, body: .json(1)).urlRequest()
+        #expect(json.value(forHTTPHeaderField: "Accept") == "application/json")
+        #expect(json.value(forHTTPHeaderField: "Content-Type") == "application/json")
+        let own = try ProbeRequest<Item>(method: .post, headers: ["accept": "a/b", "content-type": "c/d"], body: .json(1)).urlRequest()
+        #expect(own.value(forHTTPHeaderField: "Accept") == "a/b")
+        #expect(own.value(forHTTPHeaderField: "Content-Type") == "c/d")
+        #expect(try ProbeRequest<Data>().urlRequest().value(forHTTPHeaderField: "Accept") == nil)
+        #expect(try ProbeRequest<Empty>().urlRequest().value(forHTTPHeaderField: "Accept") == nil)
+        #expect(try ProbeRequest<String?>().urlRequest().value(forHTTPHeaderField: "Accept") == nil)
+    }
+
+    @Test("A later header replaces an earlier one in any case")
+    func headers() {
+        var headers: HTTPHeaders = ["X-A": "1", "x-a": "2", "X-B": "3"]
+        #expect(headers.map { "\($0.name)=\($0.value)" } == ["x-a=2", "X-B=3"])
+        #expect(headers["X-a"] == "2")
+        #expect(headers == ["x-b": "3", "X-A": "2"])
+        headers["X-B"] = nil
+        #expect(headers == ["X-A": "2"])
+    }
+
+    struct Invalid: Sendable, CustomTestStringConvertible {
+        let request: ProbeRequest<Item>
+        let sentence: String
+        var testDescription: String { sentence }
+    }
+
+    private struct Unencodable: Encodable {
+        func encode(to encoder: any Encoder) throws { throw TestError("unencodable") }
+    }
+
+    @Test(
+        "A request that cannot be right is not sent, and says why",
+        arguments: [
+            Invalid(
+                request: ProbeRequest(baseURL: URL(string: "api.example.com/v3")!),
+                sentence:
+                    #"The request was not sent: its baseURL "api.example.com/v3" needs a scheme and a host, as in "https://api.example.com"."#
+            ),
+            Invalid(
+                request: ProbeRequest(baseURL: URL(string: "https:///v3")!),
+                sentence:
+                    #"The request was not sent: its baseURL "https:///v3" needs a scheme and a host, as in "https://api.example.com"."#),
+            Invalid(
+                request: ProbeRequest(headers: ["X-A": "a\r\nX-B: b"]),
+                sentence: "The request was not sent: its header X-A has a line break or a NUL in its value."),
+            Invalid(
+                request: ProbeRequest(headers: ["X A": "a"]),
+                sentence: #"The request was not sent: its header name "X A" is no token (RFC 9110, section 5.6.2)."#),
+            Invalid(request: ProbeRequest(method: "GE T"), sentence: #"The request was not sent: its method "GE T" is no token."#),
+            Invalid(
+                request: ProbeRequest(body: .form(["a": 1])),
+                sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
+            Invalid(
+                request: ProbeRequest(path: "/users/\("")"),
+                sentence: #"The request was not sent: a value interpolated into the path after "/users/" is empty."#),
+            Invalid(
+                request: ProbeRequest(path: "/users/\("..")/x"),
+                sentence: #"The request was not sent: the interpolated path segment ".." would lead to another resource."#),
+            Invalid(
+                request: ProbeRequest(path: "/users/.\(".")"),
+                sentence: #"The request was not sent: the interpolated path segment ".." would lead to another resource."#),
+            Invalid(
+                request: ProbeRequest(method: .post, body: .json(Unencodable())),
+                sentence:
+                    #"The request was not sent: its body of type Unencodable cannot be encoded as JSON (TestError(name: "unencodable"))."#),
+        ])
+    func invalid(row: Invalid) async throws {
+        let transport = AnyTransport { _ in
+            Issue.record("The request was sent.")
+            return .never()
+        }
+        let error = try await #require(throws: APIError.self) {
+            try await DefaultAPIProvider(transport: transport).request(row.request).value
+        }
+        guard case .invalidRequest = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(error.description == row.sentence)
+        #expect(error.localizedDescription == row.sentence)
+    }
+}

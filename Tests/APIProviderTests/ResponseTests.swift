@@ -1,0 +1,205 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Responses and errors")
+struct ResponseTests {
+    struct Search: Decodable, Sendable {
+        struct Owner: Decodable, Sendable { let login: String }
+        struct Item: Decodable, Sendable {
+            let name: String
+            let owner: Owner
+        }
+        let items: [Item]
+    }
+
+    struct Unreadable: Sendable, CustomTestStringConvertible {
+        let body: String
+        var type: String? = "application/json; charset=utf-8"
+        let finding: String
+        var testDescription: String { finding }
+    }
+
+    @Test(
+        "A body that is not what was expected says where and what it is",
+        arguments: [
+            Unreadable(
+                body: #"{"items":[{"name":"a","owner":{"login":"b"}},{"name":null,"owner":{"login":"b"}}]}"#,
+                finding: "the body is not Search: expected String at items[1].name, found null (application/json, 82 bytes)."),
+            Unreadable(
+                body: #"{"items":[{"name":"a","owner":{"login":true}}]}"#,
+                finding: "the body is not Search: expected String at items[0].owner.login, found a boolean (application/json, 47 bytes)."),
+            Unreadable(
+                body: #"{"items":[{"name":"a","owner":{"login":1}}]}"#,
+                finding: "the body is not Search: expected String at items[0].owner.login, found a number (application/json, 44 bytes)."),
+            Unreadable(
+                body: #"{"items":[{"name":"a","owner":{}}]}"#,
+                finding: "the body is not Search: items[0].owner.login is missing (application/json, 35 bytes)."),
+            Unreadable(
+                body: "[]",
+                finding: "the body is not Search: expected an object at the top level, found an array (application/json, 2 bytes)."),
+            Unreadable(body: "", finding: "the body is empty where Search was expected (application/json, 0 bytes)."),
+            Unreadable(
+                body: "<html>Sorry</html>", type: "text/html",
+                finding: "the body is not Search: expected JSON, found HTML or XML (text/html, 18 bytes)."),
+        ])
+    func unreadable(row: Unreadable) async throws {
+        let error = try await failure(
+            of: ProbeRequest<Search>(path: "/search", query: ["q": "s3cret"]), status: 200, body: row.body, type: row.type)
+        guard case .decoding(_, "Search", let underlying) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(underlying is DecodingError)
+        #expect(error.description == "GET https://api.example.com/search?q=… returned 200, but " + row.finding)
+    }
+
+    @Test("Text that is no JSON says so")
+    func noJSON() async throws {
+        let error = try await failure(of: ProbeRequest<Search>(), status: 200, body: "{\"items\":", type: nil)
+        #expect(error.description.hasPrefix("GET https://api.example.com returned 200, but the body is not Search: it is no valid JSON"))
+    }
+
+    @Test("The status comes before the body", arguments: [199, 300, 304, 404, 500, 599])
+    func status(code: Int) async throws {
+        let error = try await failure(of: ProbeRequest<Search>(), status: code, body: "<html>", type: "text/html")
+        guard case .unacceptableStatus(let response) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(response.statusCode == code)
+        #expect(error.statusCode == code)
+    }
+
+    @Test("Every status from 200 to 299 is decoded", arguments: [200, 201, 206, 299])
+    func success(code: Int) async throws {
+        #expect(try await provider(status: code, body: #"{"id":1,"name":"a"}"#).request(ProbeRequest<Item>()).value.id == 1)
+    }
+
+    @Test("The body of an error is cut to 200 bytes, on one line, with secrets masked")
+    func excerpt() async throws {
+        let body = #"{"message":"no\#n","access_token":"t0k3n","nested":{"Client-Secret":{"a":["t0k3n"]},"ok":1},"#
+        let error = try await failure(of: ProbeRequest<Search>(), status: 400, body: body + String(repeating: "é", count: 300), type: nil)
+        let text = error.description
+        #expect(!text.contains("t0k3n"))
+        #expect(!text.contains("\n"))
+        #expect(
+            text.hasPrefix(
+                #"GET https://api.example.com failed: 400 Bad Request. Body: {"message":"no ","access_token":"…","nested":{"Client-Secret":"…","ok":1},ééé"#
+            ))
+        #expect(text.components(separatedBy: "Body: ")[1].utf8.count <= 200)
+    }
+
+    @Test("No printed form of an error shows a header, a query value or a password")
+    func redaction() async throws {
+        let request = ProbeRequest<Search>(
+            baseURL: URL(string: "https://user:s3cret@api.example.com/x?key=s3cret")!, query: ["q": "s3cret"],
+            headers: ["Authorization": "Bearer s3cret", "Cookie": "a=s3cret"])
+        let errors = [
+            try await failure(of: request, status: 500, body: #"{"token":"s3cret"}"#, type: nil),
+            try await failure(of: request, status: 200, body: "[]", type: nil),
+            try await #require(throws: APIError.self) {
+                try await DefaultAPIProvider(transport: AnyTransport { .error(APIError.transport($0, underlying: URLError(.timedOut))) })
+                    .request(request).value
+            },
+        ]
+        for error in errors {
+            var dumped = ""
+            dump(error, to: &dumped)
+            let forms = [
+                "\(error)", String(reflecting: error), error.localizedDescription, (error as NSError).localizedDescription, dumped,
+                "\([error])",
+            ]
+            for form in forms { #expect(!form.contains("s3cret"), "\(form)") }
+        }
+    }
+
+    @Test("Data, String, Empty and Optional come by their type, also in a request that is generic over it")
+    func types() async throws {
+        #expect(try await provider(body: "text").request(ProbeRequest<String>()).value == "text")
+        #expect(try await provider(body: "text").request(ProbeRequest<Data>()).value == Data("text".utf8))
+        #expect(try await provider(body: "<html>").request(ProbeRequest<Empty>()).value == Empty())
+        #expect(try await provider(body: "").request(ProbeRequest<Item?>()).value == nil)
+        #expect(try await provider(body: "null").request(ProbeRequest<Item?>()).value == nil)
+        #expect(try await provider(body: #"{"id":1,"name":"a"}"#).request(ProbeRequest<Item?>()).value == Item(id: 1, name: "a"))
+        #expect(try await provider(body: "text").request(ProbeRequest<String?>()).value == "text")
+    }
+
+    @Test("A Void response takes whatever comes")
+    func void() async throws {
+        struct Delete: APIRequest {
+            typealias Response = Void
+            let baseURL = URL(string: "https://api.example.com")!
+            let method = HTTPMethod.delete
+        }
+        try await provider(status: 204, body: "").request(Delete()).value
+    }
+
+    @Test("A request may refuse a 200, and its own errors pass through unchanged")
+    func ownErrors() async throws {
+        struct Picky: APIRequest {
+            typealias Response = String
+            let baseURL = URL(string: "https://api.example.com")!
+            func validate(_ response: APIResponse) throws { throw TestError("validate") }
+        }
+        await #expect(throws: TestError("validate")) { try await provider(body: "").request(Picky()).value }
+    }
+
+    @Test("A DecodingError of a request's own decode is explained like the default's")
+    func ownDecode() async throws {
+        struct Own: APIRequest {
+            let baseURL = URL(string: "https://api.example.com")!
+            func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> [String: Int] {
+                try JSONDecoder().decode([String: Int].self, from: response.data)
+            }
+        }
+        let error = try await #require(throws: APIError.self) { try await provider(body: #"{"a":"b"}"#).request(Own()).value }
+        #expect(error.description.contains("expected Int at a, found a string"))
+    }
+
+    @Test("Middlewares wrap the transport, the first outermost")
+    func middlewares() async throws {
+        struct Mark: Middleware {
+            let name: String
+            let log: Log<String>
+            func intercept(
+                _ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+            ) -> Single<APIResponse> {
+                var request = request
+                request.setValue((request.value(forHTTPHeaderField: "X-Marks") ?? "") + name, forHTTPHeaderField: "X-Marks")
+                return next(request).do(onSuccess: { _ in log.append(name) })
+            }
+        }
+        let log = Log<String>()
+        let transport = AnyTransport { request in
+            .just(response(to: request, status: 200, body: request.value(forHTTPHeaderField: "X-Marks") ?? "", type: nil))
+        }
+        let provider = DefaultAPIProvider(transport: transport, middlewares: [Mark(name: "a", log: log), Mark(name: "b", log: log)])
+        #expect(try await provider.request(ProbeRequest<String>()).value == "ab")
+        #expect(log.entries == ["b", "a"])
+    }
+
+    private func provider(status: Int = 200, body: String, type: String? = nil) -> DefaultAPIProvider {
+        DefaultAPIProvider(transport: AnyTransport { .just(response(to: $0, status: status, body: body, type: type)) })
+    }
+
+    private func failure<Response>(
+        of request: ProbeRequest<Response>, status: Int, body: String, type: String?
+    ) async throws -> APIError {
+        try await #require(throws: APIError.self) { try await provider(status: status, body: body, type: type).request(request).value }
+    }
+}
+
+private func response(to request: URLRequest, status: Int, body: String, type: String?) -> APIResponse {
+    let fields = type.map { ["Content-Type": $0] }
+    guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields) else {
+        preconditionFailure("No response can be made for \(request).")
+    }
+    return APIResponse(request: request, response: head, data: Data(body.utf8))
+}
