@@ -1,13 +1,47 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault")]
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
 let package = Package(
     name: "APIProvider",
+    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
+    products: [
+        .library(name: "MiniRx", targets: ["MiniRx"]),
+        .library(name: "APIProvider", targets: ["APIProvider"]),
+        .library(name: "MockNetwork", targets: ["MockNetwork"]),
+        .library(name: "MockNetworkTesting", targets: ["MockNetworkTesting"]),
+    ],
     targets: [
         .target(name: "MiniRx", swiftSettings: settings),
         .target(name: "APIProvider", dependencies: ["MiniRx"], swiftSettings: settings),
+        .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "MockNetworkTesting", dependencies: ["MockNetwork"], swiftSettings: settings),
+        .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
+        .executableTarget(
+            name: "github-demo", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures"],
+            swiftSettings: settings),
+        .target(
+            name: "Fixtures", dependencies: ["MockNetwork"], path: "Fixtures", resources: [.copy("GitHub")],
+            swiftSettings: settings),
+
         .target(name: "TestSupport", dependencies: ["MiniRx"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "MiniRxTests", dependencies: ["MiniRx", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "APIProviderTests", dependencies: ["APIProvider", "MiniRx", "TestSupport"], swiftSettings: settings),
-    ], swiftLanguageModes: [.v6])
+        .testTarget(
+            name: "APIProviderTests", dependencies: ["APIProvider", "MiniRx", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "MockNetworkTests",
+            dependencies: ["MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "Fixtures", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "GitHubAPITests", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RecipeTests", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures"],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,64 @@
+public import APIProvider
+public import Foundation
+
+/// Exchanges the code of a sign-in for an access token: `POST /login/oauth/access_token` on the OAuth host.
+///
+/// GitHub answers a bad code with status 200 and an error object: that fails with ``GitHubOAuthError``.
+public struct AccessTokenRequest: APIRequest {
+    /// The token.
+    public typealias Response = AccessToken
+
+    /// The OAuth host.
+    public let baseURL: URL
+    private let clientID: String
+    private let clientSecret: String
+    private let code: String
+    private let redirectURI: String?
+
+    /// Creates a request for the token that `code` stands for.
+    ///
+    /// - Parameters:
+    ///   - clientID: The app's public identifier.
+    ///   - clientSecret: The app's secret.
+    ///   - code: What the user's browser brought back from signing in.
+    ///   - redirectURI: The callback URL that the sign-in was started with.
+    ///   - baseURL: The OAuth host.
+    public init(clientID: String, clientSecret: String, code: String, redirectURI: String? = nil, baseURL: URL = GitHub.oauthURL) {
+        self.clientID = clientID
+        self.clientSecret = clientSecret
+        self.code = code
+        self.redirectURI = redirectURI
+        self.baseURL = baseURL
+    }
+
+    /// `POST`
+    public var method: HTTPMethod { .post }
+    /// `/login/oauth/access_token`
+    public var path: RequestPath { "/login/oauth/access_token" }
+    /// The client and the code, as a form.
+    public var body: HTTPBody? {
+        .form(["client_id": clientID, "client_secret": clientSecret, "code": code, "redirect_uri": redirectURI])
+    }
+
+    /// Throws ``GitHubOAuthError`` for an error object, though its status is 200.
+    public func validate(_ response: APIResponse) throws {
+        if let error = try? response.decode(GitHubOAuthError.self) { throw error }
+        guard 200...299 ~= response.statusCode else { throw APIError.unacceptableStatus(response) }
+    }
+}
+
+/// What opens the API for a user.
+public struct AccessToken: Decodable, Sendable {
+    /// The token itself: a secret.
+    public let value: String
+    /// What it allows, separated by commas.
+    public let scope: String
+    /// How it is sent: `bearer`.
+    public let type: String
+
+    private enum CodingKeys: String, CodingKey {
+        case value = "access_token"
+        case scope
+        case type = "token_type"
+    }
+}

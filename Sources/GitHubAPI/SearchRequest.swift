@@ -1,0 +1,49 @@
+public import APIProvider
+public import Foundation
+
+/// Searches repositories: `GET /search/repositories`.
+public struct SearchRequest: GitHubRequest {
+    /// One page of what was found.
+    public typealias Response = SearchResponse
+
+    /// Where the API is.
+    public let baseURL: URL
+    private let keyword: String
+    private let page: Int
+    private let perPage: Int
+
+    /// Creates a request for one page of the repositories that match `keyword`.
+    ///
+    /// - Parameters:
+    ///   - keyword: What to search for, in GitHub's search syntax.
+    ///   - page: The page, from 1.
+    ///   - perPage: How many repositories a page has, at most 100.
+    ///   - baseURL: Where the API is.
+    public init(keyword: String, page: Int = 1, perPage: Int = 30, baseURL: URL = GitHub.apiURL) {
+        self.keyword = keyword
+        self.page = page
+        self.perPage = perPage
+        self.baseURL = baseURL
+    }
+
+    /// `/search/repositories`
+    public var path: RequestPath { "/search/repositories" }
+    /// The keyword and the page.
+    public var query: QueryParameters { ["q": keyword, "page": page, "per_page": perPage] }
+}
+
+/// One page of the repositories that a search has found.
+public struct SearchResponse: Decodable, Sendable {
+    /// How many repositories match in all.
+    public let totalCount: Int
+    /// Whether the search ran out of time before it had seen everything.
+    public let incompleteResults: Bool
+    /// The repositories of this page.
+    public let items: [Repository]
+
+    private enum CodingKeys: String, CodingKey {
+        case totalCount = "total_count"
+        case incompleteResults = "incomplete_results"
+        case items
+    }
+}

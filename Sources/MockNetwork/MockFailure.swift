@@ -1,0 +1,15 @@
+import Foundation
+
+/// Why a mock could not answer: text for the test's author.
+struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    var errorDescription: String? { description }
+
+    /// Written out, so that it survives where a URL loading system copies the error.
+    var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+
+    static var errorDomain: String { "MockNetwork" }
+}

@@ -1,0 +1,70 @@
+public import APIProvider
+public import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request that reached the mock: what a test looks at to see what the app asked for.
+public struct RecordedRequest: Sendable {
+    /// The request method.
+    public let method: HTTPMethod
+    /// The whole URL.
+    public let url: URL
+    /// The headers that the app and its provider set.
+    public let headers: HTTPHeaders
+    /// The whole body, whether it came as data or as a stream.
+    public let body: Data
+
+    /// The path, without its escapes.
+    public var path: String { url.path }
+
+    /// The query, without its escapes, in order.
+    public var queryItems: [URLQueryItem] {
+        URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+    }
+
+    /// Decodes the body from JSON.
+    ///
+    /// - Throws: `DecodingError`, when it is something else.
+    public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decode(type, from: body) }
+
+    init(_ request: URLRequest) {
+        method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
+        url = request.url ?? URL(fileURLWithPath: "/")
+        headers = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.reduce(into: [:]) { $0[$1.key] = $1.value }
+        body = request.httpBody ?? request.httpBodyStream.map(Data.init(reading:)) ?? Data()
+    }
+}
+
+extension RecordedRequest: CustomStringConvertible {
+    /// The method, the URL and the beginning of the body, with the values of secrets left out.
+    public var description: String {
+        let line = "\(method.rawValue) \(url.maskingSecrets)"
+        guard !body.isEmpty else { return line }
+        guard let text = String(data: body.prefix(1024), encoding: .utf8) else { return "\(line)\n\(body.count) bytes that are no text" }
+        return "\(line)\n\(Secret.masked(inJSON: text))\(body.count > 1024 ? "… (\(body.count) bytes)" : "")"
+    }
+}
+
+extension URL {
+    /// The whole URL, but for a password and the values of parameters named like secrets.
+    fileprivate var maskingSecrets: String {
+        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return redacted }
+        if components.password != nil { components.password = "…" }
+        components.queryItems = components.queryItems?.map {
+            Secret.isNamed(by: $0.name) ? URLQueryItem(name: $0.name, value: "…") : $0
+        }
+        return (components.string ?? redacted).replacingOccurrences(of: "%E2%80%A6", with: "…")
+    }
+}
+
+extension Data {
+    fileprivate init(reading stream: InputStream) {
+        self.init()
+        stream.open()
+        defer { stream.close() }
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while case let count = stream.read(&buffer, maxLength: buffer.count), count > 0 { append(contentsOf: buffer[..<count]) }
+    }
+}

@@ -1,0 +1,37 @@
+import MockNetwork
+public import Testing
+
+/// Gives each test, and each argument of a parameterised one, a mock network of its own, so that tests may run in parallel.
+///
+/// ```swift
+/// @Test(.mockNetwork) func search() async throws {
+///     MockURLProtocol.responseWithDTO(type: .search)
+///     let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+///     #expect(try await provider.request(SearchRequest(keyword: "swift")).value.items.count == 8)
+/// }
+/// ```
+///
+/// At the end of the test each request that found no answer is an issue, even when the app swallowed the error.
+public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
+    /// On a suite, it is for each of its tests, also in suites within it.
+    public var isRecursive: Bool { true }
+
+    /// Runs a test in a scope of its own.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await MockURLProtocol.withScope(test.displayName ?? test.name) {
+            let result: Result<Void, any Error>
+            do { result = .success(try await function()) } catch { result = .failure(error) }
+            for request in MockURLProtocol.unmatchedRequests {
+                Issue.record("The mock network had no answer for \(request)", sourceLocation: test.sourceLocation)
+            }
+            try result.get()
+        }
+    }
+}
+
+extension Trait where Self == MockNetworkTrait {
+    /// Gives each test a mock network of its own.
+    public static var mockNetwork: Self { .init() }
+}

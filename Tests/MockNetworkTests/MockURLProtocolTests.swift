@@ -1,0 +1,278 @@
+import APIProvider
+import Fixtures
+import Foundation
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+private struct Get: APIRequest {
+    typealias Response = String
+    var baseURL = URL(string: "https://api.example.com")!
+    var path: RequestPath = ""
+    var method: HTTPMethod = .get
+    var query: QueryParameters = [:]
+    var headers: HTTPHeaders = [:]
+    var body: HTTPBody?
+}
+
+@Suite("MockURLProtocol", .mockNetwork)
+struct MockURLProtocolTests {
+    private let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+
+    @Test("A DTO without a status is a 200", arguments: MockURLProtocol.MockDTOType.allCases)
+    func dto(type: MockURLProtocol.MockDTOType) async throws {
+        MockURLProtocol.responseWithDTO(type: type)
+        #expect(MockURLProtocol.dtoType == type)
+        let text = try await provider.request(Get()).value
+        #expect(text.isEmpty == (type == .empty))
+    }
+
+    @Test("A status comes with its headers, and with the DTO as its body")
+    func status() async throws {
+        MockURLProtocol.responseWithStatusCode(code: 404, headerFields: ["X-A": "b"])
+        MockURLProtocol.responseWithDTO(type: .oauthBadRequest)
+        let response = try #require(try await failure().response)
+        #expect(response.statusCode == 404)
+        #expect(response.value(forHTTPHeaderField: "x-a") == "b")
+        #expect(response.response.url == URL(string: "https://api.example.com"))
+        #expect(try response.decode([String: String].self)["error"] == "bad_verification_code")
+    }
+
+    @Test("A failure is the underlying error")
+    func failing() async throws {
+        MockURLProtocol.responseWithFailure(TestError("offline"))
+        #expect(try await failure().underlying as? TestError == TestError("offline"))
+        MockURLProtocol.responseWithFailure()
+        #expect(try await failure().underlying is MockURLProtocol.MockError)
+    }
+
+    @Test("A handler answers before anything else, sees the request, and its error is the request's")
+    func handler() async throws {
+        MockURLProtocol.responseWithStatusCode(code: 500)
+        MockURLProtocol.requestHandler = { request in
+            guard request.url?.query == "ok=true", let url = request.url else { throw TestError("refused") }
+            return (try #require(HTTPURLResponse(url: url, statusCode: 201, httpVersion: nil, headerFields: nil)), Data("handled".utf8))
+        }
+        #expect(try await provider.request(Get(query: ["ok": true])).value == "handled")
+        #expect(try await failure().underlying as? TestError == TestError("refused"))
+    }
+
+    @Test("A handler may change the mock, in its own scope, and send requests")
+    func handlerSends() async throws {
+        let provider = provider
+        MockURLProtocol.requestHandler = { request in
+            guard let url = request.url else { throw TestError() }
+            MockURLProtocol.requestHandler = nil
+            MockURLProtocol.responseWithStatusCode(code: 202)
+            let inner = DispatchSemaphore(value: 0)
+            _ = provider.request(Get(path: "inner")).subscribe { _ in inner.signal() }
+            inner.wait()
+            return (try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)), Data("outer".utf8))
+        }
+        #expect(try await provider.request(Get(path: "outer")).value == "outer")
+        #expect(MockURLProtocol.requests.map(\.path) == ["/outer", "/inner"])
+    }
+
+    @Test("A request is recorded once, whole, and with the headers that were set")
+    func recording() async throws {
+        MockURLProtocol.responseWithStatusCode(code: 200)
+        let text = String(repeating: "body", count: 50_000)
+        _ = try await provider.request(
+            Get(
+                path: "/a b", method: .post, query: ["q": "1 2"], headers: ["X-A": "b"],
+                body: .data(Data(text.utf8), contentType: "text/plain"))
+        ).value
+        let request = try #require(MockURLProtocol.requests.first)
+        #expect(MockURLProtocol.requests.count == 1)
+        #expect(request.method == .post)
+        #expect(request.path == "/a b")
+        #expect(request.queryItems == [URLQueryItem(name: "q", value: "1 2")])
+        #expect(request.headers == ["X-A": "b", "Content-Type": "text/plain"])
+        #expect(request.body == Data(text.utf8))
+    }
+
+    @Test("HEAD, 204 and 304 have no body", arguments: [(HTTPMethod.head, 200), (.get, 204), (.get, 304)])
+    func noBody(method: HTTPMethod, code: Int) async throws {
+        MockURLProtocol.responseWithDTO(type: .user)
+        MockURLProtocol.responseWithStatusCode(code: code)
+        struct Raw: APIRequest {
+            let baseURL = URL(string: "https://api.example.com")!
+            let method: HTTPMethod
+            func validate(_ response: APIResponse) throws {}
+            func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> Int { response.data.count }
+        }
+        #expect(try await provider.request(Raw(method: method)).value == 0)
+    }
+
+    @Test("reset forgets everything")
+    func reset() async throws {
+        MockURLProtocol.responseWithStatusCode(code: 200)
+        MockURLProtocol.responseWithDTO(type: .user)
+        MockURLProtocol.requestHandler = { _ in throw TestError() }
+        _ = try? await provider.request(Get()).value
+        MockURLProtocol.reset()
+        #expect(MockURLProtocol.responseType == nil)
+        #expect(MockURLProtocol.dto == nil)
+        #expect(MockURLProtocol.requestHandler == nil)
+        #expect(MockURLProtocol.requests.isEmpty)
+    }
+
+    @Test("A missing fixture says what there is", arguments: ["Missing", "../MockDTOType.swift"])
+    func missing(name: String) async throws {
+        struct Wrong: MockDTO {
+            let fileName: String
+            static var bundle: Bundle { MockURLProtocol.MockDTOType.bundle }
+            static let subdirectory: String? = "GitHub"
+        }
+        MockURLProtocol.responseWithDTO(type: Wrong(fileName: name))
+        let text = try await failure().description
+        #expect(text.contains("There is no fixture \"\(name == "Missing" ? "Missing.json" : name)\" in "), "\(text)")
+        #expect(text.contains("GithubAPI_Response_Search.json, GithubAPI_Response_Starred.json"), "\(text)")
+    }
+
+    @Test("A fixture cannot be outside of its bundle")
+    func outside() async throws {
+        struct Outside: MockDTO {
+            var fileName: String { "../../../../../../../etc/hostname.txt" }
+            static var bundle: Bundle { MockURLProtocol.MockDTOType.bundle }
+        }
+        MockURLProtocol.responseWithDTO(type: Outside())
+        #expect(try await failure().description.contains("is outside of its bundle"))
+    }
+
+    @Test("It serves a URLSession that never heard of a provider")
+    func plainSession() async throws {
+        MockURLProtocol.responseWithDTO(type: .oauth)
+        let session = URLSession(configuration: MockURLProtocol.configuration)
+        defer { session.finishTasksAndInvalidate() }
+        let url = try #require(URL(string: "https://api.example.com/plain"))
+        let (count, status): (Int, Int) = await withCheckedContinuation { continuation in
+            session.dataTask(with: url) { data, response, _ in
+                continuation.resume(returning: (data?.count ?? 0, (response as? HTTPURLResponse)?.statusCode ?? 0))
+            }.resume()
+        }
+        #expect(count > 0)
+        #expect(status == 200)
+    }
+
+    private func failure() async throws -> APIError {
+        try await #require(throws: APIError.self) { try await provider.request(Get()).value }
+    }
+}
+
+@Suite("Scopes")
+struct ScopeTests {
+    @Test("A request without an answer fails, and says what to do")
+    func unanswered() async throws {
+        try await MockURLProtocol.withScope("a scope") {
+            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            let request = Get(
+                path: "/login", method: .post, query: ["q": "shown", "api_key": "s3cret"], body: .json(["name": "a", "password": "s3cret"]))
+            let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
+            #expect(
+                error.underlying.map { "\($0)" }?.replacingOccurrences(
+                    of: #"{"password":"…","name":"a"}"#, with: #"{"name":"a","password":"…"}"#)
+                        == """
+                        MockURLProtocol has no answer for this request, and did not send it:
+                            POST https://api.example.com/login?q=shown&api_key=…
+                            {"name":"a","password":"…"}
+                        Scope: a scope.
+                        Give it one before the request is sent, for example:
+                            MockURLProtocol.responseWithStatusCode(code: 200)
+                        """)
+            #expect(MockURLProtocol.unmatchedRequests.map(\.path) == ["/login"])
+        }
+    }
+
+    @Test("Scopes in parallel on one URL see their own answers alone")
+    func parallel() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for code in 200..<300 {
+                group.addTask {
+                    try await MockURLProtocol.withScope("\(code)") {
+                        MockURLProtocol.responseWithStatusCode(code: code)
+                        let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+                        struct Status: APIRequest {
+                            let baseURL = URL(string: "https://api.example.com")!
+                            func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> Int { response.statusCode }
+                        }
+                        for _ in 0..<5 {
+                            let status = try await provider.request(Status()).value
+                            #expect(status == code)
+                        }
+                        #expect(MockURLProtocol.requests.count == 5)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("The class of a scope reaches it from wherever, and scopes nest")
+    func current() async throws {
+        await MockURLProtocol.withScope("outer") {
+            MockURLProtocol.responseWithStatusCode(code: 201)
+            let outer = MockURLProtocol.current
+            await MockURLProtocol.withScope("inner") {
+                #expect(MockURLProtocol.responseType == nil)
+                outer.responseWithFailure()
+                #expect(MockURLProtocol.responseType == nil)
+                await Task.detached { outer.reset() }.value
+            }
+            #expect(MockURLProtocol.responseType == nil)
+        }
+    }
+
+    @Test("A session that outlives its scope gets an error that says so")
+    func outlived() async throws {
+        let provider = MockURLProtocol.withScope {
+            MockURLProtocol.responseWithStatusCode(code: 200)
+            return DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+        }
+        let error = try await #require(throws: APIError.self) { try await provider.request(Get()).value }
+        #expect(error.description.contains("The scope of the session that sent this request has ended"))
+    }
+
+    @Test("The trait reports a request without an answer, even when the app swallowed the error")
+    func swallowed() async throws {
+        try await withKnownIssue {
+            try await (.mockNetwork as MockNetworkTrait).provideScope(for: try #require(Test.current), testCase: nil) {
+                let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+                _ = try? await provider.request(Get(path: "/swallowed")).value
+            }
+        } matching: { issue in
+            "\(issue)".contains("The mock network had no answer for GET https://api.example.com/swallowed")
+        }
+    }
+
+    @Test("Requests that are disposed at random moments harm nothing")
+    func cancelling() async throws {
+        try await MockURLProtocol.withScope {
+            let mock = MockURLProtocol.current
+            MockURLProtocol.requestHandler = { request in
+                guard let response = request.url.flatMap({ HTTPURLResponse(url: $0, statusCode: 200, httpVersion: nil, headerFields: nil) })
+                else {
+                    throw TestError()
+                }
+                return (response, Data("body".utf8))
+            }
+            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            for round in 0..<2_000 {
+                let disposable = provider.request(Get()).subscribe { event in
+                    if case .failure(let error) = event { Issue.record("\(error)") }
+                }
+                for _ in 0..<round % 40 { await Task.yield() }
+                disposable.dispose()
+                if round == 1_000 { mock.requestHandler = nil; mock.responseWithStatusCode(code: 200) }
+            }
+            let text = try await provider.request(Get()).value
+            #expect(text.isEmpty)
+        }
+    }
+}
