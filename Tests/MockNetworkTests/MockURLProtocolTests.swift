@@ -13,7 +13,7 @@ import FoundationNetworking
 
 private struct Get: APIRequest {
     typealias Response = String
-    var baseURL = URL(string: "https://api.example.com")!
+    var baseURL = example
     var path: RequestPath = ""
     var method: HTTPMethod = .get
     var query: QueryParameters = [:]
@@ -102,7 +102,7 @@ struct MockURLProtocolTests {
         MockURLProtocol.responseWithDTO(type: .user)
         MockURLProtocol.responseWithStatusCode(code: code)
         struct Raw: APIRequest {
-            let baseURL = URL(string: "https://api.example.com")!
+            let baseURL = example
             let method: HTTPMethod
             func validate(_ response: APIResponse) throws {}
             func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> Int { response.data.count }
@@ -199,7 +199,7 @@ struct ScopeTests {
                         MockURLProtocol.responseWithStatusCode(code: code)
                         let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
                         struct Status: APIRequest {
-                            let baseURL = URL(string: "https://api.example.com")!
+                            let baseURL = example
                             func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> Int { response.statusCode }
                         }
                         for _ in 0..<5 {
