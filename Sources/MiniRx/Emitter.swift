@@ -30,10 +30,8 @@ struct Emitter<Element: Sendable>: Source {
             return observer
         }
         guard let observer else { return }
-        Trampoline.run(for: subscription.root) {
-            observer(subscription, event)
-            release(state.withLock { $0.end() }, in: subscription)
-        }
+        observer(subscription, event)
+        release(state.withLock { $0.end() }, in: subscription)
     }
 
     /// Takes what the producer's body has returned.

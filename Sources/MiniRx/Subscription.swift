@@ -1,57 +1,46 @@
 /// One run of a chain, from `subscribe` to its end, and the disposable that `subscribe` returns.
 ///
-/// It is handed down to the source, and comes back with the event. A chain has one active source at a time: `flatMap` attaches the next
-/// when the last has been released. `onDisposed` waits until the chain has ended and every source it attached is released.
+/// It is handed down to the source and comes back with the event. A chain has one active source at a time: what `flatMap` and `catch` want
+/// to subscribe to next is started when every source so far is released, by whoever released the last, from a loop, so that the stack stays
+/// flat. When the chain has ended and every source is released, `onDisposed` is called.
 struct Subscription: Cancelable {
     private struct State {
         var isEnded = false
-        /// Attached sources whose resource is not released yet, and an event that is being delivered.
-        var unreleased = 0
+        /// Attached sources that are not released yet, and the call that is starting one.
+        var unreleased = 1
         var source: (any Source)?
+        var next: (() -> Void)?
         var onDisposed: (@Sendable () -> Void)?
         var memberships: [DisposeBag.Membership] = []
+    }
 
-        mutating func takeOnDisposedIfDone() -> (@Sendable () -> Void)? {
-            isEnded && unreleased == 0 ? onDisposed.take() : nil
-        }
+    private enum Step {
+        case wait
+        case start(() -> Void)
+        case end((@Sendable () -> Void)?)
     }
 
     private let state: Locked<State>
-    /// The subscription of which this is a part, or itself: what a ``Trampoline`` goes by.
-    let root: ObjectIdentifier
 
     init(onDisposed: (@Sendable () -> Void)? = nil) {
         state = Locked(State(onDisposed: onDisposed))
-        root = state.id
     }
 
-    private init(within parent: Subscription, onDisposed: @escaping @Sendable () -> Void) {
-        state = Locked(
-            State(onDisposed: {
-                onDisposed()
-                parent.release()
-            }))
-        root = parent.root
-    }
-
-    /// A part of this chain with an end of its own: this subscription's `onDisposed` comes after the part's. `nil` if this has ended.
-    func part(onDisposed: @escaping @Sendable () -> Void) -> Subscription? {
-        let part = Subscription(within: self, onDisposed: onDisposed)
-        return attach(part) ? part : nil
-    }
+    var id: ObjectIdentifier { state.id }
 
     var isDisposed: Bool { state.withLock(\.isEnded) }
 
-    /// Runs the chain, and then what its operators ask to be run next, with a flat stack.
+    /// Runs the chain. To be called once.
     func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
-        Trampoline.run(for: root) { single.run(self, observer) }
+        single.run(self, observer)
+        release()
     }
 
-    /// Subscribes to `single` as the next source of this chain, once the present one has unwound and is released.
+    /// Subscribes to `single` as the next source of this chain, once the present one is released.
     func next<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
-        Trampoline.next {
-            guard !isDisposed else { return }
-            single.run(self, observer)
+        let next = { single.run(self, observer) }
+        state.withLock { state in
+            if !state.isEnded { state.next = next }
         }
     }
 
@@ -71,10 +60,23 @@ struct Subscription: Cancelable {
 
     /// An attached source is released.
     func release() {
-        state.withLock { state in
-            state.unreleased -= 1
-            return state.takeOnDisposedIfDone()
-        }?()
+        while true {
+            let step = state.withLock { state -> Step in
+                state.unreleased -= 1
+                guard state.unreleased == 0 else { return .wait }
+                guard !state.isEnded else { return .end(state.onDisposed.take()) }
+                guard let next = state.next.take() else { return .wait }
+                state.unreleased = 1
+                return .start(next)
+            }
+            switch step {
+            case .wait: return
+            case .start(let next): next()
+            case .end(let onDisposed):
+                onDisposed?()
+                return
+            }
+        }
     }
 
     /// Ends this subscription with the event that `deliver` hands to the observer, unless it has ended already.
@@ -92,14 +94,13 @@ struct Subscription: Cancelable {
         release()
     }
 
-    /// The one transition from active to ended. The ended subscription is held by whoever made it, who must `release()` it.
-    private func end() -> (source: (any Source)?, memberships: [DisposeBag.Membership])? {
+    /// The one transition from active to ended. What it hands out is let go after the lock; whoever made it must `release()`.
+    private func end() -> State? {
         state.withLock { state in
             guard !state.isEnded else { return nil }
-            state.isEnded = true
-            state.unreleased += 1
-            defer { state.memberships = [] }
-            return (state.source.take(), state.memberships)
+            let ended = state
+            state = State(isEnded: true, unreleased: state.unreleased + 1, onDisposed: state.onDisposed)
+            return ended
         }
     }
 
@@ -119,6 +120,22 @@ protocol Source: Sendable {
     func cancel(in subscription: Subscription)
 }
 
+// A part of a chain has an end of its own, for which the chain waits.
 extension Subscription: Source {
     func cancel(in subscription: Subscription) { dispose() }
+
+    /// A part as the present source, to be started. `nil` if this has ended.
+    func attachPart(onDisposed: @escaping @Sendable () -> Void) -> Subscription? {
+        let part = Subscription(onDisposed: {
+            onDisposed()
+            release()
+        })
+        return attach(part) ? part : nil
+    }
+
+    /// A part beside the present source, to be started or released. The present source must not have been released.
+    func addPart() -> Subscription {
+        state.withLock { $0.unreleased += 1 }
+        return Subscription(onDisposed: release)
+    }
 }

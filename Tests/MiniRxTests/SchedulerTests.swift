@@ -145,13 +145,20 @@ struct MainActorSingleTests {
 
     @Test("onDisposed is enqueued when dispose is called elsewhere")
     func onDisposedElsewhere() async {
-        let (isDisposed, disposed) = AsyncStream.makeStream(of: Bool.self)
+        let log = Log<String>()
+        let (isDisposed, disposed) = AsyncStream.makeStream(of: Void.self)
         let disposable = Single<Int>.never().observe(on: MainActor.shared).subscribe(onDisposed: {
             MainActor.assertIsolated()
-            disposed.yield(true)
+            log.append("disposed")
+            disposed.yield()
         })
-        DispatchQueue.global().async { disposable.dispose() }
+        await MainActor.run {
+            // The main thread is here until dispose has returned.
+            DispatchQueue.global().sync { disposable.dispose() }
+            log.append("dispose has returned")
+        }
         for await _ in isDisposed { break }
+        #expect(log.entries == ["dispose has returned", "disposed"])
     }
 }
 

@@ -8,7 +8,7 @@ struct StackTests {
     @Test("A tail-recursive flatMap goes 100,000 deep on a stack of 512 KiB")
     func flatMap() async {
         @Sendable func down(_ count: Int) -> Single<Int> { count == 0 ? .just(0) : .just(count).flatMap { down($0 - 1) } }
-        #expect(await onSmallStack { down(100_000) } == 0)
+        #expect(await result { down(100_000) } == 0)
     }
 
     @Test("A tail-recursive flatMap over create goes 100,000 deep, also when the first event comes from elsewhere")
@@ -27,28 +27,46 @@ struct StackTests {
         #expect(log.entries == [0])
     }
 
+    @Test("So does one whose sources bridge other singles")
+    func bridged() async {
+        @Sendable func bridge(_ count: Int) -> Single<Int> { .create { Single.just(count).subscribe($0) } }
+        @Sendable func down(_ count: Int) -> Single<Int> { count == 0 ? .just(0) : bridge(count).flatMap { down($0 - 1) } }
+        #expect(await result { down(100_000) } == 0)
+    }
+
+    @Test("So does one with a part of its own in each step")
+    func parts() async {
+        let scheduler = TestScheduler()
+        @Sendable func step(_ count: Int) -> Single<Int> {
+            Single<[Int]>.zip([.just(count)]).map { $0[0] }.do(onDispose: {}).timeout(.seconds(1), scheduler: scheduler).share()
+        }
+        @Sendable func down(_ count: Int) -> Single<Int> { count == 0 ? .just(0) : step(count).flatMap { down($0 - 1) } }
+        #expect(await result { down(20_000) } == 0)
+    }
+
     @Test("A chain of 100,000 catches is flat")
     func recovery() async {
         @Sendable func attempt(_ count: Int) -> Single<Int> {
             Single<Int>.error(TestError()).catch { _ in count == 0 ? .just(7) : attempt(count - 1) }
         }
-        #expect(await onSmallStack { attempt(100_000) } == 7)
+        #expect(await result { attempt(100_000) } == 7)
     }
 
-    private func onSmallStack(_ single: @escaping @Sendable () -> Single<Int>) async -> Int? {
+    private func result(of single: @escaping @Sendable () -> Single<Int>) async -> Int? {
         let log = Log<Int>()
         await onSmallStack { _ = single().subscribe(onSuccess: log.append) }
         return log.entries.first
     }
+}
 
-    private func onSmallStack(_ work: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            let thread = Thread {
-                work()
-                continuation.resume()
-            }
-            thread.stackSize = 512 << 10
-            thread.start()
+/// Runs `work` on a thread with the stack that secondary threads have on Apple's systems.
+func onSmallStack(_ work: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+        let thread = Thread {
+            work()
+            continuation.resume()
         }
+        thread.stackSize = 512 << 10
+        thread.start()
     }
 }

@@ -1,7 +1,7 @@
 /// Disposes what it holds when it goes: keep one in the object that the subscriptions work for.
 ///
-/// A subscription that has ended leaves the bag by itself, so a bag that lives long does not grow. What is inserted after the bag has gone
-/// is disposed at once. Safe from any thread.
+/// A subscription that has ended leaves the bag by itself, so a bag that lives long does not grow; a disposable of another kind stays until
+/// the bag goes. What is inserted while the bag goes is disposed at once. Safe from any thread.
 public final class DisposeBag: Sendable {
     private let contents = Contents()
 
@@ -10,13 +10,13 @@ public final class DisposeBag: Sendable {
 
     deinit { contents.dispose() }
 
-    /// Holds `disposable` until it ends or the bag goes.
+    /// Holds `disposable` until the bag goes, a subscription only until it ends.
     public func insert(_ disposable: any Disposable) { contents.insert(disposable) }
 
-    /// Holds each of `disposables` until it ends or the bag goes.
+    /// Holds each of `disposables` until the bag goes, a subscription only until it ends.
     public func insert(_ disposables: any Disposable...) { insert(disposables) }
 
-    /// Holds each of `disposables` until it ends or the bag goes.
+    /// Holds each of `disposables` until the bag goes, a subscription only until it ends.
     public func insert(_ disposables: [any Disposable]) { disposables.forEach(contents.insert) }
 }
 
@@ -64,8 +64,11 @@ extension DisposeBag {
         func remove(at slot: Int) {
             let removed: (any Disposable)? = state.withLock { state in
                 guard !state.isDisposed else { return nil }
+                let removed = state.slots[slot].take()
                 state.free.append(slot)
-                return state.slots[slot].take()
+                // An empty bag does not keep the memory of its fullest hour.
+                if state.free.count == state.slots.count, state.free.count > 64 { (state.slots, state.free) = ([], []) }
+                return removed
             }
             _ = consume removed
         }

@@ -15,31 +15,48 @@ extension Single {
         onError: (@Sendable (any Error) throws -> Void)? = nil, afterError: (@Sendable (any Error) throws -> Void)? = nil,
         onSubscribe: (@Sendable () -> Void)? = nil, onSubscribed: (@Sendable () -> Void)? = nil, onDispose: (@Sendable () -> Void)? = nil
     ) -> Single {
-        let before = Self.tap(onSuccess, onError)
-        let after = Self.tap(afterSuccess, afterError)
-        return Single { [run] subscription, observer in
+        let tapped = tap(before: Self.handler(onSuccess, onError), after: Self.handler(afterSuccess, afterError))
+        let disposing = onDispose.map { onDispose in tapped.disposing(onDispose) } ?? tapped
+        guard onSubscribe != nil || onSubscribed != nil else { return disposing }
+        return Single { subscription, observer in
             onSubscribe?()
-            defer { onSubscribed?() }
-            guard let part = subscription.part(onDisposed: { onDispose?() }) else { return }
-            run(part) { part, event in
-                var event = event
-                do { try before(event) } catch { event = .failure(error) }
-                part.finish {
-                    observer(subscription, event)
-                    do { try after(event) } catch { Hooks.defaultErrorHandler(error) }
-                }
-            }
+            disposing.run(subscription, observer)
+            onSubscribed?()
         }
     }
 
-    private static func tap(
+    private typealias Handler = @Sendable (SingleEvent<Element>) throws -> Void
+
+    private static func handler(
         _ onSuccess: (@Sendable (Element) throws -> Void)?, _ onError: (@Sendable (any Error) throws -> Void)?
-    ) -> @Sendable (SingleEvent<Element>) throws -> Void {
-        {
+    ) -> Handler? {
+        guard onSuccess != nil || onError != nil else { return nil }
+        return {
             switch $0 {
             case .success(let element): try onSuccess?(element)
             case .failure(let error): try onError?(error)
             }
+        }
+    }
+
+    private func tap(before: Handler?, after: Handler?) -> Single {
+        guard before != nil || after != nil else { return self }
+        return Single { [run] subscription, observer in
+            run(subscription) { subscription, event in
+                var event = event
+                do { try before?(event) } catch { event = .failure(error) }
+                guard !subscription.isDisposed else { return }
+                observer(subscription, event)
+                do { try after?(event) } catch { Hooks.defaultErrorHandler(error) }
+            }
+        }
+    }
+
+    /// Calls `onDispose` when this source is released.
+    private func disposing(_ onDispose: @escaping @Sendable () -> Void) -> Single {
+        Single { subscription, observer in
+            guard let part = subscription.attachPart(onDisposed: onDispose) else { return }
+            part.start(self) { part, event in part.finish { observer(subscription, event) } }
         }
     }
 }

@@ -14,8 +14,8 @@ public final class TestScheduler: Scheduler {
     }
 
     private struct State {
-        // Not zero, which is `DISPATCH_TIME_NOW`.
-        var now: UInt64 = 1
+        // Not zero, which is `DISPATCH_TIME_NOW`, nor so little that it becomes zero in the ticks of a machine.
+        var now: UInt64 = 1_000_000_000
         /// In the order in which they are to run.
         var entries: [Entry] = []
 

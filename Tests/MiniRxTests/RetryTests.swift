@@ -1,0 +1,97 @@
+import Dispatch
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Retry")
+struct RetryTests {
+    /// Fails the first `failures` times, and then succeeds with the number of the attempt.
+    private func flaky(failures: Int, log: Log<String>) -> Single<Int> {
+        .create { observer in
+            log.append("attempt")
+            let attempt = log.entries.count { $0 == "attempt" }
+            observer(attempt > failures ? .success(attempt) : .failure(TestError("\(attempt)")))
+            return log.disposable()
+        }
+    }
+
+    @Test("retry(n) makes at most n attempts and delivers the last error")
+    func limit() async throws {
+        let log = Log<String>()
+        #expect(try await flaky(failures: 2, log: log).retry(3).value == 3)
+        let another = Log<String>()
+        await #expect(throws: TestError("3")) { try await flaky(failures: 9, log: another).retry(3).value }
+        #expect(another.entries == ["attempt", "release", "attempt", "release", "attempt", "release"])
+        await #expect(throws: TestError("1")) { try await flaky(failures: 9, log: Log()).retry(1).value }
+    }
+
+    @Test("retry stops when it is disposed in the middle")
+    func disposed() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let disposable = producer.single.retry().subscribe { _ in log.append("event") }
+        producer.send(.failure(TestError()))
+        #expect(producer.subscriptions == 2)
+        disposable.dispose()
+        producer.send(.failure(TestError()))
+        #expect(producer.subscriptions == 2)
+        #expect(log.entries == ["release", "release"])
+    }
+
+    @Test("retry(0) stops with a message that says what to write")
+    func zero() async {
+        #if os(Linux) || os(macOS)
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Single.just(1).retry(0) }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("retry(0) would never subscribe"), "\(text)")
+        #expect(text.contains("write retry(1) for one, retry() for no limit"), "\(text)")
+        #endif
+    }
+
+    @Test("100,000 synchronous retries keep the stack flat")
+    func flat() async {
+        let log = Log<Int>()
+        let left = Locked(100_000)
+        await onSmallStack {
+            _ = Single<Int>.create { observer in
+                let isLast = left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                observer(isLast ? .success(1) : .failure(TestError()))
+                return Disposables.create()
+            }.retry(100_000).subscribe(onSuccess: log.append)
+        }
+        #expect(log.entries == [1])
+    }
+
+    @Test("retry(scheduler:when:) waits as long as it is told, counts failures, and gives up with the last error")
+    func backoff() {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        _ = flaky(failures: 9, log: log)
+            .retry(scheduler: scheduler) { failures, error in
+                log.append("\(failures): \((error as? TestError)?.name ?? "")")
+                return failures < 3 ? .seconds(failures) : nil
+            }
+            .subscribe(onFailure: { log.append("failed with \(($0 as? TestError)?.name ?? "")") })
+        #expect(log.entries == ["attempt", "1: 1", "release"])
+        scheduler.advance(by: .milliseconds(999))
+        #expect(log.count == 3)
+        scheduler.advance(by: .milliseconds(1))
+        #expect(log.entries.suffix(3) == ["attempt", "2: 2", "release"])
+        scheduler.advance(by: .seconds(2))
+        #expect(log.entries.suffix(4) == ["attempt", "3: 3", "failed with 3", "release"])
+    }
+
+    @Test("A retry that waits is ended by dispose")
+    func disposedWhileWaiting() {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        let disposable = flaky(failures: 9, log: log).retry(scheduler: scheduler) { _, _ in .seconds(1) }
+            .subscribe(onDisposed: log.adds("disposed"))
+        disposable.dispose()
+        scheduler.run()
+        #expect(log.entries == ["attempt", "release", "disposed"])
+    }
+}

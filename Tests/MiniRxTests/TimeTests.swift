@@ -1,0 +1,84 @@
+import Dispatch
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Time")
+struct TimeTests {
+    @Test("timeout fails in time, and disposes the source")
+    func timeout() {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        let producer = Producer<Int> { log.disposable() }
+        _ = producer.single.timeout(.seconds(5), scheduler: scheduler)
+            .subscribe(onFailure: { log.append("\($0)") }, onDisposed: log.adds("disposed"))
+        scheduler.advance(by: .milliseconds(4_999))
+        #expect(log.entries == [])
+        scheduler.advance(by: .milliseconds(1))
+        #expect(log.entries == ["timeout", "release", "disposed"])
+        producer.send(.success(1))
+        #expect(log.count == 3)
+    }
+
+    @Test("An earlier event cancels the timer, and lets it go", arguments: [true, false])
+    func early(isSuccess: Bool) {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        let producer = Producer<Int> { log.disposable() }
+        weak var token: Token?
+        do {
+            let held = Token()
+            token = held
+            _ = producer.single.timeout(.seconds(5), scheduler: scheduler)
+                .subscribe(
+                    onSuccess: { _ in withExtendedLifetime(held) { log.append("event") } }, onFailure: { _ in log.append("event") },
+                    onDisposed: log.adds("disposed"))
+        }
+        producer.send(isSuccess ? .success(1) : .failure(TestError()))
+        #expect(token == nil)
+        scheduler.run()
+        #expect(log.entries == ["event", "release", "disposed"])
+    }
+
+    @Test("A source that emits at once never starts the timer, and dispose ends both")
+    func ends() {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        _ = Single.just(1).timeout(.seconds(5), scheduler: scheduler).subscribe(onSuccess: { _ in log.append("event") })
+        let producer = Producer<Int> { log.disposable() }
+        producer.single.timeout(.seconds(5), scheduler: scheduler).subscribe(onDisposed: log.adds("disposed")).dispose()
+        scheduler.run()
+        #expect(log.entries == ["event", "release", "disposed"])
+    }
+
+    @Test("delay delays a value and releases the source first; an error comes at once")
+    func delay() {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        let producer = Producer<Int> { log.disposable() }
+        let single = producer.single.delay(.seconds(1), scheduler: scheduler)
+        _ = single.subscribe(onSuccess: { log.append("event \($0)") }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["release"])
+        scheduler.advance(by: .seconds(1))
+        #expect(log.entries == ["release", "event 1", "disposed"])
+        _ = single.subscribe(onFailure: { _ in log.append("error") })
+        producer.send(.failure(TestError()))
+        #expect(log.entries.suffix(2) == ["error", "release"])
+    }
+
+    @Test("subscribe(on:) subscribes on its scheduler, and not after a dispose")
+    func subscribeOn() {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        let single = Single<Int>.deferred {
+            log.append("subscribed")
+            return .just(1)
+        }.subscribe(on: scheduler)
+        _ = single.subscribe(onSuccess: { log.append("event \($0)") })
+        single.subscribe().dispose()
+        #expect(log.entries == [])
+        scheduler.run()
+        #expect(log.entries == ["subscribed", "event 1"])
+    }
+}
