@@ -22,7 +22,7 @@ let package = Package(
         .target(name: "MockNetworkTesting", dependencies: ["MockNetwork"], swiftSettings: settings),
         .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .executableTarget(
-            name: "github-demo", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures"],
+            name: "github-demo", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "Fixtures"],
             swiftSettings: settings),
         .target(
             name: "Fixtures", dependencies: ["MockNetwork"], path: "Fixtures", resources: [.copy("GitHub")],

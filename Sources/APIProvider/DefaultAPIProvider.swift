@@ -14,8 +14,8 @@ public import FoundationNetworking
 ///     .disposed(by: bag)
 /// ```
 ///
-/// Each subscription sends one request. Events come on a background queue. Failures are ``APIError``s, and errors that a request of your
-/// own throws. Disposing cancels the request and is silent. The provider may be let go while a request is in flight.
+/// Each subscription sends one request. Events come on a background queue. Failures are ``APIError``s, and errors that a request, a middleware
+/// or a transport of your own makes. Disposing cancels the request and is silent. The provider may be let go while a request is in flight.
 public struct DefaultAPIProvider: APIProvider {
     private let transport: any Transport
     private let decoder: JSONDecoder
@@ -70,7 +70,9 @@ public struct DefaultAPIProvider: APIProvider {
     }
 
     private func send(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        let send: @Sendable (URLRequest) -> Single<APIResponse> = { [transport] in transport.send($0, progress: progress) }
+        let send: @Sendable (URLRequest) -> Single<APIResponse> = { [transport] request in
+            transport.send(request, progress: progress).mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
+        }
         return middlewares.reversed().reduce(send) { next, middleware in { middleware.intercept($0, next: next) } }(request)
     }
 }

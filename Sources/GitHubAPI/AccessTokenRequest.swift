@@ -42,8 +42,8 @@ public struct AccessTokenRequest: APIRequest {
 
     /// Throws ``GitHubOAuthError`` for an error object, though its status is 200.
     public func validate(_ response: APIResponse) throws {
-        if let error = try? response.decode(GitHubOAuthError.self) { throw error }
         guard 200...299 ~= response.statusCode else { throw APIError.unacceptableStatus(response) }
+        if let error = try? response.decode(GitHubOAuthError.self) { throw error }
     }
 }
 

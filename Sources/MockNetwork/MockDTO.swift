@@ -31,7 +31,7 @@ extension MockDTO {
     /// The file's content.
     func load() throws -> Data {
         guard !fileName.isEmpty else { return Data() }
-        let name = fileName.contains(".") ? fileName : fileName + ".json"
+        let name = URL(fileURLWithPath: fileName).pathExtension.isEmpty ? fileName + ".json" : fileName
         let bundle = Self.bundle.resourceURL ?? Self.bundle.bundleURL
         let folder = Self.subdirectory.map { bundle.appendingPathComponent($0) } ?? bundle
         let file = folder.appendingPathComponent(name).standardizedFileURL

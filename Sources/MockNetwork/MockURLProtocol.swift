@@ -72,19 +72,15 @@ public class MockURLProtocol: URLProtocol {
             let request = RecordedRequest(request)
             return tellAtOnce(.failure(MockFailure("The scope of the session that sent this request has ended:\n    \(request)")))
         }
-        #if canImport(FoundationNetworking)
-        // The queue on which this runs belongs to all sessions, and traps when a handler sends or cancels a request on it. The client may be
-        // told on no other: `resume()` makes the session call `startLoading` again.
-        if scope.hasHandler {
-            let this = Unchecked(value: self)
-            DispatchQueue.global().async { [request] in
-                this.value.become(Answer { try scope.answer(to: request) })
-                this.value.task?.resume()
+        switch scope.receive(request) {
+        case .answer(let answer): tellAtOnce(answer)
+        case .handler(let handler):
+            let thread = LoadingThread(of: self)
+            DispatchQueue.global().async {
+                thread.urlProtocol.become(handler())
+                thread.startLoading()
             }
-            return
         }
-        #endif
-        tellAtOnce(Answer { try scope.answer(to: request) })
     }
 
     private func tellAtOnce(_ answer: Answer) {
@@ -114,9 +110,4 @@ public class MockURLProtocol: URLProtocol {
     private static var scopeOfSession: Scope? {
         self == MockURLProtocol.self ? Scope.process : ScopeClasses.scope(of: self)
     }
-}
-
-/// Takes a protocol to another queue: of all its state, only what a lock guards is touched there.
-private struct Unchecked<Value>: @unchecked Sendable {
-    let value: Value
 }

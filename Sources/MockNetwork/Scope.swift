@@ -30,23 +30,37 @@ final class Scope: Sendable {
 
     @TaskLocal static var current: Scope?
 
-    var hasHandler: Bool { state.withLock { $0.requestHandler != nil } }
-
-    /// Records `request` and decides on its answer. No lock is held while a handler runs.
-    func answer(to urlRequest: URLRequest) throws -> (HTTPURLResponse, Data) {
-        let request = RecordedRequest(urlRequest)
+    /// Records `request`, and decides by what the scope holds at this moment.
+    func receive(_ request: URLRequest) -> Reply {
+        let recorded = RecordedRequest(request)
         let answers = state.withLock { state in
-            state.requests.append(request)
+            state.requests.append(recorded)
             return (handler: state.requestHandler, responseType: state.responseType, dto: state.dto)
         }
-        if let handler = answers.handler { return try Self.$current.withValue(self) { try handler(urlRequest) } }
-        guard answers.responseType != nil || answers.dto != nil else {
+        guard let handler = answers.handler else {
+            return .answer(Result { try answer(to: recorded, answers.responseType, answers.dto) })
+        }
+        var request = request
+        if !recorded.body.isEmpty { request.httpBody = recorded.body }  // A stream has been read to its end.
+        return .handler { [request] in Self.$current.withValue(self) { Result { try handler(request) } } }
+    }
+
+    /// What becomes of a request: an answer, or code of the user's that makes one, wherever that may run.
+    enum Reply {
+        case answer(MockURLProtocol.Answer)
+        case handler(@Sendable () -> MockURLProtocol.Answer)
+    }
+
+    private func answer(
+        to request: RecordedRequest, _ responseType: MockURLProtocol.ResponseType?, _ dto: (any MockDTO)?
+    ) throws -> (HTTPURLResponse, Data) {
+        guard responseType != nil || dto != nil else {
             state.withLock { $0.unmatchedRequests.append(request) }
             throw MockFailure(unanswered: request, in: self)
         }
-        if case .error(let error) = answers.responseType { throw error }
-        let body = try answers.dto?.load() ?? Data()
-        guard case .success(let response) = answers.responseType else { return (try .mock(200, for: request.url), body) }
+        if case .error(let error) = responseType { throw error }
+        let body = try dto?.load() ?? Data()
+        guard case .success(let response) = responseType else { return (try .mock(200, for: request.url), body) }
         guard response.url == .any else { return (response, body) }
         return (try .mock(response.statusCode, headers: response.allHeaderFields as? [String: String], for: request.url), body)
     }

@@ -75,7 +75,7 @@ struct Arguments {
 
         var result = Arguments(command: command, isLive: isLive || options["--base-url"] != nil)
         if let text = options["--base-url"] {
-            guard let url = URL(string: text), url.host?.isEmpty == false, ["http", "https"].contains(url.scheme) else {
+            guard let url = URL(string: text), url.host?.isEmpty == false, ["http", "https"].contains(url.scheme?.lowercased()) else {
                 throw Misuse(description: "--base-url takes a URL like https://github.example.com/api/v3, and not \"\(text)\"")
             }
             result.baseURL = url

@@ -24,10 +24,12 @@ struct GitHubDemo {
     private let provider: any APIProvider
     private let apiURL: URL
     private let oauthURL: URL
+    private let isLive: Bool
     private let source: String
 
     private init(_ arguments: Arguments) {
         command = arguments.command
+        isLive = arguments.isLive
         apiURL = arguments.baseURL ?? GitHub.apiURL
         oauthURL = arguments.baseURL ?? GitHub.oauthURL
         if arguments.isLive {
@@ -61,9 +63,11 @@ struct GitHubDemo {
             print("\n\(repositories.count) repositories that \(login) has starred. \(source)")
         case .login(let code):
             let environment = ProcessInfo.processInfo.environment
-            let request = AccessTokenRequest(
-                clientID: environment["GITHUB_CLIENT_ID"] ?? "", clientSecret: environment["GITHUB_CLIENT_SECRET"] ?? "", code: code,
-                baseURL: oauthURL)
+            let (clientID, secret) = (environment["GITHUB_CLIENT_ID"], environment["GITHUB_CLIENT_SECRET"])
+            guard !isLive || (clientID != nil && secret != nil) else {
+                throw Arguments.Misuse(description: "login --live needs GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET in the environment")
+            }
+            let request = AccessTokenRequest(clientID: clientID ?? "", clientSecret: secret ?? "", code: code, baseURL: oauthURL)
             let token = try await provider.request(request).value
             print("Signed in: a \(token.type) token of \(token.value.count) characters that allows \(token.scope). \(source)")
         }
@@ -81,10 +85,10 @@ struct GitHubDemo {
 
     /// One sentence: GitHub's own where it sent one.
     private static func message(of error: any Error) -> String {
-        guard let error = error as? APIError, let refusal = try? error.response?.decode(GitHubError.self) else {
+        guard case APIError.unacceptableStatus(let response) = error, let refusal = try? response.decode(GitHubError.self) else {
             return (error as? any LocalizedError)?.errorDescription ?? "\(error)"
         }
-        return "GitHub refuses: \(refusal.message) (\(error.statusCode ?? 0))"
+        return "GitHub refuses: \(refusal.message) (\(response.statusCode))"
     }
 
     private static func printError(_ text: String) {

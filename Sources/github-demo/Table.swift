@@ -5,7 +5,8 @@ struct Table: CustomStringConvertible {
     private let rows: [[String]]
 
     init(_ rows: [[String]]) {
-        self.rows = rows.map { $0.map { $0.replacingOccurrences(of: "\n", with: " ") } }
+        // What comes from a server must not steer the terminal.
+        self.rows = rows.map { $0.map { text in String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isControl ? " " : $0 })) } }
     }
 
     var description: String {
@@ -24,6 +25,10 @@ struct Table: CustomStringConvertible {
         guard isatty(1) == 1, ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool { properties.generalCategory == .control }
 }
 
 extension String {

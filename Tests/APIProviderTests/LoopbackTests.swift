@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// The whole stack over a real socket.
-@Suite("Over a socket")
+@Suite("Over a socket", .timeLimit(.minutes(2)))
 struct LoopbackTests {
     let provider = DefaultAPIProvider(configuration: .ephemeral)
 
@@ -160,6 +160,51 @@ struct LoopbackTests {
         let last = try #require(log.entries.last)
         #expect(last == TransferProgress(bytesSent: 200_000, bytesToSend: 200_000, bytesReceived: 300_000, bytesToReceive: 300_000))
         #expect(log.entries.map(\.bytesReceived) == log.entries.map(\.bytesReceived).sorted())
+    }
+
+    @Test("After dispose there is no more progress")
+    func progressAfterDispose() async throws {
+        let (isClosed, closed) = AsyncStream.makeStream(of: Void.self)
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+            for _ in 0..<200 { connection.send(String(repeating: "z", count: 50_000)) }
+            connection.waitUntilClosed()
+            closed.yield()
+        }
+        let disposable = SerialDisposable()
+        let log = Log<String>()
+        let single = provider.request(ProbeRequest<Data>(baseURL: server.url)) { progress in
+            log.append(disposable.isDisposed ? "late" : "progress")
+            if progress.bytesReceived > 0 { disposable.dispose() }
+        }
+        disposable.disposable = single.subscribe { _ in log.append("event") }
+        for await _ in isClosed { break }
+        #expect(log.entries.contains("progress"))
+        #expect(!log.entries.contains("late"))
+        #expect(!log.entries.contains("event"))
+    }
+
+    @Test("A request of one's own that has a body where HTTP has none is not sent either")
+    func ownRequest() async throws {
+        struct Own: APIRequest {
+            typealias Response = Empty
+            let baseURL = example
+            func urlRequest() throws -> URLRequest {
+                var request = URLRequest(url: baseURL)
+                request.httpBody = Data("body".utf8)
+                return request
+            }
+        }
+        let error = try await #require(throws: APIError.self) { try await provider.request(Own()).value }
+        #expect(error.description.hasPrefix("The request was not sent: GET has no body"))
+    }
+
+    @Test("A configuration's strange timeouts harm nothing", arguments: [TimeInterval.nan, -1e300, .infinity])
+    func timeouts(seconds: TimeInterval) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = seconds
+        #expect(try await DefaultAPIProvider(configuration: configuration).request(ProbeRequest<String>(baseURL: server.url)).value == "ok")
     }
 
     @Test("The headers of a configuration are sent, and a request's own win")

@@ -108,6 +108,19 @@ struct RequestBuildingTests {
         #expect(try ProbeRequest<String?>().urlRequest().value(forHTTPHeaderField: "Accept") == nil)
     }
 
+    @Test("Names of headers are compared as bytes, in which ASCII letters have no case")
+    func unusualHeaders() {
+        let headers: HTTPHeaders = ["K": "1", "\u{212A}": "2", "e\u{301}": "3", "\u{e9}": "4"]
+        #expect(headers.map(\.value) == ["1", "2", "3", "4"])
+        #expect(headers == headers)
+        #expect(headers["k"] == "1")
+    }
+
+    @Test("A timeout that is none is refused", arguments: [0, -1, -TimeInterval.infinity, .nan])
+    func timeout(seconds: TimeInterval) {
+        #expect(throws: APIError.self) { try ProbeRequest<Item>(timeoutInterval: seconds).urlRequest() }
+    }
+
     @Test("A later header replaces an earlier one in any case")
     func headers() {
         var headers: HTTPHeaders = ["X-A": "1", "x-a": "2", "X-B": "3"]
@@ -122,6 +135,12 @@ struct RequestBuildingTests {
         let request: ProbeRequest<Item>
         let sentence: String
         var testDescription: String { sentence }
+    }
+
+    private struct Secretive: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            throw EncodingError.invalidValue("s3cret", .init(codingPath: encoder.codingPath, debugDescription: "Secrets are not encoded."))
+        }
     }
 
     private struct Unencodable: Encodable {
@@ -139,7 +158,7 @@ struct RequestBuildingTests {
             Invalid(
                 request: ProbeRequest(baseURL: URL(string: "https:///v3")!),
                 sentence:
-                    #"The request was not sent: its baseURL "https:///v3" needs a scheme and a host, as in "https://api.example.com"."#),
+                    #"The request was not sent: its baseURL "https:…" needs a scheme and a host, as in "https://api.example.com"."#),
             Invalid(
                 request: ProbeRequest(headers: ["X-A": "a\r\nX-B: b"]),
                 sentence: "The request was not sent: its header X-A has a line break or a NUL in its value."),
@@ -150,6 +169,13 @@ struct RequestBuildingTests {
             Invalid(
                 request: ProbeRequest(body: .form(["a": 1])),
                 sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
+            Invalid(
+                request: ProbeRequest(method: "get", body: .form(["a": 1])),
+                sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
+            Invalid(
+                request: ProbeRequest(method: .post, body: .json(["login": Secretive()])),
+                sentence: "The request was not sent: its body of type Dictionary<String, Secretive> cannot be encoded as JSON"
+                    + " (Secrets are not encoded at login)."),
             Invalid(
                 request: ProbeRequest(path: "/users/\("")"),
                 sentence: #"The request was not sent: a value interpolated into the path after "/users/" is empty."#),

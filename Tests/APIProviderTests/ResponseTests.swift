@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Responses and errors")
+@Suite("Responses and errors", .timeLimit(.minutes(2)))
 struct ResponseTests {
     struct Search: Decodable, Sendable {
         struct Owner: Decodable, Sendable { let login: String }
@@ -117,6 +117,64 @@ struct ResponseTests {
                 "\([error])",
             ]
             for form in forms { #expect(!form.contains("s3cret"), "\(form)") }
+        }
+    }
+
+    @Test("What Foundation says of a failed request shows no query value either")
+    func redactionOfRealErrors() async throws {
+        let request = ProbeRequest<Search>(baseURL: try LoopbackServer.refusingURL(), query: ["token": "s3cret"])
+        let error = try await #require(throws: APIError.self) {
+            try await DefaultAPIProvider(configuration: .ephemeral).request(request).value
+        }
+        var dumped = ""
+        dump(error as NSError, to: &dumped)
+        for form in ["\(error)", "\(error as NSError)", String(reflecting: error as NSError), dumped] {
+            #expect(!form.contains("s3cret"), "\(form)")
+        }
+        #expect((error as NSError).userInfo[NSUnderlyingErrorKey] is URLError)
+    }
+
+    @Test(
+        "A URL for people has no values in it",
+        arguments: [
+            ("https://h/p?=s3cret", "https://h/p?=…"), ("https://h/p?s3cret", "https://h/p?…"),
+            ("https://u:s3cret@h:1/p#s3cret", "https://h:1/p"),
+            ("https://h/p?a=s3cret&b", "https://h/p?a=…&…"), ("u:s3cret@h", "u:…"),
+        ])
+    func redactedURL(url: String, text: String) async throws {
+        let request = URLRequest(url: try #require(URL(string: url)))
+        #expect("\(APIError.transport(request, underlying: TestError("t")))" == "GET \(text) failed: TestError(name: \"t\")")
+    }
+
+    @Test("Secrets are masked in form bodies, and where their names use escapes")
+    func maskedForms() async throws {
+        let form = try await failure(
+            of: ProbeRequest<Search>(), status: 400, body: "a=1&access_token=s3cret&client%5Fsecret=s3cret", type: nil)
+        #expect(form.description.hasSuffix("Body: a=1&access_token=…&client%5Fsecret=…"))
+        let json = try await failure(of: ProbeRequest<Search>(), status: 400, body: #"{"passw\u006frd": "s3cret", "x": 1}"#, type: nil)
+        #expect(json.description.hasSuffix(#"Body: {"passw\u006frd": "…", "x": 1}"#))
+    }
+
+    @Test("A sentence says nothing that is not so")
+    func truth() async throws {
+        struct Named: Decodable { let userName: Int }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let snake = DefaultAPIProvider(
+            transport: AnyTransport { .just(response(to: $0, status: 200, body: #"{"user_name":"x"}"#, type: nil)) }, decoder: decoder)
+        let converted = try await #require(throws: APIError.self) { try await snake.request(ProbeRequest<Named>()).value }
+        #expect(converted.description.hasSuffix("the body is not Named: expected Int at userName (17 bytes)."))
+        enum Color: String, Decodable { case red }
+        let error = try await failure(of: ProbeRequest<Color>(), status: 200, body: #""zzz""#, type: nil)
+        #expect(error.description.hasSuffix("the body is not Color: Cannot initialize Color from invalid String value zzz (5 bytes)."))
+    }
+
+    @Test("A URLError of a transport becomes an APIError, and another error of its own stays")
+    func transportErrors() async throws {
+        for (error, isWrapped) in [(URLError(.notConnectedToInternet) as any Error, true), (TestError(), false)] {
+            let provider = DefaultAPIProvider(transport: AnyTransport { _ in .error(error) })
+            let thrown = try await #require(throws: (any Error).self) { try await provider.request(ProbeRequest<Item>()).value }
+            #expect((thrown is APIError) == isWrapped)
         }
     }
 

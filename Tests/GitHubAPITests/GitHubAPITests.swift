@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("GitHub", .mockNetwork)
+@Suite("GitHub", .mockNetwork, .timeLimit(.minutes(2)))
 struct GitHubAPITests {
     let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
 
@@ -69,6 +69,16 @@ struct GitHubAPITests {
         #expect(request.url.absoluteString == "https://github.com/login/oauth/access_token")
         #expect(request.headers["Accept"] == "application/json")
         #expect(String(decoding: request.body, as: UTF8.self) == "client_id=id&client_secret=s%26t&code=c")
+    }
+
+    @Test("A status comes before GitHub's OAuth error")
+    func statusFirst() async throws {
+        MockURLProtocol.responseWithDTO(type: .oauthBadRequest)
+        MockURLProtocol.responseWithStatusCode(code: 502)
+        let error = try await #require(throws: APIError.self) {
+            try await provider.request(AccessTokenRequest(clientID: "id", clientSecret: "s", code: "c")).value
+        }
+        #expect(error.statusCode == 502)
     }
 
     @Test("A refusal of the REST API decodes")

@@ -3,7 +3,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Schedulers")
+@Suite("Schedulers", .timeLimit(.minutes(2)))
 struct SchedulerTests {
     @Test("observe(on:) delivers on its scheduler, in one hop, and releases the source once the event is queued")
     func observeOn() {
@@ -103,7 +103,7 @@ struct SchedulerTests {
     }
 }
 
-@Suite("Main actor")
+@Suite("Main actor", .timeLimit(.minutes(2)))
 struct MainActorSingleTests {
     @MainActor final class Screen {
         var titles: [String] = []

@@ -21,7 +21,7 @@ private struct Get: APIRequest {
     var body: HTTPBody?
 }
 
-@Suite("MockURLProtocol", .mockNetwork)
+@Suite("MockURLProtocol", .mockNetwork, .timeLimit(.minutes(2)))
 struct MockURLProtocolTests {
     private let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
 
@@ -77,6 +77,26 @@ struct MockURLProtocolTests {
         }
         #expect(try await provider.request(Get(path: "outer")).value == "outer")
         #expect(MockURLProtocol.requests.map(\.path) == ["/outer", "/inner"])
+    }
+
+    @Test("A handler sees the body, also of a request that streams it")
+    func streamedBody() async throws {
+        MockURLProtocol.requestHandler = { request in
+            guard let url = request.url, let body = request.httpBody else { throw TestError("no body") }
+            return (try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)), body)
+        }
+        struct Streaming: APIRequest {
+            typealias Response = String
+            let baseURL = example
+            func urlRequest() throws -> URLRequest {
+                var request = URLRequest(url: baseURL)
+                request.httpMethod = "POST"
+                request.httpBodyStream = InputStream(data: Data("streamed".utf8))
+                return request
+            }
+        }
+        #expect(try await provider.request(Streaming()).value == "streamed")
+        #expect(MockURLProtocol.requests.first?.body == Data("streamed".utf8))
     }
 
     @Test("A request is recorded once, whole, and with the headers that were set")
@@ -166,7 +186,7 @@ struct MockURLProtocolTests {
     }
 }
 
-@Suite("Scopes")
+@Suite("Scopes", .timeLimit(.minutes(2)))
 struct ScopeTests {
     @Test("A request without an answer fails, and says what to do")
     func unanswered() async throws {

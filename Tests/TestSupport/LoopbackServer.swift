@@ -49,12 +49,8 @@ package final class LoopbackServer: Sendable {
     /// What has come so far.
     package var requests: [Request] { log.entries }
 
-    /// A URL on which nobody listens.
-    package static func refusingURL() throws -> URL {
-        let socket = try Socket.listening()
-        defer { socket.close() }
-        return socket.url
-    }
+    /// A URL on which nobody listens. The port is kept for the rest of the process, so that nobody else can.
+    package static func refusingURL() throws -> URL { try Socket.bound().url }
 }
 
 /// The server's end of a connection.
@@ -105,6 +101,12 @@ private struct Socket: Sendable {
     struct Failure: Error { let call: String, code: Int32 }
 
     static func listening() throws -> Socket {
+        let socket = try bound()
+        guard listen(socket.descriptor, 128) == 0 else { throw Failure(call: "listen", code: errno) }
+        return socket
+    }
+
+    static func bound() throws -> Socket {
         #if canImport(Glibc) || canImport(Android)
         let type = Int32(SOCK_STREAM.rawValue)
         #else
@@ -118,7 +120,7 @@ private struct Socket: Sendable {
         let isBound = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket.descriptor, $0, size) == 0 }
         }
-        guard isBound, listen(socket.descriptor, 128) == 0 else { throw Failure(call: "bind and listen", code: errno) }
+        guard isBound else { throw Failure(call: "bind", code: errno) }
         return socket
     }
 

@@ -30,18 +30,18 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     /// Hashes the fields.
     public func hash(into hasher: inout Hasher) { hasher.combine(byName) }
 
-    private var byName: [String: String] {
-        Dictionary(uniqueKeysWithValues: fields.map { ($0.name.lowercased(), $0.value) })
+    private var byName: [[UInt8]: String] {
+        Dictionary(uniqueKeysWithValues: fields.map { (Self.key($0.name), $0.value) })
     }
 
     private func index(of name: String) -> Int? {
-        fields.firstIndex { $0.name.caseInsensitiveCompare(name) }
+        let key = Self.key(name)
+        return fields.firstIndex { Self.key($0.name) == key }
     }
-}
 
-extension String {
-    fileprivate func caseInsensitiveCompare(_ other: String) -> Bool {
-        utf8.count == other.utf8.count && lowercased() == other.lowercased()
+    /// A name as it is compared: its bytes, in which ASCII letters are in lower case.
+    private static func key(_ name: String) -> [UInt8] {
+        name.utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
     }
 }
 

@@ -8,7 +8,10 @@ extension URLRequest {
     /// What `request` describes, or ``APIError/invalidRequest(reason:underlying:)``.
     init(building request: some APIRequest) throws {
         self.init(url: try URL(building: request))
-        if let timeout = request.timeoutInterval { timeoutInterval = timeout }
+        if let timeout = request.timeoutInterval {
+            guard timeout > 0 else { throw APIError.invalid("its timeoutInterval is \(timeout) seconds; it must be more than 0") }
+            timeoutInterval = timeout
+        }
 
         guard request.method.rawValue.isToken else { throw APIError.invalid("its method \"\(request.method.rawValue)\" is no token") }
         httpMethod = request.method.rawValue
@@ -25,11 +28,17 @@ extension URLRequest {
         }
 
         guard let body = request.body else { return }
-        guard request.method != .get, request.method != .head else {
-            throw APIError.invalid("\(request.method.rawValue) has no body: send it with another method, or put the values into the query")
-        }
         httpBody = try body.encode()
+        try checkBody()
         if request.headers["Content-Type"] == nil { setValue(body.contentType, forHTTPHeaderField: "Content-Type") }
+    }
+}
+
+extension URLRequest {
+    /// Throws for a body where HTTP has none. Some servers ignore it, and URL loading systems refuse it with a misleading error.
+    func checkBody() throws {
+        guard let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()), httpBody != nil || httpBodyStream != nil else { return }
+        throw APIError.invalid("\(httpMethod) has no body: send it with another method, or put the values into the query")
     }
 }
 

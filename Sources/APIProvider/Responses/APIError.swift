@@ -41,7 +41,7 @@ public enum APIError: Error, Sendable {
     public var urlError: URLError? {
         guard case .transport(_, let underlying) = self else { return nil }
         if let error = underlying as? URLError { return error }
-        // Foundation on Linux does not bridge one into the other.
+        // Foundation on Linux does not bridge one into the other, and there a code may be unknown, for which `as` makes both optional.
         let error = underlying as NSError
         guard error.domain == NSURLErrorDomain, let code = URLError.Code(rawValue: error.code) as URLError.Code? else { return nil }
         return URLError(code, userInfo: error.userInfo)
@@ -53,7 +53,7 @@ extension APIError: CustomStringConvertible, LocalizedError {
     public var description: String {
         switch self {
         case .invalidRequest(let reason, let underlying):
-            "The request was not sent: \(reason)\(underlying.map { " (\($0))" } ?? "")."
+            "The request was not sent: \(reason)\(underlying.map { " (\($0.explanation.withoutFullStop))" } ?? "")."
         case .transport(let request, let underlying):
             "\(request.line) failed: \(urlError.map { $0.sentence(for: request) } ?? underlying.explanation)"
         case .unacceptableStatus(let response):
@@ -74,10 +74,11 @@ extension APIError: CustomNSError, CustomReflectable {
     /// The status code where a response came; else the code of the `URLError`, or 0.
     public var errorCode: Int { statusCode ?? urlError?.code.rawValue ?? 0 }
 
-    /// The sentence, and the underlying error.
+    /// The sentence, and the underlying error. A `URLError` comes without its URL, which may hold secrets.
     public var errorUserInfo: [String: Any] {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description]
-        userInfo[NSUnderlyingErrorKey] = underlying
+        userInfo[NSUnderlyingErrorKey] =
+            urlError.map { URLError($0.code, userInfo: [NSLocalizedDescriptionKey: $0.localizedDescription]) } ?? underlying
         return userInfo
     }
 

@@ -8,15 +8,16 @@ extension URL {
     /// The URL for people: no user and password, `…` for every query value, no fragment.
     package var redacted: String {
         guard let components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "…" }
-        let host = components.percentEncodedHost ?? ""
-        let authority = components.port.map { "\(host):\($0)" } ?? host
-        let origin = components.scheme.map { "\($0)://\(authority)" } ?? authority
-        let query = components.percentEncodedQuery.map { query in
-            "?"
-                + query.split(separator: "&").map { item in item.split(separator: "=").first.map { "\($0)=…" } ?? "…" }.joined(
-                    separator: "&")
+        guard let host = components.percentEncodedHost, !host.isEmpty else {
+            return components.scheme.map { "\($0):…" } ?? components.percentEncodedPath
         }
-        return origin + components.percentEncodedPath + (query ?? "")
+        let port = components.port.map { ":\($0)" } ?? ""
+        let items = components.percentEncodedQuery?.split(separator: "&").map { item in
+            let name = item.prefix { $0 != "=" }
+            return name.endIndex < item.endIndex ? "\(name)=…" : "…"
+        }
+        let query = items.map { "?" + $0.joined(separator: "&") } ?? ""
+        return "\(components.scheme.map { "\($0)://" } ?? "")\(host)\(port)\(components.percentEncodedPath)\(query)"
     }
 }
 
@@ -37,13 +38,35 @@ package enum Secret {
         return parts.contains { name.contains($0) }
     }
 
+    /// What a JSON string says, where it uses escapes.
+    private static func unescaped(_ string: ArraySlice<UInt8>) -> String {
+        guard string.contains(UInt8(ascii: "\\")), let text = try? JSONDecoder().decode(String.self, from: Data(string)) else {
+            return String(decoding: string, as: UTF8.self)
+        }
+        return text
+    }
+
+    /// Text with `…` for the value of each field named like a secret: of JSON, or else of a form.
+    package static func masked(in text: String) -> String {
+        let start = text.first { !$0.isWhitespace }
+        return start == "{" || start == "[" ? masked(inJSON: text) : masked(inForm: text)
+    }
+
+    private static func masked(inForm text: String) -> String {
+        text.split(separator: "&", omittingEmptySubsequences: false).map { item in
+            let name = item.prefix { $0 != "=" }
+            let isSecret = name.endIndex < item.endIndex && isNamed(by: name.removingPercentEncoding ?? String(name))
+            return isSecret ? name + "=…" : item
+        }.joined(separator: "&")
+    }
+
     /// JSON text with `"…"` for the value of each field named like a secret. Text that breaks off, or is no JSON, passes through.
-    package static func masked(inJSON text: some StringProtocol) -> String {
+    private static func masked(inJSON text: String) -> String {
         var result: [UInt8] = []
         var scanner = JSONTextScanner(text)
         while let token = scanner.next() {
             result += token
-            guard token.first == UInt8(ascii: "\""), isNamed(by: String(decoding: token, as: UTF8.self)), let colon = scanner.colon()
+            guard token.first == UInt8(ascii: "\""), isNamed(by: unescaped(token)), let colon = scanner.colon()
             else { continue }
             result += colon
             scanner.skipValue()

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -14,8 +14,8 @@ extension APIResponse {
     var excerpt: String? {
         guard !data.isEmpty else { return nil }
         // More than is shown, so that a secret's name and its value are seen together.
-        guard let text = String(prefix: data.prefix(4096)) else { return "\(data.count) bytes that are no text" }
-        let masked = Secret.masked(inJSON: text)
+        guard let text = String(utf8Prefix: data.prefix(4096)) else { return "\(data.count) bytes that are no text" }
+        let masked = Secret.masked(in: text)
         let line = String(masked.map { $0.isNewline || $0 == "\t" || $0.unicodeScalars.contains { $0.value < 32 } ? " " : $0 })
         return line.utf8.count <= 200 && data.count <= 4096 ? line : line.prefix(utf8Count: 197) + "…"
     }
@@ -37,12 +37,15 @@ extension DecodingError {
     fileprivate func finding(in json: Data) -> String {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-            return "expected \(name(of: type)) at \(context.codingPath.text), found \(JSONValue(at: context.codingPath, in: json))"
+            let found = JSONValue(at: context.codingPath, in: json).map { ", found \($0)" }
+            return "expected \(name(of: type)) at \(context.codingPath.text)\(found ?? "")"
         case .keyNotFound(let key, let context):
             return "\((context.codingPath + [key]).text) is missing"
         case .dataCorrupted(let context):
             // The decoder's own word comes without a path when the whole is no JSON.
             guard context.codingPath.isEmpty else { return "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)" }
+            let isJSON = (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) != nil
+            guard !isJSON else { return context.debugDescription.withoutFullStop }
             let start = json.first { ![9, 10, 13, 32].contains($0) }
             if start == UInt8(ascii: "<") { return "expected JSON, found HTML or XML" }
             if String(data: json, encoding: .utf8) == nil { return "it is not UTF-8 text" }
@@ -63,7 +66,8 @@ extension DecodingError {
 private struct JSONValue: CustomStringConvertible {
     let description: String
 
-    init(at path: [any CodingKey], in json: Data) {
+    /// `nil` where the path leads nowhere, as that of a decoder that converts keys does.
+    init?(at path: [any CodingKey], in json: Data) {
         var value = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
         for key in path {
             if let index = key.intValue, let array = value as? [Any] {
@@ -73,7 +77,7 @@ private struct JSONValue: CustomStringConvertible {
             }
         }
         switch value {
-        case nil: description = "nothing"
+        case nil: return nil
         case is NSNull: description = "null"
         case is String: description = "a string"
         case is [Any]: description = "an array"
@@ -102,19 +106,26 @@ extension [any CodingKey] {
 extension Error {
     /// What the error says of itself, for use in a sentence.
     var explanation: String {
+        if case EncodingError.invalidValue(_, let context)? = self as? EncodingError {
+            return context.codingPath.isEmpty
+                ? context.debugDescription : "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)"
+        }
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
     }
 }
 
 extension String {
-    fileprivate var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+    var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 
     /// UTF-8 text that may break off within a character; `nil` if it is something else.
-    fileprivate init?(prefix: Data) {
-        let text = (0...3).lazy.compactMap { String(data: prefix.dropLast($0), encoding: .utf8) }.first
-        guard let text else { return nil }
-        self = text
+    package init?(utf8Prefix prefix: Data) {
+        for excess in 0...Swift.min(3, prefix.count) {
+            guard let text = String(data: prefix.dropLast(excess), encoding: .utf8) else { continue }
+            self = text
+            return
+        }
+        return nil
     }
 
     /// The longest beginning of whole characters that is at most `utf8Count` bytes.

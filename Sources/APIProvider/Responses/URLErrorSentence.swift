@@ -20,9 +20,8 @@ extension URLError {
             case .badServerResponse: "\(host) closed the connection without a response"
             case .unsupportedURL, .badURL: "the answer or the URL is none that HTTP knows"
             case .httpTooManyRedirects: "it was redirected more than \(URLSessionTransport.maximumRedirects) times"
-            case .dataLengthExceedsMaximum: "the response is larger than the transport's maximumResponseSize"
             case .cancelled: "the session was invalidated"
-            default: localizedDescription.hasSuffix(".") ? String(localizedDescription.dropLast()) : localizedDescription
+            default: localizedDescription.withoutFullStop
             }
         return "\(text) (URLError \(code.rawValue))."
     }

@@ -61,7 +61,7 @@ extension URLAuthenticationChallenge {
 
 #if canImport(FoundationNetworking)
 extension TimeInterval {
-    /// Timers are cut to whole seconds and fire a little early; an endless one traps.
-    fileprivate var notEarly: TimeInterval { Swift.min(rounded(.up) + 1, 1_000_000) }
+    /// Timers are cut to whole seconds and fire a little early; an endless one traps, as do others that are no sensible number.
+    fileprivate var notEarly: TimeInterval { self < 1_000_000 ? Swift.max(rounded(.up), 0) + 1 : 1_000_000 }
 }
 #endif

@@ -67,7 +67,8 @@ public final class URLSessionTransport: Transport {
     }
 
     private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        .create { [session, delegate] observer in
+        do { try request.checkBody() } catch { return .error(error) }
+        return .create { [session, delegate] observer in
             let exchange = Exchange(request: request, progress: progress, observer: observer)
             let task = session.dataTask(with: request.adapted())
             delegate.add(exchange, for: task)

@@ -47,8 +47,8 @@ extension Single {
     }
 
     private static func next<T>(of type: T.Type, _ values: inout IndexingIterator<[any Sendable]>) -> T {
-        // The values were erased in this same order, one for each type.
-        values.next() as! T  // swift-format-ignore: NeverForceUnwrap
+        guard let value = values.next() as? T else { preconditionFailure("The values were erased in this same order, one for each type.") }
+        return value
     }
 }
 
