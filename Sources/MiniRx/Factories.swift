@@ -15,7 +15,9 @@ extension Single {
 
     /// A single that runs `work` in a task of its own for each subscription. Disposing cancels the task, and then says nothing.
     ///
-    /// - Parameter priority: The task's priority; `nil` takes the subscriber's.
+    /// - Parameters:
+    ///   - priority: The task's priority; `nil` takes the subscriber's.
+    ///   - work: Gives the value or throws the error.
     public static func create(priority: TaskPriority? = nil, work: @escaping @Sendable () async throws -> Element) -> Single {
         create { observer in
             let task = Task(priority: priority) {

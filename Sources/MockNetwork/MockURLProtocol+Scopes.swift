@@ -9,7 +9,9 @@ extension MockURLProtocol {
     /// Runs `operation` with a mock of its own, so that it may run beside others. The statics act on it, and sessions of ``configuration``
     /// are answered by it.
     ///
-    /// - Parameter name: What error messages call it.
+    /// - Parameters:
+    ///   - name: What error messages call it.
+    ///   - operation: What is to run.
     public static func withScope<R>(_ name: String = #function, operation: () throws -> R) rethrows -> R {
         let scope = ScopeClasses.makeScope(name: name)
         defer { ScopeClasses.end(scope) }

@@ -25,8 +25,10 @@ public final class URLSessionTransport: Transport {
     ///
     /// Its `httpAdditionalHeaders` are set on each request by the transport, so that they too are dropped on the way to another origin.
     ///
-    /// - Parameter maximumResponseSize: How many bytes a response's body may have. One that passes it fails at once with
-    ///   `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
+    /// - Parameters:
+    ///   - configuration: The session's configuration.
+    ///   - maximumResponseSize: How many bytes a response's body may have. One that passes it fails at once with
+    ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
         let configuration = configuration.ownCopy()
         additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
@@ -38,7 +40,9 @@ public final class URLSessionTransport: Transport {
     /// A transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies. The requests run in a session
     /// of the transport's own, because only a session's own delegate sees the data on Linux.
     ///
-    /// - Parameter maximumResponseSize: As in ``init(configuration:maximumResponseSize:)``.
+    /// - Parameters:
+    ///   - session: Lends its configuration. Its delegate is not asked.
+    ///   - maximumResponseSize: As in ``init(configuration:maximumResponseSize:)``.
     public convenience init(session: URLSession, maximumResponseSize: Int? = nil) {
         self.init(configuration: session.configuration, maximumResponseSize: maximumResponseSize)
     }
@@ -47,7 +51,9 @@ public final class URLSessionTransport: Transport {
 
     /// Sends `request` and follows redirects. Disposing cancels the task.
     ///
-    /// - Parameter progress: Called on a background queue, one call at a time. After a redirect it starts again.
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         var request = request
         for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
