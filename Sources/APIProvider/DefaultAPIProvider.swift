@@ -50,7 +50,9 @@ public struct DefaultAPIProvider: APIProvider {
 
     /// The same, and tells how the transfer goes.
     ///
-    /// - Parameter progress: Called on a background queue, one call at a time.
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - progress: Called on a background queue, one call at a time.
     public func request<Request: APIRequest>(
         _ request: Request, progress: @escaping @Sendable (TransferProgress) -> Void
     ) -> Single<Request.Response> {

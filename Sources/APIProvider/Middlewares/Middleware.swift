@@ -22,6 +22,8 @@ public import Foundation
 public protocol Middleware: Sendable {
     /// The single of the response to `request`.
     ///
-    /// - Parameter next: Hands a request on. It may be called several times, or not at all.
+    /// - Parameters:
+    ///   - request: What is to be sent.
+    ///   - next: Hands a request on. It may be called several times, or not at all.
     func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse>
 }

@@ -7,7 +7,9 @@ public struct HTTPBody: Sendable {
 
     /// `value` as JSON (RFC 8259). A value that cannot be encoded makes the request invalid.
     ///
-    /// - Parameter encoder: Set it up before; it is not to be changed afterwards.
+    /// - Parameters:
+    ///   - value: What to encode.
+    ///   - encoder: Set it up before; it is not to be changed afterwards.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
         HTTPBody(contentType: "application/json") {
             do {

@@ -36,7 +36,9 @@ public protocol Transport: Sendable {
     /// A single that sends `request` at each subscription, and succeeds with the response whatever its status. Disposing it stops the
     /// transfer.
     ///
-    /// - Parameter progress: Called as bytes go and come, on any thread, one call at a time.
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - progress: Called as bytes go and come, on any thread, one call at a time.
     func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
 }
 
