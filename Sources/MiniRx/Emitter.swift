@@ -1,57 +1,52 @@
 /// The producer's side of one `create`: it lets one event through, and disposes the producer's resource exactly once.
-struct Emitter<Element: Sendable>: Source {
-    private enum Phase {
-        case active(Single<Element>.Observer)
-        case emitting
-        case ended
+@usableFromInline
+final class Emitter<Element: Sendable>: Source, @unchecked Sendable {  // The variables are touched under the subscription's lock.
+    @usableFromInline
+    enum Phase {
+        case active, emitting, ended
     }
 
-    private struct State {
-        var phase: Phase
-        var resource: (any Disposable)?
+    @usableFromInline var phase = Phase.active
+    @usableFromInline var observer: Single<Element>.Observer?
+    @usableFromInline var resource: (any Disposable)?
 
-        /// Ends, and hands out the resource to dispose. There is none yet while the producer's body runs: then `hold` disposes it.
-        mutating func end() -> (any Disposable)? {
-            phase = .ended
-            return resource.take()
-        }
-    }
+    @inlinable
+    init(_ observer: @escaping Single<Element>.Observer) { self.observer = observer }
 
-    private let state: Locked<State>
-
-    init(_ observer: @escaping Single<Element>.Observer) {
-        state = Locked(State(phase: .active(observer)))
-    }
-
+    @inlinable
     func emit(_ event: SingleEvent<Element>, in subscription: Subscription) {
-        let observer = state.withLock { state -> Single<Element>.Observer? in
-            guard case .active(let observer) = state.phase else { return nil }
-            state.phase = .emitting
-            return observer
+        let observer = subscription.state.withLock { _ -> Single<Element>.Observer? in
+            guard phase == .active else { return nil }
+            phase = .emitting
+            return self.observer.take()
         }
         guard let observer else { return }
         observer(subscription, event)
-        release(state.withLock { $0.end() }, in: subscription)
+        end(in: subscription)
     }
 
     /// Takes what the producer's body has returned.
+    @inlinable
     func hold(_ resource: any Disposable, in subscription: Subscription) {
-        let isTooLate = state.withLock { state in
-            if case .ended = state.phase { return true }
-            state.resource = resource
-            return false
+        let isTooLate = subscription.state.withLock { _ in
+            if phase != .ended { self.resource = resource }
+            return phase == .ended
         }
-        if isTooLate { release(resource, in: subscription) }
+        guard isTooLate else { return }
+        resource.dispose()
+        subscription.release()
     }
 
-    func cancel(in subscription: Subscription) {
-        // The phase goes out with the resource: the observer it may hold is released after the lock.
-        let (phase, resource) = state.withLock { ($0.phase, $0.end()) }
-        release(resource, in: subscription)
-        _ = consume phase
-    }
+    @usableFromInline
+    func cancel(in subscription: Subscription) { end(in: subscription) }
 
-    private func release(_ resource: (any Disposable)?, in subscription: Subscription) {
+    /// Ends, and disposes the resource. There is none yet while the producer's body runs: then `hold` disposes it.
+    @inlinable
+    func end(in subscription: Subscription) {
+        let (resource, _) = subscription.state.withLock { _ in
+            phase = .ended
+            return (self.resource.take(), self.observer.take())
+        }
         guard let resource else { return }
         resource.dispose()
         subscription.release()

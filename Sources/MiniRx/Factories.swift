@@ -4,7 +4,7 @@ extension Single {
     /// `subscribe` starts the work and returns what stops it. The first event given to its callback counts, from whatever thread, even when
     /// several race; later ones are ignored. The returned disposable is disposed exactly once: after the event, or when the subscription is
     /// disposed. A callback that is kept for ever keeps nothing else alive once the subscription has ended.
-    @preconcurrency
+    @preconcurrency @inlinable
     public static func create(subscribe: @escaping @Sendable (@escaping SingleObserver) -> any Disposable) -> Single {
         Single { subscription, observer in
             let emitter = Emitter(observer)
@@ -32,23 +32,26 @@ extension Single {
     }
 
     /// A single that succeeds with `element` at once, on the subscriber's thread.
+    @inlinable
     public static func just(_ element: Element) -> Single {
         Single { $1($0, .success(element)) }
     }
 
     /// A single that fails with `error` at once, on the subscriber's thread.
+    @inlinable
     public static func error(_ error: any Error) -> Single {
         Single { $1($0, .failure(error)) }
     }
 
     /// A single that never ends. Subscribed and dropped, it leaves nothing behind.
+    @inlinable
     public static func never() -> Single {
         Single { _, _ in }
     }
 
     /// A single that asks `factory` for the real one at each subscription, on the subscriber's thread. If `factory` throws, the single fails
     /// with that error.
-    @preconcurrency
+    @preconcurrency @inlinable
     public static func deferred(_ factory: @escaping @Sendable () throws -> Single) -> Single {
         Single { subscription, observer in
             do {

@@ -1,33 +1,46 @@
+/// A part of a chain with an end of its own, for which the chain waits.
+final class Part: Source {
+    let subscription: Subscription
+
+    /// A part of `chain`, to which it must be attached, or held for it. It releases the chain at its end.
+    init(of chain: Subscription, onDisposed: (@Sendable () -> Void)? = nil) {
+        subscription = Subscription(onDisposed: {
+            onDisposed?()
+            chain.release()
+        })
+    }
+
+    func cancel(in chain: Subscription) { subscription.dispose() }
+}
+
 /// Parts of a chain that run at the same time, as one source of it: for `zip` and `timeout`.
 ///
 /// The first `finish` ends them all. The chain's `onDisposed` waits until each is released.
-struct Parts: Source {
+final class Parts: Source {
     private struct State {
         var isEnded = false
-        var parts: [Subscription] = []
+        var parts: [Part] = []
     }
 
-    private let subscription: Subscription
+    private let chain: Subscription
     private let state = Locked(State())
 
     /// `nil` if the chain has ended already.
-    init?(of subscription: Subscription) {
-        self.subscription = subscription
-        guard subscription.attach(self) else { return nil }
+    init?(of chain: Subscription) {
+        self.chain = chain
+        guard chain.attach(self) else { return nil }
     }
 
     /// Starts `single` as one more part, unless all have ended.
     func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.SingleObserver) {
-        let part = subscription.addPart()
-        let isTooLate = state.withLock { state in
+        let part = Part(of: chain)
+        chain.hold()
+        let isInTime = state.withLock { state in
             if !state.isEnded { state.parts.append(part) }
-            return state.isEnded
+            return !state.isEnded
         }
-        guard !isTooLate else {
-            part.dispose()
-            return part.release()
-        }
-        part.start(single) { part, event in part.finish { observer(event) } }
+        guard isInTime else { return chain.release() }
+        part.subscription.start(single) { subscription, event in subscription.finish { observer(event) } }
     }
 
     /// Delivers the event of the whole, and then ends every part. Later calls do nothing.
@@ -37,11 +50,11 @@ struct Parts: Source {
         release(parts)
     }
 
-    func cancel(in subscription: Subscription) {
+    func cancel(in chain: Subscription) {
         if let parts = end() { release(parts) }
     }
 
-    private func end() -> [Subscription]? {
+    private func end() -> [Part]? {
         state.withLock { state in
             guard !state.isEnded else { return nil }
             defer { state = State(isEnded: true) }
@@ -49,8 +62,8 @@ struct Parts: Source {
         }
     }
 
-    private func release(_ parts: [Subscription]) {
-        parts.forEach { $0.dispose() }
-        subscription.release()
+    private func release(_ parts: [Part]) {
+        parts.forEach { $0.subscription.dispose() }
+        chain.release()
     }
 }

@@ -21,11 +21,12 @@ public struct Single<Element: Sendable>: Sendable {
     public typealias SingleObserver = @Sendable (SingleEvent<Element>) -> Void
 
     /// The observer inside a chain. The subscription comes down with the event, so that no closure of a chain has to keep it alive.
-    typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> Void
+    @usableFromInline typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> Void
 
     /// Starts the computation. An operator is a closure that runs its source's closure with another observer: there is no more to a chain.
-    let run: @Sendable (Subscription, @escaping Observer) -> Void
+    @usableFromInline let run: @Sendable (Subscription, @escaping Observer) -> Void
 
+    @inlinable
     init(run: @escaping @Sendable (Subscription, @escaping Observer) -> Void) {
         self.run = run
     }

@@ -3,8 +3,10 @@
 /// It is handed down to the source and comes back with the event. A chain has one active source at a time: what `flatMap` and `catch` want
 /// to subscribe to next is started when every source so far is released, by whoever released the last, from a loop, so that the stack stays
 /// flat. When the chain has ended and every source is released, `onDisposed` is called.
+@usableFromInline
 struct Subscription: Cancelable {
-    private struct State {
+    @usableFromInline
+    struct State {
         var isEnded = false
         /// Attached sources that are not released yet, and the call that is starting one.
         var unreleased = 1
@@ -20,32 +22,39 @@ struct Subscription: Cancelable {
         case end((@Sendable () -> Void)?)
     }
 
-    private let state: Locked<State>
+    /// Guards what an ``Emitter`` of this subscription holds, too.
+    @usableFromInline let state: Locked<State>
 
+    @usableFromInline
     init(onDisposed: (@Sendable () -> Void)? = nil) {
         state = Locked(State(onDisposed: onDisposed))
     }
 
-    var id: ObjectIdentifier { state.id }
-
-    var isDisposed: Bool { state.withLock(\.isEnded) }
+    @usableFromInline var isDisposed: Bool { state.withLock(\.isEnded) }
 
     /// Runs the chain. To be called once.
+    @inlinable
     func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
         single.run(self, observer)
         release()
     }
 
     /// Subscribes to `single` as the next source of this chain, once the present one is released.
+    @inlinable
     func next<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
-        let next = { single.run(self, observer) }
+        setNext { single.run(self, observer) }
+    }
+
+    @usableFromInline
+    func setNext(_ next: @escaping () -> Void) {
         state.withLock { state in
             if !state.isEnded { state.next = next }
         }
     }
 
     /// Makes `source` the one that `dispose()` ends. False if it is too late for that: then the source must not start.
-    func attach(_ source: some Source) -> Bool {
+    @usableFromInline
+    func attach(_ source: any Source) -> Bool {
         var old: (any Source)?
         let isAttached = state.withLock { state in
             guard !state.isEnded else { return false }
@@ -58,7 +67,11 @@ struct Subscription: Cancelable {
         return isAttached
     }
 
+    /// Waits for one `release()` more, as for an attached source.
+    func hold() { state.withLock { $0.unreleased += 1 } }
+
     /// An attached source is released.
+    @usableFromInline
     func release() {
         while true {
             let step = state.withLock { state -> Step in
@@ -80,28 +93,34 @@ struct Subscription: Cancelable {
     }
 
     /// Ends this subscription with the event that `deliver` hands to the observer, unless it has ended already.
+    @usableFromInline
     func finish(_ deliver: () -> Void) {
-        guard let ended = end() else { return }
-        deliver()
-        ended.memberships.forEach { $0.leave() }
-        release()
+        end { _ in deliver() }
     }
 
+    @usableFromInline
     func dispose() {
-        guard let ended = end() else { return }
-        ended.source?.cancel(in: self)
-        ended.memberships.forEach { $0.leave() }
-        release()
+        end { source in source?.cancel(in: self) }
     }
 
-    /// The one transition from active to ended. What it hands out is let go after the lock; whoever made it must `release()`.
-    private func end() -> State? {
-        state.withLock { state in
-            guard !state.isEnded else { return nil }
-            let ended = state
-            state = State(isEnded: true, unreleased: state.unreleased + 1, onDisposed: state.onDisposed)
-            return ended
+    /// The one transition from active to ended. What was held until then is let go after the lock.
+    private func end(_ act: ((any Source)?) -> Void) {
+        var source: (any Source)?
+        var next: (() -> Void)?
+        var memberships: [DisposeBag.Membership] = []
+        let isFirst = state.withLock { state in
+            guard !state.isEnded else { return false }
+            state.isEnded = true
+            state.unreleased += 1
+            swap(&source, &state.source)
+            swap(&next, &state.next)
+            swap(&memberships, &state.memberships)
+            return true
         }
+        guard isFirst else { return }
+        act(source)
+        memberships.forEach { $0.leave() }
+        release()
     }
 
     /// Remembers a place in a bag, to leave it at the end. False if the end has come already.
@@ -114,28 +133,9 @@ struct Subscription: Cancelable {
     }
 }
 
-/// What a subscription can end: an ``Emitter``, or a part of its own chain.
-protocol Source: Sendable {
+/// What a subscription can end: an ``Emitter``, or parts of its own chain.
+@usableFromInline
+protocol Source: AnyObject, Sendable {
     /// Releases the source, now or as soon as it can be, and then tells the subscription by `release()`.
     func cancel(in subscription: Subscription)
-}
-
-// A part of a chain has an end of its own, for which the chain waits.
-extension Subscription: Source {
-    func cancel(in subscription: Subscription) { dispose() }
-
-    /// A part as the present source, to be started. `nil` if this has ended.
-    func attachPart(onDisposed: @escaping @Sendable () -> Void) -> Subscription? {
-        let part = Subscription(onDisposed: {
-            onDisposed()
-            release()
-        })
-        return attach(part) ? part : nil
-    }
-
-    /// A part beside the present source, to be started or released. The present source must not have been released.
-    func addPart() -> Subscription {
-        state.withLock { $0.unreleased += 1 }
-        return Subscription(onDisposed: release)
-    }
 }

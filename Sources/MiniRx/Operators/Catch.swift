@@ -1,6 +1,6 @@
 extension Single {
     /// Goes on with the single that `handler` makes of an error. If `handler` throws, its error replaces the first.
-    @preconcurrency
+    @preconcurrency @inlinable
     public func `catch`(_ handler: @escaping @Sendable (any Error) throws -> Single) -> Single {
         Single { [run] subscription, observer in
             run(subscription) { subscription, event in
@@ -15,6 +15,7 @@ extension Single {
     }
 
     /// Succeeds with `element` where the source fails.
+    @inlinable
     public func catchAndReturn(_ element: Element) -> Single {
         self.catch { _ in .just(element) }
     }

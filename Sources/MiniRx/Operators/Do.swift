@@ -55,8 +55,9 @@ extension Single {
     /// Calls `onDispose` when this source is released.
     private func disposing(_ onDispose: @escaping @Sendable () -> Void) -> Single {
         Single { subscription, observer in
-            guard let part = subscription.attachPart(onDisposed: onDispose) else { return }
-            part.start(self) { part, event in part.finish { observer(subscription, event) } }
+            let part = Part(of: subscription, onDisposed: onDispose)
+            guard subscription.attach(part) else { return }
+            part.subscription.start(self) { part, event in part.finish { observer(subscription, event) } }
         }
     }
 }

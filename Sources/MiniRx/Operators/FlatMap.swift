@@ -3,7 +3,7 @@ extension Single {
     /// the value came on. If `transform` throws, the single fails with that error.
     ///
     /// A function that returns itself by way of `flatMap` may go as deep as it likes: the stack stays flat.
-    @preconcurrency
+    @preconcurrency @inlinable
     public func flatMap<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Single<R>) -> Single<R> {
         Single<R> { [run] subscription, observer in
             run(subscription) { subscription, event in

@@ -1,6 +1,6 @@
 extension Single {
     /// The value, transformed, on the thread it came on. If `transform` throws, the single fails with that error.
-    @preconcurrency
+    @preconcurrency @inlinable
     public func map<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> R) -> Single<R> {
         Single<R> { [run] subscription, observer in
             run(subscription) { subscription, event in

@@ -15,11 +15,15 @@ private final class Sharing<Element: Sendable>: Sendable {
     }
 
     /// One who has joined a run: its chain is released when the run is.
-    struct Member: Source {
+    final class Member: Source {
         let sharing: Sharing
         let run: Run
         let subscription: Subscription
         let observer: Single<Element>.Observer
+
+        init(sharing: Sharing, run: Run, subscription: Subscription, observer: @escaping Single<Element>.Observer) {
+            (self.sharing, self.run, self.subscription, self.observer) = (sharing, run, subscription, observer)
+        }
 
         func cancel(in subscription: Subscription) { sharing.leave(self) }
     }
@@ -62,7 +66,7 @@ private final class Sharing<Element: Sendable>: Sendable {
 
     private func leave(_ member: Member, isAttached: Bool = true) {
         let (index, isLast) = current.withLock { current in
-            let index = member.run.members.firstIndex { $0.subscription.id == member.subscription.id }
+            let index = member.run.members.firstIndex { $0 === member }
             if let index { member.run.members.remove(at: index) }
             let isLast = member.run.members.isEmpty && current === member.run
             if isLast { current = nil }

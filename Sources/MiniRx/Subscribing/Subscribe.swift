@@ -3,7 +3,7 @@ extension Single {
     ///
     /// Nothing comes after `dispose()` has returned on the thread that delivers; from another thread, at most an event that was already
     /// being delivered.
-    @preconcurrency
+    @preconcurrency @inlinable
     public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
         start(observer)
     }
@@ -14,7 +14,7 @@ extension Single {
     ///   - onSuccess: Gets the value.
     ///   - onFailure: Gets the error. Without it, an error goes to ``Hooks/defaultErrorHandler``.
     ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been released.
-    @preconcurrency
+    @preconcurrency @inlinable
     public func subscribe(
         onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)? = nil,
         onDisposed: (@Sendable () -> Void)? = nil
@@ -53,6 +53,7 @@ extension Single {
             })
     }
 
+    @inlinable
     func start(_ observer: @escaping SingleObserver, onDisposed: (@Sendable () -> Void)? = nil) -> Subscription {
         let subscription = Subscription(onDisposed: onDisposed)
         subscription.start(self) { subscription, event in subscription.finish { observer(event) } }
