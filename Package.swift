@@ -30,6 +30,8 @@ let package = Package(
 
         .target(name: "TestSupport", dependencies: ["MiniRx"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "MiniRxTests", dependencies: ["MiniRx", "TestSupport"], swiftSettings: settings),
+        // As those who come from RxSwift have their code: another language mode, and no settings.
+        .testTarget(name: "SourceCompatibilityTests", dependencies: ["MiniRx"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "APIProviderTests", dependencies: ["APIProvider", "MiniRx", "TestSupport"], swiftSettings: settings),
         .testTarget(
