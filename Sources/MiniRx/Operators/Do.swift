@@ -43,6 +43,7 @@ extension Single {
         guard before != nil || after != nil else { return self }
         return Single { [run] subscription, observer in
             run(subscription) { subscription, event in
+                guard !subscription.isDisposed else { return }
                 var event = event
                 do { try before?(event) } catch { event = .failure(error) }
                 guard !subscription.isDisposed else { return }
