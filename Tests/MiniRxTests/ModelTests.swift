@@ -184,16 +184,17 @@ private final class Model {
                     guard !isEnded else { return [] }
                     isEnded = true
                     log.append(text(event))
-                    return [{ self.log.append("disposed") }]
+                    return [logDisposed]
                 })
+            emissionHasUnwound()
             isStarting = false
             if isDisposeDue { perform(.dispose) }
         case .dispose:
             guard !isStarting else { return isDisposeDue = true }
             guard !isEnded else { return }
             isEnded = true
-            // Where an operator is in the middle of its end, that goes first.
-            if root?.cancel() ?? true { log.append("disposed") } else { isDisposedDue = true }
+            root?.cancel()
+            logDisposed()
         case .emit(let source, _): sources[source].forEach { $0.emit(step.event) }
         }
     }
@@ -202,11 +203,16 @@ private final class Model {
         after.forEach { $0() }
     }
 
-    /// The emission that was under way when the whole was disposed has unwound.
-    func unwound() {
-        guard isDisposedDue, root?.cancel() ?? true else { return }
-        isDisposedDue = false
-        log.append("disposed")
+    /// Or once the emissions that are under way have unwound, if what they end is not released yet.
+    private func logDisposed() {
+        isDisposedDue = root?.isReleased == false
+        if !isDisposedDue { log.append("disposed") }
+    }
+
+    func emissionHasUnwound() {
+        guard isDisposedDue else { return }
+        root?.cancel()
+        logDisposed()
     }
 
     func react() {
@@ -234,8 +240,10 @@ private final class Model {
 
 private class Node {
     func start(_ then: @escaping Continuation) -> After { [] }
-    /// Releases what is there. False if an end is under way that has to unwind first.
-    func cancel() -> Bool { true }
+    /// Releases what is there, but for what an emission that is under way has ended: that is released when it has unwound.
+    func cancel() {}
+    /// Whether nothing is held any more, after the end.
+    var isReleased: Bool { true }
 }
 
 private final class EventNode: Node {
@@ -265,14 +273,15 @@ private final class SourceNode: Node {
         let after = then(event)
         release()
         model.run(after)
-        model.unwound()
+        model.emissionHasUnwound()
     }
 
-    override func cancel() -> Bool {
+    override func cancel() {
         then = nil
         release()
-        return true
     }
+
+    override var isReleased: Bool { !isHeld }
 
     private func release() {
         if isHeld { model.log.append("release \(source)") }
@@ -298,7 +307,8 @@ private final class MapNode: Node {
         }
     }
 
-    override func cancel() -> Bool { child.cancel() }
+    override func cancel() { child.cancel() }
+    override var isReleased: Bool { child.isReleased }
 }
 
 /// flatMap, catch and retry.
@@ -306,6 +316,7 @@ private final class NextNode: Node {
     var current: Node
     let model: Model
     let next: (Event) -> Tree?
+    var isCancelled = false
 
     init(_ child: Node, model: Model, next: @escaping (Event) -> Tree?) { (current, self.model, self.next) = (child, model, next) }
 
@@ -314,7 +325,7 @@ private final class NextNode: Node {
             guard let tree = next(event) else { return then(event) }
             return [
                 { [self] in
-                    guard !model.isEnded else { return }
+                    guard !isCancelled, !model.isEnded else { return }
                     current = model.node(tree)
                     model.run(current.start(then))
                 }
@@ -322,7 +333,12 @@ private final class NextNode: Node {
         }
     }
 
-    override func cancel() -> Bool { current.cancel() }
+    override func cancel() {
+        isCancelled = true
+        current.cancel()
+    }
+
+    override var isReleased: Bool { current.isReleased }
 }
 
 private final class TapNode: Node {
@@ -344,13 +360,14 @@ private final class TapNode: Node {
         }
     }
 
-    override func cancel() -> Bool {
-        guard !isPassed else { return !isOpen }
+    override func cancel() {
+        guard !isPassed else { return }
         isCancelled = true
-        guard child.cancel() else { return false }
-        close()
-        return true
+        child.cancel()
+        if child.isReleased { close() }
     }
+
+    override var isReleased: Bool { !isOpen }
 
     private func close() {
         if isOpen { model.log.append("tap disposed") }
@@ -363,7 +380,7 @@ private final class ZipNode: Node {
     let model: Model
     var values: [Int?]
     var isPassed = false
-    var isOpen = true
+    var isOpen = false
 
     init(_ children: [Node], model: Model) {
         (self.children, self.model) = (children, model)
@@ -371,6 +388,7 @@ private final class ZipNode: Node {
     }
 
     override func start(_ then: @escaping Continuation) -> After {
+        isOpen = true
         for (index, child) in children.enumerated() where !isPassed && !model.isEnded {
             model.run(child.start { [self] event in receive(event, index, then) })
         }
@@ -386,14 +404,16 @@ private final class ZipNode: Node {
         isPassed = true
         let all = values.compactMap { $0 }
         let after = then(event.map { _ in all[0] * 10 + all[1] })
-        for (other, child) in children.enumerated() where other != index { _ = child.cancel() }
+        for (other, child) in children.enumerated() where other != index { child.cancel() }
         return [{ self.isOpen = false }] + after
     }
 
-    override func cancel() -> Bool {
-        guard !isPassed else { return !isOpen }
+    override func cancel() {
+        guard !isPassed else { return }
         isPassed = true
         isOpen = false
-        return children.reduce(true) { $1.cancel() && $0 }
+        children.forEach { $0.cancel() }
     }
+
+    override var isReleased: Bool { !isOpen && children.allSatisfy(\.isReleased) }
 }
