@@ -1,0 +1,97 @@
+import Benchmark
+import Dispatch
+import Foundation
+import MiniRx
+import OpenCombine
+
+// Names are "chain, library": `ratios` pairs them by the chain.
+let benchmarks: @Sendable () -> Void = {
+    Benchmark.defaultConfiguration = .init(
+        metrics: [.throughput, .wallClock], timeUnits: .nanoseconds, warmupIterations: 2, scalingFactor: .kilo, maxDuration: .seconds(1))
+
+    // The limit: a callback that guards exactly-once with a lock.
+    add("create", "hand-written") { HandWritten { sink($0) }.emit(.success(1)) }
+
+    let create = Single<Int>.create { observer in
+        observer(.success(1))
+        return Disposables.create()
+    }
+    add("create", "MiniRx") { create.subscribe(sink).dispose() }
+    add("create", "OpenCombine") {
+        Future<Int, any Error> { $0(.success(1)) }.sink(receiveCompletion: { _ in }, receiveValue: { blackHole($0) }).cancel()
+    }
+
+    add("three maps", "MiniRx") { create.map { $0 + 1 }.map { $0 + 1 }.map { $0 + 1 }.subscribe(sink).dispose() }
+    add("three maps", "OpenCombine") {
+        Future<Int, any Error> { $0(.success(1)) }.map { $0 + 1 }.map { $0 + 1 }.map { $0 + 1 }
+            .sink(receiveCompletion: { _ in }, receiveValue: { blackHole($0) }).cancel()
+    }
+
+    add("flatMap", "MiniRx") { Single.just(1).flatMap { .just($0) }.subscribe(sink).dispose() }
+    add("flatMap", "OpenCombine") {
+        Just(1).setFailureType(to: (any Error).self).flatMap { Just($0).setFailureType(to: (any Error).self) }
+            .sink(receiveCompletion: { _ in }, receiveValue: { blackHole($0) }).cancel()
+    }
+
+    add("catch", "MiniRx") { Single<Int>.error(Failure()).catch { _ in .just(1) }.subscribe(sink).dispose() }
+    add("catch", "OpenCombine") {
+        Fail<Int, any Error>(error: Failure()).catch { _ in Just(1).setFailureType(to: (any Error).self) }
+            .sink(receiveCompletion: { _ in }, receiveValue: { blackHole($0) }).cancel()
+    }
+
+    add("retry", "MiniRx") { Single<Int>.error(Failure()).retry(2).subscribe(sink).dispose() }
+    add("retry", "OpenCombine") {
+        Fail<Int, any Error>(error: Failure()).retry(1).sink(receiveCompletion: { _ in }, receiveValue: { blackHole($0) }).cancel()
+    }
+
+    add("zip of 2", "MiniRx") { Single.zip(.just(1), Single.just(2)).subscribe { blackHole($0) }.dispose() }
+    add("zip of 2", "OpenCombine") {
+        Just(1).zip(Just(2)).sink { blackHole($0) }.cancel()
+    }
+
+    let bag = DisposeBag()
+    add("into one bag", "MiniRx") { create.subscribe(sink).disposed(by: bag) }
+
+    Benchmark("memory of 100,000 in flight, MiniRx", configuration: .init(metrics: [.peakMemoryResident], maxIterations: 1)) { _ in
+        let callbacks = Callbacks()
+        let subscriptions = (0..<100_000).map { _ in
+            Single<Int>.create { observer in
+                callbacks.all.append(observer)
+                return Disposables.create()
+            }.subscribe { blackHole($0) }
+        }
+        blackHole((callbacks, subscriptions))
+    }
+}
+
+@Sendable private func add(_ chain: String, _ library: String, _ body: @escaping @Sendable () -> Void) {
+    Benchmark("\(chain), \(library)") { benchmark in
+        for _ in benchmark.scaledIterations { body() }
+    }
+}
+
+@Sendable private func sink(_ event: Result<Int, any Error>) {
+    if case .success(let value) = event { blackHole(value) }
+}
+
+private struct Failure: Error {}
+
+/// Touched by one thread.
+private final class Callbacks: @unchecked Sendable {
+    var all: [Single<Int>.SingleObserver] = []
+}
+
+private final class HandWritten {
+    private let lock = NSLock()
+    private var callback: ((Result<Int, any Error>) -> Void)?
+
+    init(_ callback: @escaping (Result<Int, any Error>) -> Void) { self.callback = callback }
+
+    func emit(_ result: Result<Int, any Error>) {
+        lock.lock()
+        let callback = self.callback
+        self.callback = nil
+        lock.unlock()
+        callback?(result)
+    }
+}
