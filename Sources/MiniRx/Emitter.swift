@@ -21,8 +21,10 @@ final class Emitter<Element: Sendable>: Source, @unchecked Sendable {  // The va
             return self.observer.take()
         }
         guard let observer else { return }
-        observer(subscription, event)
-        end(in: subscription)
+        Trampoline.run(for: subscription.root) {
+            observer(subscription, event)
+            end(in: subscription)
+        }
     }
 
     /// Takes what the producer's body has returned.

@@ -29,6 +29,9 @@ package struct Locked<State>: @unchecked Sendable {  // `State` is reached only 
         _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_init($0, nil) }
     }
 
+    /// Tells this value from every other that is alive.
+    package var id: ObjectIdentifier { ObjectIdentifier(buffer) }
+
     @inlinable
     package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try buffer.withUnsafeMutablePointers { state, mutex in

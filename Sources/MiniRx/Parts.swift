@@ -3,11 +3,13 @@ final class Part: Source {
     let subscription: Subscription
 
     /// A part of `chain`, to which it must be attached, or held for it. It releases the chain at its end.
-    init(of chain: Subscription, onDisposed: (@Sendable () -> Void)? = nil) {
-        subscription = Subscription(onDisposed: {
-            onDisposed?()
-            chain.release()
-        })
+    init(of chain: Subscription, isBranch: Bool = false, onDisposed: (@Sendable () -> Void)? = nil) {
+        subscription = Subscription(
+            partOf: chain, isBranch: isBranch,
+            onDisposed: {
+                onDisposed?()
+                chain.release()
+            })
     }
 
     func cancel(in chain: Subscription) { subscription.dispose() }
@@ -33,7 +35,7 @@ final class Parts: Source {
 
     /// Starts `single` as one more part, unless all have ended.
     func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.SingleObserver) {
-        let part = Part(of: chain)
+        let part = Part(of: chain, isBranch: true)
         chain.hold()
         let isInTime = state.withLock { state in
             if !state.isEnded { state.parts.append(part) }

@@ -1,54 +1,46 @@
 /// One run of a chain, from `subscribe` to its end, and the disposable that `subscribe` returns.
 ///
-/// It is handed down to the source and comes back with the event. A chain has one active source at a time: what `flatMap` and `catch` want
-/// to subscribe to next is started when every source so far is released, by whoever released the last, from a loop, so that the stack stays
-/// flat. When the chain has ended and every source is released, `onDisposed` is called.
+/// It is handed down to the source and comes back with the event. A chain has one active source at a time: `flatMap` and `catch` attach the
+/// next when the last has unwound. When the chain has ended and every source is released, `onDisposed` is called.
 @usableFromInline
 struct Subscription: Cancelable {
     @usableFromInline
     struct State {
         var isEnded = false
-        /// Attached sources that are not released yet, and the call that is starting one.
-        var unreleased = 1
+        /// Attached sources that are not released yet, and an end that is under way.
+        var unreleased = 0
         var source: (any Source)?
-        var next: (() -> Void)?
         var onDisposed: (@Sendable () -> Void)?
         var memberships: [DisposeBag.Membership] = []
     }
 
-    private enum Step {
-        case wait
-        case start(() -> Void)
-        case end((@Sendable () -> Void)?)
-    }
-
     /// Guards what an ``Emitter`` of this subscription holds, too.
     @usableFromInline let state: Locked<State>
+    /// The whole that this is a part of, and the branch of it: where a ``Trampoline`` puts the next step.
+    @usableFromInline let root: ObjectIdentifier
+    @usableFromInline let branch: ObjectIdentifier
 
+    /// A chain, or a part of `chain`, in its branch or in one of its own.
     @usableFromInline
-    init(onDisposed: (@Sendable () -> Void)? = nil) {
+    init(partOf chain: Subscription? = nil, isBranch: Bool = false, onDisposed: (@Sendable () -> Void)? = nil) {
         state = Locked(State(onDisposed: onDisposed))
+        root = chain?.root ?? state.id
+        branch = isBranch ? state.id : chain?.branch ?? state.id
     }
 
     @usableFromInline var isDisposed: Bool { state.withLock(\.isEnded) }
 
-    /// Runs the chain. To be called once.
     @inlinable
     func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
-        single.run(self, observer)
-        release()
+        Trampoline.run(for: branch) { single.run(self, observer) }
     }
 
-    /// Subscribes to `single` as the next source of this chain, once the present one is released.
+    /// Subscribes to `single` as the next source of this chain, once the present one has unwound.
     @inlinable
     func next<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
-        setNext { single.run(self, observer) }
-    }
-
-    @usableFromInline
-    func setNext(_ next: @escaping () -> Void) {
-        state.withLock { state in
-            if !state.isEnded { state.next = next }
+        Trampoline.next(in: branch, of: root) {
+            guard !isDisposed else { return }
+            single.run(self, observer)
         }
     }
 
@@ -73,23 +65,11 @@ struct Subscription: Cancelable {
     /// An attached source is released.
     @usableFromInline
     func release() {
-        while true {
-            let step = state.withLock { state -> Step in
-                state.unreleased -= 1
-                guard state.unreleased == 0 else { return .wait }
-                guard !state.isEnded else { return .end(state.onDisposed.take()) }
-                guard let next = state.next.take() else { return .wait }
-                state.unreleased = 1
-                return .start(next)
-            }
-            switch step {
-            case .wait: return
-            case .start(let next): next()
-            case .end(let onDisposed):
-                onDisposed?()
-                return
-            }
+        let onDisposed = state.withLock { state -> (@Sendable () -> Void)? in
+            state.unreleased -= 1
+            return state.isEnded && state.unreleased == 0 ? state.onDisposed.take() : nil
         }
+        onDisposed?()
     }
 
     /// Ends this subscription with the event that `deliver` hands to the observer, unless it has ended already.
@@ -106,14 +86,12 @@ struct Subscription: Cancelable {
     /// The one transition from active to ended. What was held until then is let go after the lock.
     private func end(_ act: ((any Source)?) -> Void) {
         var source: (any Source)?
-        var next: (() -> Void)?
         var memberships: [DisposeBag.Membership] = []
         let isFirst = state.withLock { state in
             guard !state.isEnded else { return false }
             state.isEnded = true
             state.unreleased += 1
             swap(&source, &state.source)
-            swap(&next, &state.next)
             swap(&memberships, &state.memberships)
             return true
         }

@@ -151,27 +151,6 @@ struct DisposalTests {
         #expect(log.entries == ["body ends", "release first", "subscribe second", "disposed"])
     }
 
-    @Test("So they do when the event comes from another thread before the body has returned")
-    func earlierFirstAcrossThreads() {
-        let log = Log<String>()
-        let first = Single<Int>.create { observer in
-            let isSent = DispatchSemaphore(value: 0)
-            DispatchQueue.global().async {
-                observer(.success(1))
-                isSent.signal()
-            }
-            isSent.wait()
-            log.append("body ends")
-            return log.disposable("release first")
-        }
-        let second = Single<Int>.deferred {
-            log.append("subscribe second")
-            return .just(2)
-        }
-        _ = first.flatMap { _ in second }.subscribe(onDisposed: log.adds("disposed"))
-        #expect(log.entries == ["body ends", "release first", "subscribe second", "disposed"])
-    }
-
     @Test("A SerialDisposable disposes the old for the new, and what comes after its end")
     func serial() {
         let log = Log<String>()

@@ -71,6 +71,45 @@ struct SchedulerTests {
         #expect(log.entries == Array(0..<1_000))
     }
 
+    @Test("What follows a hop runs on the thread hopped to, 10,000 times")
+    func afterHop() {
+        let key = DispatchSpecificKey<Bool>()
+        let queue = DispatchQueue(label: "hop")
+        queue.setSpecific(key: key, value: true)
+        let scheduler = SerialDispatchQueueScheduler(queue: queue)
+        @Sendable func here() -> Bool { DispatchQueue.getSpecific(key: key) ?? false }
+        let body = Single<Bool>.create { observer in
+            observer(.success(here()))
+            return Disposables.create()
+        }
+        let attempts = Log<Bool>()
+        let retried = Single<Bool>.deferred {
+            attempts.append(true)
+            return attempts.count.isMultiple(of: 2) ? body : .error(TestError())
+        }
+        let chains: [(String, Single<Bool>)] = [
+            ("subscribe(on:)", body.subscribe(on: scheduler)),
+            ("observe(on:)", Single.just(1).observe(on: scheduler).flatMap { _ in Single.just(1).map { _ in here() } }),
+            ("retry", retried.retry(scheduler: scheduler) { _, _ in .nanoseconds(0) }),
+            ("delay", Single.just(1).delay(.nanoseconds(0), scheduler: scheduler).flatMap { _ in body }),
+        ]
+        for (name, chain) in chains {
+            for _ in 0..<2_500 {
+                let done = DispatchSemaphore(value: 0)
+                let log = Log<Bool>()
+                _ = chain.subscribe { event in
+                    log.append((try? event.get()) == true && here())
+                    done.signal()
+                }
+                done.wait()
+                guard log.entries == [true] else {
+                    Issue.record("\(name) went on elsewhere.")
+                    break
+                }
+            }
+        }
+    }
+
     @Test("A concurrent scheduler runs on its queue")
     func concurrent() async throws {
         let key = DispatchSpecificKey<Bool>()

@@ -1,3 +1,4 @@
+import Dispatch
 import MiniRx
 import TestSupport
 import Testing
@@ -27,6 +28,43 @@ struct ShareTests {
         #expect(log.entries == ["first"])
         second.dispose()
         #expect(log.entries == ["first", "release", "second"])
+    }
+
+    @Test("A member that leaves in the middle of the event waits for the release")
+    func leavesDuringEvent() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let disposable = SerialDisposable()
+        disposable.disposable = producer.single.share()
+            .map { value in
+                disposable.dispose()
+                return value
+            }
+            .subscribe(onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["release", "disposed"])
+    }
+
+    @Test("Joins that race with leaves are all served, 5,000 times")
+    func races() {
+        let queue = DispatchQueue(label: "share", attributes: .concurrent)
+        for _ in 0..<5_000 {
+            let shared = Single.just(1).share()
+            let log = Log<String>()
+            let group = DispatchGroup()
+            queue.async(group: group) {
+                let disposable = SerialDisposable()
+                disposable.disposable = Single.just(0).flatMap { _ in
+                    disposable.dispose()
+                    return shared
+                }.subscribe(onDisposed: log.adds("disposed"))
+            }
+            queue.async(group: group) {
+                _ = shared.subscribe(onSuccess: { _ in log.append("served") }, onDisposed: log.adds("disposed"))
+            }
+            group.wait()
+            #expect(log.entries.sorted() == ["disposed", "disposed", "served"])
+        }
     }
 
     @Test("After the end a new subscription starts afresh, also from inside the event")

@@ -62,6 +62,8 @@ struct ZipTests {
         #expect(pair == (1, "a"))
         let four = try await Single.zip(.just(1), Single.just("a"), Single<Double?>.just(nil), Single.just([true])).value
         #expect(four.0 == 1 && four.1 == "a" && four.2 == nil && four.3 == [true])
+        let nested = try await Single.zip(Single<Int??>.just(nil), .just(1)).value
+        #expect(nested.0 == .none)
         #expect(try await Single.zip(Single.just(1), Single.just("a")) { "\($0)\($1)" }.value == "1a")
         #expect(try await Single.zip(Single.just(1), Single.just(2), Single.just(3)) { $0 + $1 + $2 }.value == 6)
         #expect(try await Single<Int>.zip([.just(1), .just(2)]) { $0.reduce(0, +) }.value == 3)

@@ -2,9 +2,9 @@ extension Single {
     /// Looks on without changing the event: every closure runs on the thread on which the event passes.
     ///
     /// - Parameters:
-    ///   - onSuccess: Runs before the value goes on. If it throws, the single fails with that error.
+    ///   - onSuccess: Runs before the value goes on. If it throws, the single fails with that error, and no `after…` closure runs.
     ///   - afterSuccess: Runs after the value has gone on. What it throws comes too late, and goes to ``Hooks/defaultErrorHandler``.
-    ///   - onError: Runs before the error goes on. If it throws, its error replaces the first.
+    ///   - onError: Runs before the error goes on. If it throws, its error replaces the first, and no `after…` closure runs.
     ///   - afterError: Runs after the error has gone on. What it throws goes to ``Hooks/defaultErrorHandler``.
     ///   - onSubscribe: Runs before the source is subscribed to.
     ///   - onSubscribed: Runs after the source has been subscribed to.
@@ -44,8 +44,7 @@ extension Single {
         return Single { [run] subscription, observer in
             run(subscription) { subscription, event in
                 guard !subscription.isDisposed else { return }
-                var event = event
-                do { try before?(event) } catch { event = .failure(error) }
+                do { try before?(event) } catch { return observer(subscription, .failure(error)) }
                 guard !subscription.isDisposed else { return }
                 observer(subscription, event)
                 do { try after?(event) } catch { Hooks.defaultErrorHandler(error) }

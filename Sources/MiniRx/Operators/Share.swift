@@ -9,9 +9,11 @@ extension Single {
 
 private final class Sharing<Element: Sendable>: Sendable {
     /// One run of the source.
-    final class Run: @unchecked Sendable {  // The members are touched under the lock of `Sharing`.
+    final class Run: @unchecked Sendable {  // The variables are touched under the lock of `Sharing`.
         let connection = SerialDisposable()
         var members: [Member] = []
+        /// The last to leave, whose chain ends when the source has been released.
+        var lastMember: Member?
     }
 
     /// One who has joined a run: its chain is released when the run is.
@@ -42,9 +44,11 @@ private final class Sharing<Element: Sendable>: Sendable {
             run.members.append(member)
             return (member, isFirst)
         }
-        guard subscription.attach(member) else { return leave(member, isAttached: false) }
-        guard isFirst else { return }
         let run = member.run
+        if !subscription.attach(member) { leave(member, isAttached: false) }
+        // Who has come first starts it, for whoever is there by now.
+        guard isFirst else { return }
+        guard current.withLock({ _ in !run.members.isEmpty }) else { return release(run) }
         run.connection.disposable = source.start({ self.deliver($0, of: run) }, onDisposed: { self.release(run) })
     }
 
@@ -53,26 +57,33 @@ private final class Sharing<Element: Sendable>: Sendable {
             if current === run { current = nil }
             return run.members
         }
-        members.forEach { $0.observer($0.subscription, event) }
+        for member in members {
+            Trampoline.run(for: member.subscription.root) { member.observer(member.subscription, event) }
+        }
     }
 
     private func release(_ run: Run) {
         let members = current.withLock { _ in
-            defer { run.members = [] }
-            return run.members
+            defer { (run.members, run.lastMember) = ([], nil) }
+            return run.members + [run.lastMember].compactMap { $0 }
         }
         members.forEach { $0.subscription.release() }
     }
 
     private func leave(_ member: Member, isAttached: Bool = true) {
-        let (index, isLast) = current.withLock { current in
-            let index = member.run.members.firstIndex { $0 === member }
-            if let index { member.run.members.remove(at: index) }
-            let isLast = member.run.members.isEmpty && current === member.run
-            if isLast { current = nil }
-            return (index, isLast)
+        let run = member.run
+        let (isMember, isLast) = current.withLock { current in
+            guard let index = run.members.firstIndex(where: { $0 === member }) else { return (false, false) }
+            run.members.remove(at: index)
+            guard run.members.isEmpty else { return (true, false) }
+            if current === run { current = nil }
+            if isAttached { run.lastMember = member }
+            return (true, true)
         }
-        if isLast { member.run.connection.dispose() }
-        if index != nil, isAttached { member.subscription.release() }
+        if isLast {
+            run.connection.dispose()
+        } else if isMember, isAttached {
+            member.subscription.release()
+        }
     }
 }

@@ -39,17 +39,24 @@ extension Single {
         _ singles: repeat Single<each T>, resultSelector: @escaping @Sendable (repeat each T) throws -> Element
     ) -> Single {
         var erased: [Single<any Sendable>] = []
-        repeat erased.append((each singles).map { $0 })
+        repeat erased.append((each singles).map { Box(value: $0) })
         return Single<[any Sendable]>.zip(erased).map { values in
             var values = values.makeIterator()
             return try resultSelector(repeat next(of: (each T).self, &values))
         }
     }
 
-    private static func next<T>(of type: T.Type, _ values: inout IndexingIterator<[any Sendable]>) -> T {
-        guard let value = values.next() as? T else { preconditionFailure("The values were erased in this same order, one for each type.") }
-        return value
+    private static func next<T: Sendable>(of type: T.Type, _ values: inout IndexingIterator<[any Sendable]>) -> T {
+        guard let box = values.next() as? Box<T> else {
+            preconditionFailure("The values were erased in this same order, one for each type.")
+        }
+        return box.value
     }
+}
+
+/// Keeps a value's type when it is erased, also that of an optional.
+private struct Box<Value: Sendable>: Sendable {
+    let value: Value
 }
 
 /// Values that come one by one, each to its place.

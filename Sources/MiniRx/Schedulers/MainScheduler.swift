@@ -1,6 +1,7 @@
 public import Dispatch
 
-/// Runs work on the main thread: at once when it is called there with nothing of its own waiting, else in the order of the calls.
+/// Runs work on the main thread: at once when it is called there with nothing of its own waiting, else in the order of the
+/// calls; what has a delay comes when that has passed.
 public final class MainScheduler: Scheduler {
     /// The one main scheduler.
     public static let instance = MainScheduler()

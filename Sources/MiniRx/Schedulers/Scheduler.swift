@@ -38,6 +38,9 @@ struct ScheduledItem: Disposable {
 
     init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }
 
+    /// Whether it has run or been disposed.
+    var isOver: Bool { action.withLock { $0 == nil } }
+
     func run() { action.withLock { $0.take() }?() }
 
     func dispose() { _ = action.withLock { $0.take() } }

@@ -27,6 +27,7 @@ public final class TestScheduler: Scheduler {
         }
 
         mutating func takeNext(until end: UInt64) -> ScheduledItem? {
+            entries.removeAll { $0.item.isOver }
             guard let entry = entries.first, entry.due <= end else { return nil }
             entries.removeFirst()
             now = entry.due

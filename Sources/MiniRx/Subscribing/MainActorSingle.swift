@@ -17,7 +17,7 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
     ///   - onSuccess: Gets the value.
     ///   - onFailure: Gets the error. Without it, an error goes to ``Hooks/defaultErrorHandler``.
     ///   - onDisposed: Called exactly once, after the event or `dispose()`. When `dispose()` is called on the main thread, it has run when
-    ///     that returns; called elsewhere, it is enqueued.
+    ///     that returns, unless another thread is still releasing the source; called elsewhere, it is enqueued.
     public func subscribe(
         onSuccess: (@MainActor (Element) -> Void)? = nil, onFailure: (@MainActor (any Error) -> Void)? = nil,
         onDisposed: (@MainActor () -> Void)? = nil
