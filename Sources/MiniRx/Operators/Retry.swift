@@ -10,9 +10,11 @@ extension Single {
     ///
     /// - Precondition: `maxAttemptCount` is at least 1: `retry(1)` is the single as it is.
     public func retry(_ maxAttemptCount: Int) -> Single {
-        precondition(
-            maxAttemptCount > 0,
-            "retry(\(maxAttemptCount)) would never subscribe. The count is of attempts: write retry(1) for one, retry() for no limit.")
+        guard maxAttemptCount > 0 else {
+            // A programmer's error. A precondition would say nothing in a release build.
+            fatalError(
+                "retry(\(maxAttemptCount)) would never subscribe. The count is of attempts: write retry(1) for one, retry() for no limit.")
+        }
         guard maxAttemptCount > 1 else { return self }
         return self.catch { _ in retry(maxAttemptCount - 1) }
     }
