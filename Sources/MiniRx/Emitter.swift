@@ -1,26 +1,17 @@
 /// The producer's side of one `create`: it lets one event through, and disposes the producer's resource exactly once.
 @usableFromInline
 final class Emitter<Element: Sendable>: Source, @unchecked Sendable {  // The variables are touched under the subscription's lock.
-    @usableFromInline
-    enum Phase {
-        case active, emitting, ended
-    }
-
-    @usableFromInline var phase = Phase.active
+    /// Until the event, or the end.
     @usableFromInline var observer: Single<Element>.Observer?
     @usableFromInline var resource: (any Disposable)?
+    @usableFromInline var isEnded = false
 
     @inlinable
     init(_ observer: @escaping Single<Element>.Observer) { self.observer = observer }
 
     @inlinable
     func emit(_ event: SingleEvent<Element>, in subscription: Subscription) {
-        let observer = subscription.state.withLock { _ -> Single<Element>.Observer? in
-            guard phase == .active else { return nil }
-            phase = .emitting
-            return self.observer.take()
-        }
-        guard let observer else { return }
+        guard let observer = subscription.state.withLock({ _ in observer.take() }) else { return }
         Trampoline.run(for: subscription.root) {
             observer(subscription, event)
             end(in: subscription)
@@ -31,8 +22,8 @@ final class Emitter<Element: Sendable>: Source, @unchecked Sendable {  // The va
     @inlinable
     func hold(_ resource: any Disposable, in subscription: Subscription) {
         let isTooLate = subscription.state.withLock { _ in
-            if phase != .ended { self.resource = resource }
-            return phase == .ended
+            if !isEnded { self.resource = resource }
+            return isEnded
         }
         guard isTooLate else { return }
         resource.dispose()
@@ -46,7 +37,7 @@ final class Emitter<Element: Sendable>: Source, @unchecked Sendable {  // The va
     @inlinable
     func end(in subscription: Subscription) {
         let (resource, _) = subscription.state.withLock { _ in
-            phase = .ended
+            isEnded = true
             return (self.resource.take(), self.observer.take())
         }
         guard let resource else { return }

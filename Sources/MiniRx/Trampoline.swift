@@ -15,7 +15,8 @@ import Android
 @usableFromInline
 enum Trampoline {
     private struct Frame {
-        let root: ObjectIdentifier
+        /// The chain, or the branch of one, that is entered.
+        let id: ObjectIdentifier
         let outer: UnsafeMutablePointer<Frame>?
         var next: [() -> Void] = []
     }
@@ -31,18 +32,18 @@ enum Trampoline {
         pthread_getspecific(key)?.assumingMemoryBound(to: Frame.self)
     }
 
-    private static func frame(of root: ObjectIdentifier, from top: UnsafeMutablePointer<Frame>?) -> UnsafeMutablePointer<Frame>? {
+    private static func frame(of id: ObjectIdentifier, from top: UnsafeMutablePointer<Frame>?) -> UnsafeMutablePointer<Frame>? {
         var frame = top
-        while let found = frame, found.pointee.root != root { frame = found.pointee.outer }
+        while let found = frame, found.pointee.id != id { frame = found.pointee.outer }
         return frame
     }
 
-    /// Enters the chain `root` on this thread.
+    /// Enters the chain or the branch `id` on this thread.
     @usableFromInline
-    static func run(for root: ObjectIdentifier, _ body: () -> Void) {
+    static func run(for id: ObjectIdentifier, _ body: () -> Void) {
         let outer = top
-        guard frame(of: root, from: outer) == nil else { return body() }
-        var frame = Frame(root: root, outer: outer)
+        guard frame(of: id, from: outer) == nil else { return body() }
+        var frame = Frame(id: id, outer: outer)
         withUnsafeMutablePointer(to: &frame) { frame in
             pthread_setspecific(key, frame)
             body()

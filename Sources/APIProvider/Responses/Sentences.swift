@@ -83,7 +83,6 @@ private struct JSONValue: CustomStringConvertible {
         case is [Any]: description = "an array"
         case is [String: Any]: description = "an object"
         case let number as NSNumber where "\(type(of: number))".contains("Boolean"): description = "a boolean"
-        case is Bool where "\(type(of: value))".contains("Bool"): description = "a boolean"
         default: description = "a number"
         }
     }
