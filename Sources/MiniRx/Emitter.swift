@@ -2,9 +2,9 @@
 @usableFromInline
 final class Emitter<Element: Sendable>: Source, @unchecked Sendable {  // The variables are touched under the subscription's lock.
     /// Until the event, or the end.
-    @usableFromInline var observer: Single<Element>.Observer?
-    @usableFromInline var resource: (any Disposable)?
-    @usableFromInline var isEnded = false
+    @exclusivity(unchecked) @usableFromInline var observer: Single<Element>.Observer?
+    @exclusivity(unchecked) @usableFromInline var resource: (any Disposable)?
+    @exclusivity(unchecked) @usableFromInline var isEnded = false
 
     @inlinable
     init(_ observer: @escaping Single<Element>.Observer) { self.observer = observer }

@@ -24,13 +24,13 @@ package struct Locked<State>: @unchecked Sendable {  // `State` is reached only 
     @usableFromInline let buffer: ManagedBuffer<State, pthread_mutex_t>
 
     @inlinable
-    package init(_ state: State) {
-        buffer = Buffer.create(minimumCapacity: 1) { _ in state }
+    package init(_ state: @autoclosure () -> State) {
+        buffer = Buffer.create(minimumCapacity: 1) { _ in state() }
         _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_init($0, nil) }
     }
 
     /// Tells this value from every other that is alive.
-    package var id: ObjectIdentifier { ObjectIdentifier(buffer) }
+    @inlinable package var id: ObjectIdentifier { ObjectIdentifier(buffer) }
 
     @inlinable
     package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {

@@ -7,38 +7,38 @@ struct Subscription: Cancelable {
     @usableFromInline
     struct State {
         var isEnded = false
-        /// Attached sources that are not released yet, and an end that is under way.
-        var unreleased = 0
+        /// Attached sources and branches that are not released yet, and an end that is under way.
+        @usableFromInline var unreleased = 0
         var source: (any Source)?
+        /// What waits until this is released: a callback, and the chain that this is a branch of.
         var onDisposed: (@Sendable () -> Void)?
+        var chain: Subscription?
         var memberships: [DisposeBag.Membership] = []
     }
 
     /// Guards what an ``Emitter`` of this subscription holds, too.
     @usableFromInline let state: Locked<State>
-    /// The whole that this is a part of, and the branch of it: where a ``Trampoline`` puts the next step.
+    /// The whole that this is a part of: there, or in its own branch, a ``Trampoline`` puts the next step.
     @usableFromInline let root: ObjectIdentifier
-    @usableFromInline let branch: ObjectIdentifier
 
-    /// A chain, or a part of `chain`, in its branch or in one of its own.
+    /// A chain, or a branch of `chain`.
     @usableFromInline
-    init(partOf chain: Subscription? = nil, isBranch: Bool = false, onDisposed: (@Sendable () -> Void)? = nil) {
-        state = Locked(State(onDisposed: onDisposed))
+    init(partOf chain: Subscription? = nil, onDisposed: (@Sendable () -> Void)? = nil) {
+        state = Locked(State(onDisposed: onDisposed, chain: chain))
         root = chain?.root ?? state.id
-        branch = isBranch ? state.id : chain?.branch ?? state.id
     }
 
     @usableFromInline var isDisposed: Bool { state.withLock(\.isEnded) }
 
     @inlinable
     func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
-        Trampoline.run(for: branch) { single.run(self, observer) }
+        Trampoline.run(for: state.id) { single.run(self, observer) }
     }
 
     /// Subscribes to `single` as the next source of this chain, once the present one has unwound.
     @inlinable
     func next<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
-        Trampoline.next(in: branch, of: root) {
+        Trampoline.next(in: state.id, of: root) {
             guard !isDisposed else { return }
             single.run(self, observer)
         }
@@ -59,17 +59,15 @@ struct Subscription: Cancelable {
         return isAttached
     }
 
-    /// Waits for one `release()` more, as for an attached source.
-    func hold() { state.withLock { $0.unreleased += 1 } }
-
-    /// An attached source is released.
+    /// An attached source is released, or a branch.
     @usableFromInline
     func release() {
-        let onDisposed = state.withLock { state -> (@Sendable () -> Void)? in
+        let waiting = state.withLock { state -> (onDisposed: (@Sendable () -> Void)?, chain: Subscription?)? in
             state.unreleased -= 1
-            return state.isEnded && state.unreleased == 0 ? state.onDisposed.take() : nil
+            return state.isEnded && state.unreleased == 0 ? (state.onDisposed.take(), state.chain.take()) : nil
         }
-        onDisposed?()
+        waiting?.onDisposed?()
+        waiting?.chain?.release()
     }
 
     /// Ends this subscription with the event that `deliver` hands to the observer, unless it has ended already.

@@ -18,7 +18,18 @@ enum Trampoline {
         /// The chain, or the branch of one, that is entered.
         let id: ObjectIdentifier
         let outer: UnsafeMutablePointer<Frame>?
-        var next: [() -> Void] = []
+        /// Almost always one at most: an array is an allocation.
+        var next: (() -> Void)?
+        var afterNext: [() -> Void] = []
+
+        mutating func takeNext() -> (() -> Void)? {
+            defer { next = afterNext.isEmpty ? nil : afterNext.removeFirst() }
+            return next
+        }
+
+        mutating func append(_ body: @escaping () -> Void) {
+            if next == nil { next = body } else { afterNext.append(body) }
+        }
     }
 
     private static let key: pthread_key_t = {
@@ -47,7 +58,7 @@ enum Trampoline {
         withUnsafeMutablePointer(to: &frame) { frame in
             pthread_setspecific(key, frame)
             body()
-            while !frame.pointee.next.isEmpty { frame.pointee.next.removeFirst()() }
+            while let next = frame.pointee.takeNext() { next() }
             pthread_setspecific(key, outer)
         }
     }
@@ -59,6 +70,6 @@ enum Trampoline {
         guard let frame = frame(of: branch, from: top) ?? frame(of: root, from: top) else {
             preconditionFailure("An event reached an operator outside of its chain.")
         }
-        frame.pointee.next.append(body)
+        frame.pointee.append(body)
     }
 }

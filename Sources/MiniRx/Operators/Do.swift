@@ -55,9 +55,7 @@ extension Single {
     /// Calls `onDispose` when this source is released.
     private func disposing(_ onDispose: @escaping @Sendable () -> Void) -> Single {
         Single { subscription, observer in
-            let part = Part(of: subscription, onDisposed: onDispose)
-            guard subscription.attach(part) else { return }
-            part.subscription.start(self) { part, event in part.finish { observer(subscription, event) } }
+            Parts(of: subscription, values: (), observer)?.start(self, onDisposed: onDispose) { $0.finish($1) }
         }
     }
 }

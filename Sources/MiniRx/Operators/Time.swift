@@ -14,10 +14,9 @@ extension Single {
     /// Fails with ``RxError/timeout`` on `scheduler`, and disposes the source, when no event has come within `dueTime` of the subscription.
     public func timeout(_ dueTime: DispatchTimeInterval, scheduler: some Scheduler) -> Single {
         Single { subscription, observer in
-            guard let parts = Parts(of: subscription) else { return }
-            let finish: SingleObserver = { event in parts.finish { observer(subscription, event) } }
-            parts.start(self, finish)
-            parts.start(Single<Void>.timer(dueTime, scheduler)) { _ in finish(.failure(RxError.timeout)) }
+            let parts = Parts(of: subscription, values: (), observer)
+            parts?.start(self) { $0.finish($1) }
+            parts?.start(Single<Void>.timer(dueTime, scheduler)) { parts, _ in parts.finish(.failure(RxError.timeout)) }
         }
     }
 }

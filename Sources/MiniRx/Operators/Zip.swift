@@ -4,18 +4,9 @@ extension Single {
     public static func zip<T: Sendable>(_ singles: [Single<T>]) -> Single<[T]> where Element == [T] {
         Single { subscription, observer in
             guard !singles.isEmpty else { return observer(subscription, .success([])) }
-            guard let parts = Parts(of: subscription) else { return }
-            let values = Locked(Values<T>(count: singles.count))
+            let parts = Parts(of: subscription, values: Values<T>(count: singles.count), observer)
             for (index, single) in singles.enumerated() {
-                parts.start(single) { event in
-                    switch event {
-                    case .success(let value):
-                        guard let all = values.withLock({ $0.set(value, at: index) }) else { return }
-                        parts.finish { observer(subscription, .success(all)) }
-                    case .failure(let error):
-                        parts.finish { observer(subscription, .failure(error)) }
-                    }
-                }
+                parts?.start(single) { parts, event in parts.receive(event) { $0.set($1, at: index) } }
             }
         }
     }
@@ -26,6 +17,50 @@ extension Single {
         _ singles: [Single<T>], resultSelector: @escaping @Sendable ([T]) throws -> Element
     ) -> Single {
         Single<[T]>.zip(singles).map(resultSelector)
+    }
+
+    /// Both values, of two singles that run at the same time. The first failure wins and disposes the other.
+    @inlinable
+    public static func zip<A: Sendable, B: Sendable>(_ a: Single<A>, _ b: Single<B>) -> Single<(A, B)> where Element == (A, B) {
+        Single { subscription, observer in
+            let parts = Parts(of: subscription, values: (a: A?.none, b: B?.none), observer)
+            parts?.start(a) { parts, event in
+                parts.receive(event) { values, a in
+                    values.a = a
+                    return values.b.map { (a, $0) }
+                }
+            }
+            parts?.start(b) { parts, event in
+                parts.receive(event) { values, b in
+                    values.b = b
+                    return values.a.map { ($0, b) }
+                }
+            }
+        }
+    }
+
+    /// What `resultSelector` makes of both values. If it throws, the single fails with that error.
+    @preconcurrency @inlinable
+    public static func zip<A: Sendable, B: Sendable>(
+        _ a: Single<A>, _ b: Single<B>, resultSelector: @escaping @Sendable (A, B) throws -> Element
+    ) -> Single {
+        Single<(A, B)>.zip(a, b).map { try resultSelector($0.0, $0.1) }
+    }
+
+    /// The values of three singles that run at the same time. The first failure wins and disposes the others.
+    @inlinable
+    public static func zip<A: Sendable, B: Sendable, C: Sendable>(
+        _ a: Single<A>, _ b: Single<B>, _ c: Single<C>
+    ) -> Single<(A, B, C)> where Element == (A, B, C) {
+        zip(a, b, c) { ($0, $1, $2) }
+    }
+
+    /// What `resultSelector` makes of the three values. If it throws, the single fails with that error.
+    @preconcurrency @inlinable
+    public static func zip<A: Sendable, B: Sendable, C: Sendable>(
+        _ a: Single<A>, _ b: Single<B>, _ c: Single<C>, resultSelector: @escaping @Sendable (A, B, C) throws -> Element
+    ) -> Single {
+        Single<((A, B), C)>.zip(.zip(a, b), c).map { try resultSelector($0.0.0, $0.0.1, $0.1) }
     }
 
     /// The values of all `singles`, which run at the same time. The first failure wins and disposes the others.
