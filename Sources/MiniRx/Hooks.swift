@@ -1,16 +1,9 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// What the library does when nobody else does.
 public enum Hooks {
-    private static let handler = Locked<@Sendable (any Error) -> Void>(printToStandardError)
+    private static let handler = Locked<@Sendable (any Error) -> Void> { error in
+        let text = "\(error)".split(whereSeparator: \.isNewline).joined(separator: " ")
+        StandardError.print("MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): \(text)")
+    }
 
     /// What becomes of an error that no subscriber handles, and of one thrown by an `after…` closure of `do`.
     ///
@@ -21,11 +14,5 @@ public enum Hooks {
             var handler = newValue
             Self.handler.withLock { swap(&$0, &handler) }
         }
-    }
-
-    private static func printToStandardError(_ error: any Error) {
-        let line = "MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): \(error)\n"
-        // In one call, so that lines from several threads stay whole; what standard error does not take is nobody's to report.
-        _ = Array(line.utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
 }

@@ -19,6 +19,20 @@ struct SubscribeTests {
         #expect(log.entries == ["closures", "with", "after"])
     }
 
+    @Test("Until it is set, the hook prints one line to standard error, whatever is in the error")
+    func printedHook() async throws {
+        #if os(macOS) || os(Linux)
+        let result = try await #require(
+            processExitsWith: .success, observing: [\.standardErrorContent],
+            performing: { _ = Single<Int>.error(TestError("first line\nsecond")).subscribe(onSuccess: { _ in }) })
+        let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("MiniRx") }
+        let line = #"""
+            MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): first line second
+            """#
+        #expect(lines.map(String.init) == [line])
+        #endif
+    }
+
     @Test("subscribe(with:) hands over the object, and is silent once that has gone")
     func withObject() {
         let log = Log<String>()

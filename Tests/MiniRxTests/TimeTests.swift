@@ -40,6 +40,30 @@ struct TimeTests {
         #expect(log.entries == ["event", "release", "disposed"])
     }
 
+    @Test("An event that races the timer, 5,000 times: one of them, and everything is released")
+    func race() {
+        let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
+        let queue = DispatchQueue(label: "race", attributes: .concurrent)
+        for _ in 0..<5_000 {
+            let events = Log<String>()
+            let ends = Log<String>()
+            let producer = Producer<Int> { ends.disposable() }
+            let group = DispatchGroup()
+            group.enter()
+            _ = producer.single.timeout(.nanoseconds(0), scheduler: scheduler)
+                .subscribe(
+                    onSuccess: { events.append("\($0)") }, onFailure: { events.append("\($0)") },
+                    onDisposed: {
+                        ends.append("disposed")
+                        group.leave()
+                    })
+            queue.async(group: group) { producer.send(.success(1)) }
+            group.wait()
+            #expect(events.entries == ["1"] || events.entries == ["timeout"])
+            #expect(ends.entries == ["release", "disposed"])
+        }
+    }
+
     @Test("A source that emits at once never starts the timer, and dispose ends both")
     func ends() {
         let log = Log<String>()

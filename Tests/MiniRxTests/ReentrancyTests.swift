@@ -1,0 +1,207 @@
+import Dispatch
+import MiniRx
+import TestSupport
+import Testing
+
+/// Rule 7 of the contract: no lock is held while a closure of the user runs. A lock that were held would stop these tests for ever.
+@Suite("Inside a callback", .timeLimit(.minutes(1)))
+struct ReentrancyTests {
+    /// A place where code of the user runs, and a chain that calls `act` there.
+    struct Place: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let chain: @Sendable (_ act: @escaping @Sendable () -> Void) -> Single<Int>
+
+        init(_ name: String, _ chain: @escaping @Sendable (_ act: @escaping @Sendable () -> Void) -> Single<Int>) {
+            (testDescription, self.chain) = (name, chain)
+        }
+    }
+
+    private static let failure = Single<Int>.error(TestError())
+
+    static let places = [
+        Place("the body of create") { act in
+            .create { observer in
+                act()
+                observer(.success(1))
+                return Disposables.create()
+            }
+        },
+        Place("the disposable of create") { act in
+            .create { observer in
+                observer(.success(1))
+                return Disposables.create(with: act)
+            }
+        },
+        Place("the factory of deferred") { act in
+            .deferred {
+                act()
+                return .just(1)
+            }
+        },
+        Place("map") { act in
+            Single.just(1).map {
+                act()
+                return $0
+            }
+        },
+        Place("flatMap") { act in
+            Single.just(1).flatMap {
+                act()
+                return .just($0)
+            }
+        },
+        Place("catch") { act in
+            failure.catch { _ in
+                act()
+                return .just(1)
+            }
+        },
+        Place("mapError") { act in
+            failure.mapError {
+                act()
+                return $0
+            }
+        },
+        Place("retry(scheduler:when:)") { act in
+            failure.retry(scheduler: ImmediateScheduler()) { failures, _ in
+                act()
+                return failures < 2 ? .seconds(1) : nil
+            }
+        },
+        Place("do(onSuccess:)") { act in Single.just(1).do(onSuccess: { _ in act() }) },
+        Place("do(afterSuccess:)") { act in Single.just(1).do(afterSuccess: { _ in act() }) },
+        Place("do(onError:)") { act in failure.do(onError: { _ in act() }) },
+        Place("do(afterError:)") { act in failure.do(afterError: { _ in act() }) },
+        Place("do(onSubscribe:)") { act in Single.just(1).do(onSubscribe: act) },
+        Place("do(onSubscribed:)") { act in Single.just(1).do(onSubscribed: act) },
+        Place("do(onDispose:)") { act in Single.just(1).do(onDispose: act) },
+        Place("the selector of zip") { act in
+            .zip(.just(1), Single.just(2)) {
+                act()
+                return $0 + $1
+            }
+        },
+        Place("the selector of zip of many") { act in
+            .zip(.just(1), Single.just(2), Single.just(3), Single.just(4)) { a, b, c, d in
+                act()
+                return a + b + c + d
+            }
+        },
+        Place("a source of zip") { act in .zip([Single.just(1).do(onSuccess: { _ in act() })]) { $0[0] } },
+        Place("a source of timeout") { act in
+            Single.just(1).do(onSuccess: { _ in act() }).timeout(.seconds(1), scheduler: TestScheduler())
+        },
+        Place("a source of share") { act in Single.just(1).do(onSuccess: { _ in act() }).share() },
+        Place("a scheduler") { act in Single.just(1).observe(on: ImmediateScheduler(act: act)) },
+        Place("a scheduler's delay") { act in Single.just(1).delay(.seconds(1), scheduler: ImmediateScheduler(act: act)) },
+        Place("a scheduler that is subscribed on") { act in Single.just(1).subscribe(on: ImmediateScheduler(act: act)) },
+    ]
+
+    @Test("The chain may be disposed; it ends once, and quietly from there on", arguments: places)
+    func dispose(place: Place) {
+        let events = Log<String>()
+        let ends = Log<String>()
+        let disposable = SerialDisposable()
+        let trigger = Producer<Void>()
+        disposable.disposable = trigger.single.flatMap {
+            place.chain {
+                ends.append("act")
+                disposable.dispose()
+            }
+        }
+        .subscribe(onSuccess: { _ in events.append("event") }, onFailure: { _ in events.append("event") }, onDisposed: ends.adds("disposed"))
+        trigger.send(.success(()))
+        #expect(ends.entries.contains("act"))
+        #expect(ends.entries.filter { $0 == "disposed" }.count == 1)
+        #expect(events.count <= 1)
+    }
+
+    @Test("Another chain may be subscribed to, which runs at once", arguments: places)
+    func subscribe(place: Place) {
+        let log = Log<String>()
+        let inner = Single.just(1).flatMap { .just($0) }
+        _ = place.chain {
+            _ = inner.subscribe { log.append("\($0)") }
+            log.append("after subscribe")
+        }
+        .subscribe(onFailure: { _ in }, onDisposed: log.adds("disposed"))
+        #expect(log.entries.filter { $0 != "disposed" }.starts(with: ["success(1)", "after subscribe"]))
+        #expect(log.entries.filter { $0 == "disposed" }.count == 1)
+    }
+
+    @Test("The same chain may be subscribed to again", arguments: places)
+    func subscribeAgain(place: Place) {
+        let started = Locked(1)
+        let again = Locked<Single<Int>?>(nil)
+        let log = Log<String>()
+        let chain = place.chain {
+            guard started.withLock({ started in (started < 4, started += 1).0 }) else { return }
+            _ = again.withLock { $0 }?.subscribe(onFailure: { _ in }, onDisposed: log.adds("disposed"))
+        }
+        again.withLock { $0 = chain }
+        _ = chain.subscribe(onFailure: { _ in }, onDisposed: log.adds("disposed"))
+        again.withLock { $0 = nil }
+        // One for each subscription, of which `share` needs fewer to end: who comes while one is in flight joins it.
+        #expect(log.count == (place.testDescription == "a source of share" ? 2 : 4))
+    }
+
+    @Test("A disposable may be put into the bag that holds the chain", arguments: places)
+    func insert(place: Place) {
+        let log = Log<String>()
+        let trigger = Producer<Void>()
+        do {
+            let bag = DisposeBag()
+            trigger.single.flatMap { [unowned bag] in place.chain { [unowned bag] in log.disposable("inserted").disposed(by: bag) } }
+                .subscribe(onFailure: { _ in }).disposed(by: bag)
+            trigger.send(.success(()))
+            #expect(log.entries == [])
+        }
+        #expect(log.entries.contains("inserted"))
+    }
+
+    @Test("The bag that holds the chain may go", arguments: places)
+    func dropBag(place: Place) {
+        let log = Log<String>()
+        let trigger = Producer<Void>()
+        let bag = Locked<DisposeBag?>(DisposeBag())
+        let disposable = trigger.single.flatMap { place.chain { _ = bag.withLock { $0.take() } } }
+            .subscribe(onFailure: { _ in }, onDisposed: log.adds("disposed"))
+        bag.withLock { $0 }?.insert(disposable)
+        trigger.send(.success(()))
+        #expect(log.entries == ["disposed"])
+    }
+
+    @Test("Observers and onDisposed may do all of this", arguments: [true, false])
+    func observers(isSuccess: Bool) {
+        let log = Log<String>()
+        let producer = Producer<Int>()
+        let disposable = SerialDisposable()
+        do {
+            let bag = DisposeBag()
+            let act: @Sendable (_ place: String) -> Void = { [unowned bag] place in
+                disposable.dispose()
+                _ = Single.just(1).subscribe(onSuccess: { _ in log.append(place) })
+                Disposables.create(with: log.adds("inserted")).disposed(by: bag)
+            }
+            let subscription = producer.single
+                .subscribe(onSuccess: { _ in act("onSuccess") }, onFailure: { _ in act("onFailure") }, onDisposed: { act("onDisposed") })
+            disposable.disposable = subscription
+            subscription.disposed(by: bag)
+            producer.send(isSuccess ? .success(1) : .failure(TestError()))
+            #expect(log.entries == [isSuccess ? "onSuccess" : "onFailure", "onDisposed"])
+        }
+        #expect(log.entries.suffix(2) == ["inserted", "inserted"])
+    }
+}
+
+/// Runs everything at once, after `act`.
+private struct ImmediateScheduler: Scheduler {
+    var act: @Sendable () -> Void = {}
+    var now: DispatchTime { .now() }
+
+    func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+        act()
+        action()
+        return Disposables.create()
+    }
+}
