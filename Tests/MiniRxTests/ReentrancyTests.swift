@@ -109,7 +109,8 @@ struct ReentrancyTests {
                 disposable.dispose()
             }
         }
-        .subscribe(onSuccess: { _ in events.append("event") }, onFailure: { _ in events.append("event") }, onDisposed: ends.adds("disposed"))
+        .do(onSuccess: { _ in events.append("event") }, onError: { _ in events.append("event") })
+        .subscribe(onFailure: { _ in }, onDisposed: ends.adds("disposed"))
         trigger.send(.success(()))
         #expect(ends.entries.contains("act"))
         #expect(ends.entries.filter { $0 == "disposed" }.count == 1)
