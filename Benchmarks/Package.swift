@@ -19,6 +19,14 @@ let package = Package(
             ],
             path: "Benchmarks/MiniRxBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+        .executableTarget(
+            name: "APIProviderBenchmarks",
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
+                .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Benchmarks/APIProviderBenchmarks",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(name: "ratios"),
     ],
     swiftLanguageModes: [.v6]

@@ -6,6 +6,7 @@ import Testing
 @Suite("Subscribing", .serialized)
 struct SubscribeTests {
     @Test("An error that nobody handles goes to the hook, whichever overload was used")
+    @MainActor
     func hook() {
         let log = Log<String>()
         let original = Hooks.defaultErrorHandler
@@ -16,7 +17,9 @@ struct SubscribeTests {
         _ = Single<Int>.error(TestError("with")).subscribe(with: object, onSuccess: { _, _ in })
         _ = Single<Int>.error(TestError("observer")).subscribe { _ in }
         _ = Single.just(1).do(afterSuccess: { _ in throw TestError("after") }).subscribe()
-        #expect(log.entries == ["closures", "with", "after"])
+        _ = Single<Int>.error(TestError("main")).observe(on: MainActor.shared).subscribe(onSuccess: { _ in })
+        _ = Single<Int>.error(TestError("main with")).observe(on: MainActor.shared).subscribe(with: object, onSuccess: { _, _ in })
+        #expect(log.entries == ["closures", "with", "after", "main", "main with"])
     }
 
     @Test("Until it is set, the hook prints one line to standard error, whatever is in the error")
@@ -24,7 +27,7 @@ struct SubscribeTests {
         #if os(macOS) || os(Linux)
         let result = try await #require(
             processExitsWith: .success, observing: [\.standardErrorContent],
-            performing: { _ = Single<Int>.error(TestError("first line\nsecond")).subscribe(onSuccess: { _ in }) })
+            performing: { _ = Single<Int>.error(LongError()).subscribe(onSuccess: { _ in }) })
         let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("MiniRx") }
         let line = #"""
             MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): first line second
@@ -49,4 +52,8 @@ struct SubscribeTests {
         }
         #expect(log.entries == ["1", "disposed"])
     }
+}
+
+private struct LongError: Error, CustomStringConvertible {
+    let description = "first line\nsecond"
 }

@@ -20,8 +20,7 @@ package final class Producer<Element: Sendable>: Sendable {
     package func send(_ event: SingleEvent<Element>) { observers.withLock(\.last)?(event) }
 }
 
-package struct TestError: Error, Equatable, CustomStringConvertible {
+package struct TestError: Error, Equatable {
     package let name: String
-    package var description: String { name }
     package init(_ name: String = "test") { self.name = name }
 }
