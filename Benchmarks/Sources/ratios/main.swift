@@ -3,18 +3,41 @@
 import Foundation
 
 struct Entry: Decodable {
-    struct Metric: Decodable {
-        /// Runs a second, of 1,000 calls each.
+    struct Metrics: Decodable {
+        let wallClock: WallClock
+        enum CodingKeys: String, CodingKey { case wallClock = "Time (wall clock)" }
+    }
+    /// Of a run, in microseconds.
+    struct WallClock: Decodable {
         let scorePercentiles: [String: Double]
     }
     let benchmark: String
-    let primaryMetric: Metric
+    let secondaryMetrics: Metrics
 }
 
-/// What the design asks for: at most this many nanoseconds, or this ratio.
-let goals: [String: (nanoseconds: Double?, toOpenCombine: Double?, toHandWritten: Double?)] = [
-    "create": (nil, 1.0 / 6, 4), "three maps": (nil, 0.25, nil), "flatMap": (nil, 1.0 / 6, nil),
-    "catch": (250, nil, nil), "retry": (250, nil, nil), "zip of 2": (300, nil, nil),
+/// Work that several libraries do, in the unit and with the yardsticks of its table.
+struct Table {
+    let title: String
+    let callsPerRun: Double
+    let unit: Double
+    let library: String
+    let yardsticks: [String]
+    /// What the design asks for: at most this much, or this ratio to the first yardstick, and to the second.
+    let goals: [String: [Double?]]
+}
+
+let tables = [
+    "MiniRxBenchmarks": Table(
+        title: "Nanoseconds a call (median), and the ratio of MiniRx to its yardsticks in the same run.", callsPerRun: 1000, unit: 1e3,
+        library: "MiniRx", yardsticks: ["OpenCombine", "hand-written"],
+        goals: [
+            "create": [nil, 1.0 / 6, 4], "three maps": [nil, 0.25], "flatMap": [nil, 1.0 / 6], "catch": [250], "retry": [250],
+            "zip of 2": [300],
+        ]),
+    "APIProviderBenchmarks": Table(
+        title: "Microseconds a request (median), and the ratio to bare URLSession in the same run.", callsPerRun: 100, unit: 1,
+        library: "APIProvider", yardsticks: ["URLSession"],
+        goals: ["2 KB, one at a time": [nil, 1.1], "2 KB, 100 at a time": [nil, 1], "100 KB, 100 at a time": [nil, 0.6]]),
 ]
 
 guard let path = CommandLine.arguments.dropFirst().first else {
@@ -23,16 +46,15 @@ guard let path = CommandLine.arguments.dropFirst().first else {
 }
 let entries = try JSONDecoder().decode([Entry].self, from: Data(contentsOf: URL(fileURLWithPath: path)))
 
-var times: [String: [String: Double]] = [:]
-var chains: [String] = []
+/// By the table, the work and the library.
+var times: [String: [String: [String: Double]]] = [:]
 for entry in entries {
-    let name = (entry.benchmark.split(separator: ".").last ?? "").replacingOccurrences(of: "_", with: " ")
-    let parts = name.components(separatedBy: ", ")
-    guard parts.count == 2, let median = entry.primaryMetric.scorePercentiles["50.0"],
-        median > 0
+    let path = entry.benchmark.split(separator: ".").map { $0.replacingOccurrences(of: "_", with: " ") }
+    guard path.count >= 2, let table = tables[path[path.count - 2]], let median = entry.secondaryMetrics.wallClock.scorePercentiles["50.0"],
+        let comma = path[path.count - 1].range(of: ", ", options: .backwards)
     else { continue }
-    if times[parts[0]] == nil { chains.append(parts[0]) }
-    times[parts[0], default: [:]][parts[1]] = 1e9 / (median * 1000)
+    let (work, library) = (String(path[path.count - 1][..<comma.lowerBound]), String(path[path.count - 1][comma.upperBound...]))
+    times[path[path.count - 2], default: [:]][work, default: [:]][library] = median * table.unit / table.callsPerRun
 }
 
 func cell(_ value: Double?, _ format: String, goal: Double? = nil) -> String {
@@ -41,21 +63,18 @@ func cell(_ value: Double?, _ format: String, goal: Double? = nil) -> String {
     return goal.map { "\(text) (goal \(String(format: format, $0)))" } ?? text
 }
 
-func ratio(_ a: Double?, _ b: Double?, goal: Double?) -> String {
-    guard let a, let b else { return "" }
-    return cell(a / b, "%.2f", goal: goal)
-}
-
-print("Nanoseconds a call (median), and the ratio of MiniRx to its yardsticks in the same run.\n")
-print("| chain | MiniRx | OpenCombine | hand-written | to OpenCombine | to hand-written |")
-print("|---|---|---|---|---|---|")
-for chain in chains.sorted() {
-    let all = times[chain] ?? [:]
-    let goal = goals[chain]
-    let cells = [
-        chain, cell(all["MiniRx"], "%.0f", goal: goal?.nanoseconds), cell(all["OpenCombine"], "%.0f"), cell(all["hand-written"], "%.0f"),
-        ratio(all["MiniRx"], all["OpenCombine"], goal: goal?.toOpenCombine),
-        ratio(all["MiniRx"], times["create"]?["hand-written"], goal: goal?.toHandWritten),
-    ]
-    print("| \(cells.joined(separator: " | ")) |")
+for (name, table) in tables.sorted(by: { $0.key > $1.key }) {
+    guard let rows = times[name] else { continue }
+    let columns = ["work", table.library] + table.yardsticks + table.yardsticks.map { "to \($0)" }
+    print("\(table.title)\n\n| \(columns.joined(separator: " | ")) |\n|\(String(repeating: "---|", count: columns.count))")
+    for (work, times) in rows.sorted(by: { $0.key < $1.key }) {
+        let goals = (table.goals[work] ?? []) + [nil, nil, nil]
+        let own = times[table.library]
+        let ratios = table.yardsticks.enumerated().map { index, yardstick in
+            cell(own.flatMap { own in times[yardstick].map { own / $0 } }, "%.2f", goal: goals[index + 1])
+        }
+        let cells = [work, cell(own, "%.0f", goal: goals[0])] + table.yardsticks.map { cell(times[$0], "%.0f") } + ratios
+        print("| \(cells.joined(separator: " | ")) |")
+    }
+    print()
 }
