@@ -1,9 +1,20 @@
 public import Foundation
 
-/// The body of a request and its content type. It is encoded when the request is built, once per subscription.
+/// The body of a request and its content type. It is encoded when the request is built, once per subscription, into the same bytes each time.
 public struct HTTPBody: Sendable {
-    let contentType: String
-    let encode: @Sendable () throws -> Data
+    /// What is sent, and its media type.
+    struct Content {
+        let type: String
+        let data: Data
+    }
+
+    let encode: @Sendable () throws -> Content
+
+    private init(contentType: String, encode: @escaping @Sendable () throws -> Data) {
+        self.encode = { Content(type: contentType, data: try encode()) }
+    }
+
+    private init(encode: @escaping @Sendable () throws -> Content) { self.encode = encode }
 
     /// `value` as JSON (RFC 8259). A value that cannot be encoded makes the request invalid.
     ///
@@ -28,5 +39,34 @@ public struct HTTPBody: Sendable {
     /// `data` as it is.
     public static func data(_ data: Data, contentType: String) -> HTTPBody {
         HTTPBody(contentType: contentType) { data }
+    }
+
+    /// What `file` holds. A file that cannot be read makes the request invalid.
+    ///
+    /// The file is mapped into memory and not read, so that a large one takes address space alone; on Linux the loading system copies it
+    /// when the request is sent. It must not be cut short before the request has ended.
+    public static func file(_ file: URL, contentType: String) -> HTTPBody {
+        HTTPBody(contentType: contentType) { try Data(mapping: file) }
+    }
+
+    /// `parts` in their order as `multipart/form-data` (RFC 7578).
+    ///
+    /// The boundary follows from the parts, and occurs in none of them. The whole body is put together in memory, once for each
+    /// subscription: what is too large for that is better sent by ``file(_:contentType:)``. A file that cannot be read, or a content type
+    /// with a line break, makes the request invalid.
+    public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
+        HTTPBody { try Content(multipart: parts) }
+    }
+}
+
+extension Data {
+    /// What `file` holds, in pages that come from the disk when they are read.
+    init(mapping file: URL) throws {
+        guard file.isFileURL else { throw APIError.invalidRequest(reason: "its body is to come from \(file.redacted), which is no file") }
+        do {
+            self = try Data(contentsOf: file, options: .alwaysMapped)
+        } catch {
+            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: error)
+        }
     }
 }

@@ -1,4 +1,4 @@
-/// A set of ASCII characters, such as those that stay as they are in a URL.
+/// A set of bytes, such as those that stay as they are in a URL.
 struct ASCIISet {
     private var isMember = [Bool](repeating: false, count: 256)
 
@@ -7,6 +7,11 @@ struct ASCIISet {
     }
 
     func contains(_ byte: UInt8) -> Bool { isMember[Int(byte)] }
+
+    private init(allBut characters: String) {
+        isMember = [Bool](repeating: true, count: 256)
+        for byte in characters.utf8 { isMember[Int(byte)] = false }
+    }
 
     private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -18,6 +23,8 @@ struct ASCIISet {
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
     /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.
     static let form = ASCIISet(alphanumerics + "*-._" + " ")
+    /// The WHATWG HTML standard, section 4.10.21.8: names and file names of `multipart/form-data`.
+    static let quotable = ASCIISet(allBut: "\r\n\"")
 }
 
 extension String {

@@ -18,7 +18,7 @@ extension URLRequest {
 
         for (name, value) in request.headers {
             guard name.isToken else { throw APIError.invalid("its header name \"\(name)\" is no token (RFC 9110, section 5.6.2)") }
-            guard !value.utf8.contains(where: { [0, 10, 13].contains($0) }) else {
+            guard value.isFieldValue else {
                 throw APIError.invalid("its header \(name) has a line break or a NUL in its value")
             }
             setValue(value, forHTTPHeaderField: name)
@@ -27,10 +27,11 @@ extension URLRequest {
             setValue("application/json", forHTTPHeaderField: "Accept")
         }
 
-        guard let body = request.body else { return }
-        httpBody = try body.encode()
+        guard let body = try request.body?.encode() else { return }
+        httpBody = body.data
         try checkBody()
-        if request.headers["Content-Type"] == nil { setValue(body.contentType, forHTTPHeaderField: "Content-Type") }
+        guard body.type.isFieldValue else { throw APIError.invalid("the content type of its body has a line break or a NUL") }
+        if request.headers["Content-Type"] == nil { setValue(body.type, forHTTPHeaderField: "Content-Type") }
     }
 }
 
@@ -77,5 +78,10 @@ extension String {
     /// RFC 9110, section 5.6.2.
     var isToken: Bool {
         !isEmpty && utf8.allSatisfy { byte in ASCIISet.token.contains(byte) }
+    }
+
+    /// RFC 9110, section 5.5: what cannot end a field, and begin another.
+    var isFieldValue: Bool {
+        !utf8.contains { [0, 10, 13].contains($0) }
     }
 }

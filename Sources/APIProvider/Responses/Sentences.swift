@@ -109,6 +109,7 @@ extension Error {
             return context.codingPath.isEmpty
                 ? context.debugDescription : "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)"
         }
+        if let error = self as? CocoaError { return error.sentence }
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
     }

@@ -65,3 +65,14 @@ extension TimeInterval {
     fileprivate var notEarly: TimeInterval { self < 1_000_000 ? Swift.max(rounded(.up), 0) + 1 : 1_000_000 }
 }
 #endif
+
+extension CocoaError {
+    /// What went wrong.
+    var sentence: String {
+        #if canImport(FoundationNetworking)
+        // Its own sentence is that "the operation could not be completed".
+        if let error = userInfo[NSUnderlyingErrorKey] as? POSIXError { return String(cString: strerror(error.code.rawValue)) }
+        #endif
+        return localizedDescription
+    }
+}

@@ -1,0 +1,63 @@
+public import Foundation
+
+/// One part of a `multipart/form-data` body (RFC 7578): a field of a form, or a file.
+///
+/// ```swift
+/// var body: HTTPBody? {
+///     .multipart([
+///         MultipartPart(name: "title", value: "Holidays"),
+///         MultipartPart(name: "photo", file: photo, contentType: "image/jpeg"),
+///     ])
+/// }
+/// ```
+///
+/// Names and file names are sent in UTF-8, and escaped as the WHATWG HTML standard says: a double quote is `%22`, a carriage return `%0D`, a
+/// line feed `%0A`, and all else stays as it is.
+public struct MultipartPart: Sendable {
+    private let name: String
+    private let fileName: String?
+    private let contentType: String?
+    private let content: @Sendable () throws -> Data
+
+    /// A field with `value`, which is sent in UTF-8 as it is.
+    public init(name: String, value: String) {
+        (self.name, fileName, contentType) = (name, nil, nil)
+        content = { Data(value.utf8) }
+    }
+
+    /// A file that holds `data`.
+    public init(name: String, fileName: String, contentType: String, data: Data) {
+        (self.name, self.fileName, self.contentType) = (name, fileName, contentType)
+        content = { data }
+    }
+
+    /// A file, which is read when the request is built.
+    ///
+    /// - Parameters:
+    ///   - name: The field's name.
+    ///   - file: Where it is read.
+    ///   - fileName: What the server is told; `nil` is the file's own name, without its folder.
+    ///   - contentType: The file's media type.
+    public init(name: String, file: URL, fileName: String? = nil, contentType: String) {
+        (self.name, self.fileName, self.contentType) = (name, fileName ?? file.lastPathComponent, contentType)
+        content = { try Data(mapping: file) }
+    }
+
+    /// The part's header, with the empty line after it, and its content.
+    func encoded() throws -> (header: Data, content: Data) {
+        var header = "Content-Disposition: form-data; name=\"\(name.quotable)\""
+        if let fileName { header += "; filename=\"\(fileName.quotable)\"" }
+        if let contentType {
+            guard contentType.isFieldValue else {
+                throw APIError.invalidRequest(
+                    reason: "the content type of the part \"\(name.quotable)\" of its body has a line break or a NUL")
+            }
+            header += "\r\nContent-Type: \(contentType)"
+        }
+        return (Data("\(header)\r\n\r\n".utf8), try content())
+    }
+}
+
+extension String {
+    fileprivate var quotable: String { percentEncoded(except: .quotable) }
+}
