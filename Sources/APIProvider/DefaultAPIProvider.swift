@@ -59,22 +59,50 @@ public struct DefaultAPIProvider: APIProvider {
         response(to: request, progress: progress)
     }
 
+    /// A single that builds and sends `request` at each subscription, writes the body of the response to a file, and succeeds with
+    /// `destination`.
+    ///
+    /// ```swift
+    /// provider.download(AvatarRequest(login: "octocat"), to: folder.appendingPathComponent("octocat.png"))
+    /// ```
+    ///
+    /// The body is streamed to a hidden file in the folder of `destination`, which takes its place when it is whole; memory stays flat, but
+    /// with a ``Transport`` of your own that has no `download`. The request's `validate` sees an empty body, and `decode` is not called. On
+    /// failure, on a status outside of 200...299, whose body is in the error, and on dispose the destination is untouched and nothing is
+    /// left behind. (A request whose `validate` lets such a status pass, such as 304, succeeds with the destination as it was.) The limit of
+    /// ``URLSessionTransport/init(configuration:maximumResponseSize:)`` counts for downloads too.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - destination: A file, which is replaced if it is there. Its folder must be.
+    ///   - progress: Called on a background queue, one call at a time.
+    public func download<Request: APIRequest>(
+        _ request: Request, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) -> Single<URL> {
+        single(of: request, by: { [transport] in transport.download($0, to: destination, progress: progress) }, { _ in destination })
+    }
+
     private func response<Request: APIRequest>(
         to request: Request, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<Request.Response> {
-        Single.deferred { send(try request.urlRequest(), progress) }
-            .map { response in
-                try request.validate(response)
-                return try response.explainingDecodingErrors(of: Request.Response.self) {
-                    try request.decode(response, using: decoder)
-                }
-            }
+        single(of: request, by: { [transport] in transport.send($0, progress: progress) }) { response in
+            try response.explainingDecodingErrors(of: Request.Response.self) { try request.decode(response, using: decoder) }
+        }
     }
 
-    private func send(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        let send: @Sendable (URLRequest) -> Single<APIResponse> = { [transport] request in
-            transport.send(request, progress: progress).mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
+    /// The whole way of a request: built, sent through the middlewares, validated, and made a value of.
+    private func single<Value: Sendable>(
+        of request: some APIRequest, by transfer: @escaping @Sendable (URLRequest) -> Single<APIResponse>,
+        _ value: @escaping @Sendable (APIResponse) throws -> Value
+    ) -> Single<Value> {
+        let send: @Sendable (URLRequest) -> Single<APIResponse> = { request in
+            transfer(request).mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
         }
-        return middlewares.reversed().reduce(send) { next, middleware in { middleware.intercept($0, next: next) } }(request)
+        let chain = middlewares.reversed().reduce(send) { next, middleware in { middleware.intercept($0, next: next) } }
+        return Single.deferred { chain(try request.urlRequest()) }
+            .map { response in
+                try request.validate(response)
+                return try value(response)
+            }
     }
 }

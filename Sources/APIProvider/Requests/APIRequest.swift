@@ -68,7 +68,7 @@ extension APIRequest {
 
     /// Throws ``APIError/unacceptableStatus(_:)`` unless the status is in 200...299.
     public func validate(_ response: APIResponse) throws {
-        guard 200...299 ~= response.statusCode else { throw APIError.unacceptableStatus(response) }
+        guard response.response.isAccepted else { throw APIError.unacceptableStatus(response) }
     }
 }
 

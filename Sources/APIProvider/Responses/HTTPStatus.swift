@@ -1,3 +1,14 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension HTTPURLResponse {
+    /// Whether the status says that the request succeeded (RFC 9110, section 15.3).
+    var isAccepted: Bool { 200...299 ~= statusCode }
+}
+
 /// IANA's registry of HTTP status codes.
 enum HTTPStatus {
     static let reasons = [

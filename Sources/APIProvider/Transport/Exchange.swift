@@ -10,25 +10,31 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
     /// Decoding runs where events come: not on the session's queue, of which there is one for all requests.
     private static let events = DispatchQueue(label: "APIProvider.events", attributes: .concurrent)
 
-    /// What is called while the exchange is under way, and let go at its end.
-    private struct Callbacks {
+    /// What is held until the session completes the exchange or it is cancelled, whichever comes first.
+    private struct UnderWay {
         let progress: (@Sendable (TransferProgress) -> Void)?
         let observer: Single<APIResponse>.SingleObserver
+        /// Where the body goes; `nil` is into memory.
+        var file: PartialFile?
     }
 
     private let request: URLRequest
-    private let callbacks: Locked<Callbacks?>
+    private let destination: URL?
+    private let underWay: Locked<UnderWay?>
     private var data = Data()
     private var transferred = TransferProgress()
     /// What ended the exchange before the session did.
-    private var failure: URLError?
+    private var failure: (any Error)?
     var isChallenged = false
 
+    /// - Parameter destination: The file for the body of an accepted response; `nil` keeps every body in memory.
     init(
-        request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?, observer: @escaping Single<APIResponse>.SingleObserver
+        request: URLRequest, destination: URL?, progress: (@Sendable (TransferProgress) -> Void)?,
+        observer: @escaping Single<APIResponse>.SingleObserver
     ) {
         self.request = request
-        callbacks = Locked(Callbacks(progress: progress, observer: observer))
+        self.destination = destination
+        underWay = Locked(UnderWay(progress: progress, observer: observer))
     }
 
     func sent(_ count: Int64, of total: Int64) {
@@ -37,50 +43,74 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
         report()
     }
 
-    /// False once the response is larger than `maximum`.
+    /// The status says where the body goes. False when it cannot go there.
+    func begin(_ response: URLResponse) -> Bool {
+        guard let destination, (response as? HTTPURLResponse)?.isAccepted == true else { return true }
+        return go { try underWay.withLock { try $0?.file = PartialFile(beside: destination) } }
+    }
+
+    /// False once nothing more is wanted.
     func receive(_ chunk: Data, from task: URLSessionTask, maximum: Int?) -> Bool {
-        guard failure == nil else { return false }
-        if let maximum, data.count + chunk.count > maximum {
-            let text = "the response is larger than the transport's maximumResponseSize of \(maximum) bytes"
-            failure = URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
-            data = Data()
-            return false
+        guard failure == nil, let file = underWay.withLock({ $0.map(\.file) }) else { return false }
+        transferred.bytesReceived += Int64(chunk.count)
+        let isWithinLimits = go {
+            if let maximum, transferred.bytesReceived > maximum { throw URLError.passed(maximum) }
+            if let file { try file.append(chunk) } else { data.append(chunk) }
         }
-        data.append(chunk)
-        transferred.bytesReceived = Int64(data.count)
+        guard isWithinLimits else { return false }
         transferred.bytesToReceive = task.countOfBytesExpectedToReceive > 0 ? task.countOfBytesExpectedToReceive : nil
         report()
         return true
     }
 
-    func complete(_ response: URLResponse?, _ error: (any Error)?) {
-        guard let observer = callbacks.withLock({ $0.take() })?.observer else { return }
-        let event = event(response, error)
-        Self.events.async { observer(event) }
+    private func go(_ step: () throws -> Void) -> Bool {
+        do {
+            try step()
+            return true
+        } catch {
+            failure = error
+            data = Data()
+            return false
+        }
     }
 
-    /// Cancels `task`, unless it has completed. From now on nothing is called.
+    func complete(_ response: URLResponse?, _ error: (any Error)?) {
+        // A file is moved under the lock, so that a `cancel` that has returned leaves the whole of it or nothing.
+        let end = underWay.withLock { $0.take().map { (last: $0, event: event(response, error, $0.file)) } }
+        guard let end else { return }
+        Self.events.async { end.last.observer(end.event) }
+    }
+
+    /// Cancels `task`, unless it has completed. From now on nothing is called, and nothing is left behind.
     func cancel(_ task: URLSessionTask) {
-        guard callbacks.withLock({ $0.take() }) != nil else { return }
+        guard let last = underWay.withLock({ $0.take() }) else { return }
+        last.file?.remove()
         task.cancelFromAnywhere()
     }
 
     private func report() {
-        callbacks.withLock { $0?.progress }?(transferred)
+        underWay.withLock { $0?.progress }?(transferred)
     }
 
-    private func event(_ response: URLResponse?, _ error: (any Error)?) -> SingleEvent<APIResponse> {
-        let response = response as? HTTPURLResponse
-        switch (failure ?? error, response) {
-        case (nil, let response?):
-            return .success(APIResponse(request: request, response: response, data: data))
-        case (let error as URLError, let response?) where isChallenged && error.code == .cancelled:
+    private func event(_ response: URLResponse?, _ error: (any Error)?, _ file: PartialFile?) -> SingleEvent<APIResponse> {
+        do {
+            let response = response as? HTTPURLResponse
             // On Linux the response comes whole, then the challenge, and when that is rejected, this error.
+            let isWhole = isChallenged && response != nil && (error as? URLError)?.code == .cancelled
+            if let error = failure ?? (isWhole ? nil : error) { throw error }
+            guard let response else { throw URLError(.badServerResponse) }
+            try file?.moveToDestination()
             return .success(APIResponse(request: request, response: response, data: data))
-        case (let error?, _):
+        } catch {
+            file?.remove()
             return .failure(APIError.transport(request, underlying: error))
-        case (nil, nil):
-            return .failure(APIError.transport(request, underlying: URLError(.badServerResponse)))
         }
+    }
+}
+
+extension URLError {
+    fileprivate static func passed(_ maximum: Int) -> URLError {
+        let text = "the response is larger than the transport's maximumResponseSize of \(maximum) bytes"
+        return URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
     }
 }

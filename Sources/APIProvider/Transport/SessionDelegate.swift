@@ -45,6 +45,16 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         exchange(of: task)?.sent(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
+    /// Linux goes on whatever it is answered, so that the task is cancelled by itself.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        completionHandler(.allow)
+        guard let exchange = exchange(of: dataTask), !exchange.begin(response) else { return }
+        dataTask.cancel()
+    }
+
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         guard let exchange = exchange(of: dataTask), !exchange.receive(data, from: dataTask, maximum: maximumResponseSize) else { return }
         dataTask.cancel()

@@ -1,9 +1,8 @@
+public import Foundation
 public import MiniRx
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
-#else
-public import Foundation
 #endif
 
 /// How far a transfer has come. A total is `nil` while nobody knows it.
@@ -40,6 +39,30 @@ public protocol Transport: Sendable {
     ///   - request: What to send.
     ///   - progress: Called as bytes go and come, on any thread, one call at a time.
     func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
+
+    /// A single that sends `request` at each subscription, and writes the body of an accepted response, with a status in 200...299, to
+    /// `destination`: then the response's data is empty. That of a refused one is in its data, and the destination untouched.
+    ///
+    /// The destination is whole or untouched at every moment. On failure, and when the single is disposed, nothing is left behind.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - destination: A file, which is replaced if it is there. Its folder must be.
+    ///   - progress: Called as bytes go and come, on any thread, one call at a time.
+    func download(_ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
+}
+
+extension Transport {
+    /// Sends `request`, and writes the body to `destination` once the whole of it is in memory.
+    public func download(
+        _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Single<APIResponse> {
+        send(request, progress: progress).map { response in
+            guard response.response.isAccepted else { return response }
+            do { try PartialFile.replace(destination, with: response.data) } catch { throw APIError.transport(request, underlying: error) }
+            return APIResponse(request: response.request, response: response.response, data: Data())
+        }
+    }
 }
 
 /// A transport made of a closure.

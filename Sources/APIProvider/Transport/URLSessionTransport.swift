@@ -1,10 +1,8 @@
+public import Foundation
 public import MiniRx
 
 #if canImport(FoundationNetworking)
-import Foundation
 public import FoundationNetworking
-#else
-public import Foundation
 #endif
 
 /// Sends requests by a `URLSession` of its own, in the same way on Apple's systems and on Linux.
@@ -27,7 +25,7 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration.
-    ///   - maximumResponseSize: How many bytes a response's body may have. One that passes it fails at once with
+    ///   - maximumResponseSize: How many bytes a response's body may have, in memory or in a file. One that passes it fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
         let configuration = configuration.ownCopy()
@@ -55,27 +53,49 @@ public final class URLSessionTransport: Transport {
     ///   - request: What to send.
     ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        follow(withAdditionalHeaders(request), to: nil, redirects: 0, progress)
+    }
+
+    /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes, so that memory stays flat.
+    ///
+    /// It is written to a hidden file in the destination's folder, which takes the destination's place at the end. On failure, and when the
+    /// single is disposed, that file is removed. A destination that cannot be written is ``APIError/transport(_:underlying:)`` with a
+    /// `CocoaError`, and the response is not waited for.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - destination: A file, which is replaced if it is there. Its folder must be.
+    ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
+    public func download(
+        _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Single<APIResponse> {
+        follow(withAdditionalHeaders(request), to: destination, redirects: 0, progress)
+    }
+
+    private func withAdditionalHeaders(_ request: URLRequest) -> URLRequest {
         var request = request
         for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
             request.setValue(value, forHTTPHeaderField: name)
         }
-        return follow(request, redirects: 0, progress)
+        return request
     }
 
     private func follow(
-        _ request: URLRequest, redirects: Int, _ progress: (@Sendable (TransferProgress) -> Void)?
+        _ request: URLRequest, to destination: URL?, redirects: Int, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        exchange(request, progress).flatMap { response in
+        exchange(request, to: destination, progress).flatMap { response in
             guard let next = response.redirectedRequest() else { return .just(response) }
             guard redirects < Self.maximumRedirects else { throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects)) }
-            return self.follow(next, redirects: redirects + 1, progress)
+            return self.follow(next, to: destination, redirects: redirects + 1, progress)
         }
     }
 
-    private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+    private func exchange(
+        _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Single<APIResponse> {
         do { try request.checkBody() } catch { return .error(error) }
         return .create { [session, delegate] observer in
-            let exchange = Exchange(request: request, progress: progress, observer: observer)
+            let exchange = Exchange(request: request, destination: destination, progress: progress, observer: observer)
             let task = session.dataTask(with: request.adapted())
             delegate.add(exchange, for: task)
             task.resume()

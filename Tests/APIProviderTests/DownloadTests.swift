@@ -1,0 +1,253 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Downloads", .timeLimit(.minutes(2)))
+struct DownloadTests {
+    let folder = TemporaryFolder()
+    let provider = DefaultAPIProvider(configuration: .ephemeral)
+
+    private var destination: URL { folder.url("file.bin") }
+
+    private func content() throws -> String { String(decoding: try Data(contentsOf: destination), as: UTF8.self) }
+
+    private func put(_ text: String) throws { try Data(text.utf8).write(to: destination) }
+
+    @Test("The body takes the place of the destination, and progress is told")
+    func success() async throws {
+        let body = String(repeating: "0123456789", count: 30_000)
+        let server = try LoopbackServer { _, connection in connection.respond(body: body) }
+        try put("old")
+        let log = Log<TransferProgress>()
+        let url = try await provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination, progress: log.append).value
+        #expect(url == destination)
+        #expect(try content() == body)
+        #expect(try folder.names == ["file.bin"])
+        #expect(log.entries.last == TransferProgress(bytesReceived: 300_000, bytesToReceive: 300_000))
+        #expect(log.entries.map(\.bytesReceived) == log.entries.map(\.bytesReceived).sorted())
+    }
+
+    @Test("Each chunk is on the disk before its progress is told, and the destination is not there before the end")
+    func streaming() async throws {
+        let (hasArrived, arrived) = AsyncStream.makeStream(of: Void.self)
+        let goOn = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 20000\r\nConnection: close\r\n\r\n" + String(repeating: "a", count: 10_000))
+            goOn.wait()
+            connection.send(String(repeating: "b", count: 10_000))
+        }
+        let single = provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination) { progress in
+            if progress.bytesReceived == 10_000 { arrived.yield() }
+        }
+        async let url = single.value
+        for await _ in hasArrived { break }
+        let names = try folder.names
+        #expect(names.count == 1)
+        let name = try #require(names.first)
+        #expect(name.hasPrefix("."))
+        #expect(try Data(contentsOf: folder.url(name)) == Data(String(repeating: "a", count: 10_000).utf8))
+        goOn.signal()
+        #expect(try await url == destination)
+        #expect(try content().utf8.count == 20_000)
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("An accepted response without a body is an empty file", arguments: ["200 OK", "201 Created", "204 No Content"])
+    func empty(status: String) async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 \(status)\r\n\(status.hasPrefix("204") ? "" : "Content-Length: 0\r\n")Connection: close\r\n\r\n")
+        }
+        try put("old")
+        _ = try await provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination).value
+        #expect(try content().isEmpty)
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("A refused status leaves the destination untouched, and its body is in the error")
+    func refused() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond("404 Not Found", body: "gone") }
+        try put("old")
+        let error = try await failure(server.url)
+        #expect(error.description == "GET \(server.url) failed: 404 Not Found. Body: gone")
+        #expect(try content() == "old")
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("A refused status that the request accepts succeeds with the destination as it was")
+    func notModified() async throws {
+        struct Fresh: APIRequest {
+            typealias Response = Void
+            let baseURL: URL
+            func validate(_ response: APIResponse) throws { #expect(response.statusCode == 304) }
+        }
+        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n") }
+        try put("old")
+        _ = try await provider.download(Fresh(baseURL: server.url), to: destination).value
+        #expect(try content() == "old")
+    }
+
+    @Test("Of redirects, the last response alone is written")
+    func redirect() async throws {
+        let server = try LoopbackServer { request, connection in
+            guard request.target == "/start" else { return connection.respond(body: "there") }
+            connection.respond("302 Found", headers: ["Location": "/end"], body: "moved")
+        }
+        _ = try await provider.download(ProbeRequest<Empty>(baseURL: server.url, path: "/start"), to: destination).value
+        #expect(try content() == "there")
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("A connection that is closed half-way leaves nothing behind")
+    func halfway() async throws {
+        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf") }
+        try put("old")
+        let error = try await failure(server.url)
+        guard case .transport = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(try content() == "old")
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("The maximum size counts for files too")
+    func tooLarge() async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + String(repeating: "x", count: 10_000))
+            connection.waitUntilClosed()
+        }
+        let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: .ephemeral, maximumResponseSize: 5_000))
+        let error = try await failure(server.url, by: provider)
+        #expect(error.urlError?.code == .dataLengthExceedsMaximum)
+        let reason = "the response is larger than the transport's maximumResponseSize of 5000 bytes (URLError -1103)."
+        #expect(error.description == "GET \(server.url) failed: \(reason)")
+        #expect(try folder.names.isEmpty)
+    }
+
+    enum Place: String, CaseIterable { case missingFolder, folder, web, longName }
+
+    @Test("A destination that cannot be written says why, whatever the transport", arguments: Place.allCases, [true, false])
+    func destinations(place: Place, isStreaming: Bool) async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody")
+        }
+        let session = URLSessionTransport(configuration: .ephemeral)
+        let provider = isStreaming ? provider : DefaultAPIProvider(transport: AnyTransport { session.send($0, progress: nil) })
+        let long = String(repeating: "x", count: 300)
+        let (destination, code, reason): (URL, CocoaError.Code, String) =
+            switch place {
+            case .missingFolder:
+                (folder.url("a/b"), .fileNoSuchFile, "\(folder.url.path)/a/b: its folder does not exist")
+            case .folder: (folder.url, .fileWriteFileExists, "\(folder.url.path): a folder of that name is there")
+            case .web:
+                (example.appendingPathComponent("x"), .fileWriteUnsupportedScheme, "https://api.example.com/x: it is no file URL")
+            case .longName: (folder.url(long), .fileWriteInvalidFileName, "\(folder.url.path)/\(long): the name is too long")
+            }
+        let error = try await failure(server.url, to: destination, by: provider)
+        #expect((error.underlying as? CocoaError)?.code == code)
+        #expect(error.description == "GET \(server.url) failed: the download cannot be written to \(reason).")
+        #expect(try folder.names.isEmpty)
+    }
+
+    @Test("A transport without a download of its own writes what it has in memory")
+    func fallback() async throws {
+        let server = try LoopbackServer { request, connection in
+            connection.respond(request.target == "/ok" ? "200 OK" : "500 Internal Server Error", body: request.target)
+        }
+        let session = URLSessionTransport(configuration: .ephemeral)
+        let provider = DefaultAPIProvider(transport: AnyTransport { session.send($0, progress: nil) })
+        try put("old")
+        let error = try await failure(server.url, by: provider)
+        #expect(error.response?.data == Data("/".utf8))
+        #expect(try content() == "old")
+        _ = try await provider.download(ProbeRequest<Empty>(baseURL: server.url, path: "/ok"), to: destination).value
+        #expect(try content() == "/ok")
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("Middlewares see the response of a download, with no data")
+    func middlewares() async throws {
+        struct Seen: Middleware {
+            let log: Log<String>
+            func intercept(
+                _ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+            ) -> Single<APIResponse> {
+                next(request).do(onSuccess: { log.append("\($0.statusCode), \($0.data.count) bytes") })
+            }
+        }
+        let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
+        let log = Log<String>()
+        let provider = DefaultAPIProvider(configuration: .ephemeral, middlewares: [Seen(log: log)])
+        _ = try await provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination).value
+        #expect(log.entries == ["200, 0 bytes"])
+        #expect(try content() == "body")
+    }
+
+    @Test("When dispose returns, nothing is left behind, and nothing comes")
+    func disposed() async throws {
+        let (hasArrived, arrived) = AsyncStream.makeStream(of: Void.self)
+        let (isClosed, closed) = AsyncStream.makeStream(of: Void.self)
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\nbeginning")
+            connection.waitUntilClosed()
+            closed.yield()
+        }
+        let disposable = provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination) { _ in arrived.yield() }
+            .subscribe { Issue.record("An event came after dispose: \($0)") }
+        for await _ in hasArrived { break }
+        #expect(try folder.names.count == 1)
+        disposable.dispose()
+        #expect(try folder.names.isEmpty)
+        for await _ in isClosed { break }
+        #expect(try folder.names.isEmpty)
+    }
+
+    @Test("1,000 downloads disposed at any moment leave whole files or none")
+    func randomDisposals() async throws {
+        let body = String(repeating: "0123456789", count: 20_000)
+        let server = try LoopbackServer { _, connection in connection.respond(body: body) }
+        let request = ProbeRequest<Empty>(baseURL: server.url)
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    for round in 0..<250 { await self.disposeAtRandom(request, to: folder.url("\(worker)-\(round)")) }
+                }
+            }
+        }
+        for name in try folder.names {
+            #expect(!name.hasPrefix("."))
+            #expect(try Data(contentsOf: folder.url(name)).count == body.utf8.count)
+        }
+    }
+
+    /// Disposes after some chunks, on the session's queue, or after some turns of another thread.
+    private func disposeAtRandom(_ request: ProbeRequest<Empty>, to destination: URL) async {
+        let chunks = Bool.random() ? Int.random(in: 1...8) : .max
+        let turns = chunks == .max ? Int.random(in: 0...400) : .max
+        await withCheckedContinuation { continuation in
+            let disposable = SerialDisposable()
+            let count = Log<Void>()
+            let single = provider.download(request, to: destination) { _ in
+                count.append(())
+                if count.count == chunks { disposable.dispose() }
+            }
+            disposable.disposable = single.subscribe(
+                onFailure: { Issue.record("\($0)") }, onDisposed: { continuation.resume() })
+            guard turns < .max else { return }
+            for _ in 0..<turns { sched_yield() }
+            disposable.dispose()
+        }
+    }
+
+    private func failure(_ url: URL, to destination: URL? = nil, by provider: DefaultAPIProvider? = nil) async throws -> APIError {
+        try await #require(throws: APIError.self) {
+            try await (provider ?? self.provider).download(ProbeRequest<Empty>(baseURL: url), to: destination ?? self.destination).value
+        }
+    }
+}
