@@ -21,7 +21,10 @@ public struct DefaultAPIProvider: APIProvider {
     private let decoder: JSONDecoder
     private let middlewares: [any Middleware]
 
-    /// A provider that sends by a session of its own, with the configuration of `session`: see ``URLSessionTransport``.
+    /// A provider that sends by a session of its own, with the configuration of `session`.
+    ///
+    /// The delegate of `session` is still asked about server trust and told of metrics, where the platform has them: see
+    /// ``URLSessionTransport/init(session:maximumResponseSize:)``.
     public init(session: URLSession = .shared, decoder: JSONDecoder = JSONDecoder(), middlewares: [any Middleware] = []) {
         self.init(transport: URLSessionTransport(session: session), decoder: decoder, middlewares: middlewares)
     }

@@ -225,6 +225,25 @@ struct LoopbackTests {
         #expect(try await single.value == "still here")
     }
 
+    @Test("The delegate of a lent session goes when that session is invalidated, and the provider works on")
+    func lentDelegate() async throws {
+        final class Delegate: NSObject, URLSessionDelegate {
+            let gone: AsyncStream<Void>.Continuation
+            init(gone: AsyncStream<Void>.Continuation) { self.gone = gone }
+            deinit { gone.yield() }
+        }
+        let (isGone, gone) = AsyncStream.makeStream(of: Void.self)
+        func lend() -> DefaultAPIProvider {
+            let session = URLSession(configuration: .ephemeral, delegate: Delegate(gone: gone), delegateQueue: nil)
+            defer { session.invalidateAndCancel() }
+            return DefaultAPIProvider(session: session)
+        }
+        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
+        let provider = lend()
+        for await _ in isGone { break }
+        #expect(try await provider.request(ProbeRequest<String>(baseURL: server.url)).value == "ok")
+    }
+
     @Test("Requests are cold: each subscription sends one")
     func cold() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }

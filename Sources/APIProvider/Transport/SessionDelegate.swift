@@ -9,8 +9,13 @@ import FoundationNetworking
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let exchanges = Locked<[Int: Exchange]>([:])
     private let maximumResponseSize: Int?
+    /// The session of the caller, rather than its delegate: who invalidates that session has its delegate released, as ever.
+    private let lender: URLSession?
 
-    init(maximumResponseSize: Int?) { self.maximumResponseSize = maximumResponseSize }
+    init(maximumResponseSize: Int?, lender: URLSession?) {
+        self.maximumResponseSize = maximumResponseSize
+        self.lender = lender
+    }
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
         exchanges.withLock { $0[task.taskIdentifier] = exchange }
@@ -28,12 +33,20 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(nil)
     }
 
-    /// A password that is asked for is not given, so that the 401 is the response; a server's certificate is the system's to judge.
+    /// A password that is asked for is not given, so that the 401 is the response; a server's certificate is for the lender's delegate to
+    /// judge, or else for the system.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard challenge.isForPassword else { return completionHandler(.performDefaultHandling, nil) }
+        guard challenge.isForPassword else {
+            #if !canImport(FoundationNetworking)
+            if lender?.delegate?.urlSession?(session, didReceive: challenge, completionHandler: completionHandler) != nil { return }
+            let judge = lender?.taskDelegate
+            if judge?.urlSession?(session, task: task, didReceive: challenge, completionHandler: completionHandler) != nil { return }
+            #endif
+            return completionHandler(.performDefaultHandling, nil)
+        }
         exchange(of: task)?.isChallenged = true
         completionHandler(.rejectProtectionSpace, nil)
     }
@@ -63,4 +76,16 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(task.response, error)
     }
+
+    #if !canImport(FoundationNetworking)
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        lender?.taskDelegate?.urlSession?(session, task: task, didFinishCollecting: metrics)
+    }
+    #endif
 }
+
+#if !canImport(FoundationNetworking)
+extension URLSession {
+    fileprivate var taskDelegate: (any URLSessionTaskDelegate)? { delegate as? any URLSessionTaskDelegate }
+}
+#endif

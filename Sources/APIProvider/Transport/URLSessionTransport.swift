@@ -27,22 +27,31 @@ public final class URLSessionTransport: Transport {
     ///   - configuration: The session's configuration.
     ///   - maximumResponseSize: How many bytes a response's body may have, in memory or in a file. One that passes it fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
-    public init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
-        let configuration = configuration.ownCopy()
-        additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
-        configuration.httpAdditionalHeaders = nil
-        delegate = SessionDelegate(maximumResponseSize: maximumResponseSize)
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    public convenience init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
+        self.init(configuration: configuration, maximumResponseSize: maximumResponseSize, lender: nil)
     }
 
     /// A transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies. The requests run in a session
     /// of the transport's own, because only a session's own delegate sees the data on Linux.
     ///
+    /// The delegate of `session` is still asked about server trust and client certificates, and told of metrics, where the platform has
+    /// them; Linux has not. It is called with the transport's own session and task. The transport holds `session` while that has a
+    /// delegate: to let the delegate go earlier, invalidate `session`.
+    ///
     /// - Parameters:
-    ///   - session: Lends its configuration. Its delegate is not asked.
+    ///   - session: Lends its configuration.
     ///   - maximumResponseSize: As in ``init(configuration:maximumResponseSize:)``.
     public convenience init(session: URLSession, maximumResponseSize: Int? = nil) {
-        self.init(configuration: session.configuration, maximumResponseSize: maximumResponseSize)
+        let lender = session.delegate == nil ? nil : session
+        self.init(configuration: session.configuration, maximumResponseSize: maximumResponseSize, lender: lender)
+    }
+
+    private init(configuration: URLSessionConfiguration, maximumResponseSize: Int?, lender: URLSession?) {
+        let configuration = configuration.ownCopy()
+        additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
+        configuration.httpAdditionalHeaders = nil
+        delegate = SessionDelegate(maximumResponseSize: maximumResponseSize, lender: lender)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
     deinit { session.finishTasksAndInvalidate() }
