@@ -17,20 +17,35 @@ extension URLSessionConfiguration {
         #endif
         return copy
     }
+
+    /// The storage whose cookies the transport is to send, which the session then does not.
+    func takeCookies() -> HTTPCookieStorage? {
+        #if canImport(FoundationNetworking)
+        // A session puts stored cookies in the place of those that a request has.
+        defer { httpShouldSetCookies = false }
+        return httpShouldSetCookies ? httpCookieStorage : nil
+        #else
+        return nil
+        #endif
+    }
 }
 
 extension URLRequest {
     /// The request as the session takes it.
-    func adapted() -> URLRequest {
+    func adapted(cookies: HTTPCookieStorage?) -> URLRequest {
+        var request = self
+        let hasCookies = value(forHTTPHeaderField: "Cookie") != nil
         #if canImport(FoundationNetworking)
         // 60 s is what a request has that sets none: then the session's own counts.
-        guard timeoutInterval != 60 else { return self }
-        var request = self
-        request.timeoutInterval = timeoutInterval.notEarly
-        return request
+        if timeoutInterval != 60 { request.timeoutInterval = timeoutInterval.notEarly }
+        if let url, httpShouldHandleCookies, !hasCookies, let stored = cookies?.cookies(for: url), !stored.isEmpty {
+            request.setValue(HTTPCookie.requestHeaderFields(with: stored)["Cookie"], forHTTPHeaderField: "Cookie")
+        }
         #else
-        return self
+        // The documented way to send cookies of one's own.
+        if hasCookies { request.httpShouldHandleCookies = false }
         #endif
+        return request
     }
 }
 

@@ -18,6 +18,7 @@ public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let delegate: SessionDelegate
     private let additionalHeaders: HTTPHeaders
+    private let cookies: HTTPCookieStorage?
 
     /// A transport with a session of `configuration`, which is copied.
     ///
@@ -50,6 +51,7 @@ public final class URLSessionTransport: Transport {
         let configuration = configuration.ownCopy()
         additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
         configuration.httpAdditionalHeaders = nil
+        cookies = configuration.takeCookies()
         delegate = SessionDelegate(maximumResponseSize: maximumResponseSize, lender: lender)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
@@ -103,9 +105,9 @@ public final class URLSessionTransport: Transport {
         _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
         do { try request.checkBody() } catch { return .error(error) }
-        return .create { [session, delegate] observer in
+        return .create { [session, delegate, cookies] observer in
             let exchange = Exchange(request: request, destination: destination, progress: progress, observer: observer)
-            let task = session.dataTask(with: request.adapted())
+            let task = session.dataTask(with: request.adapted(cookies: cookies))
             delegate.add(exchange, for: task)
             task.resume()
             return Disposables.create { exchange.cancel(task) }

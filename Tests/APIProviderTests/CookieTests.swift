@@ -1,0 +1,88 @@
+import APIProvider
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Cookies", .timeLimit(.minutes(2)))
+struct CookieTests {
+    /// Sets a cookie at `/login`, also with a redirect from `/redirect`, and answers with those that it is sent.
+    private let server: LoopbackServer
+    private let configuration = URLSessionConfiguration.ephemeral
+
+    init() throws {
+        server = try LoopbackServer { request, connection in
+            let body = request.headers["cookie"] ?? "none"
+            switch request.target {
+            case "/login": connection.respond(headers: ["Set-Cookie": "stored=1; Path=/"], body: body)
+            case "/redirect": connection.respond("302 Found", headers: ["Set-Cookie": "hop=2; Path=/", "Location": "/"], body: body)
+            default: connection.respond(body: body)
+            }
+        }
+    }
+
+    private func cookies(
+        sentTo path: RequestPath = "", with headers: HTTPHeaders = [:], by provider: DefaultAPIProvider
+    ) async throws -> String {
+        try await provider.request(ProbeRequest<String>(baseURL: server.url, path: path, headers: headers)).value
+    }
+
+    @Test("Stored cookies are sent, also on the way of a redirect")
+    func stored() async throws {
+        let provider = DefaultAPIProvider(configuration: configuration)
+        #expect(try await cookies(sentTo: "/login", by: provider) == "none")
+        #expect(try await cookies(by: provider) == "stored=1")
+        let pair = try await cookies(sentTo: "/redirect", by: provider)
+        #expect(Set(pair.components(separatedBy: "; ")) == ["stored=1", "hop=2"])
+    }
+
+    @Test("A Cookie header of a request is sent as given, whatever is stored", arguments: [true, false])
+    func explicit(hasStored: Bool) async throws {
+        let provider = DefaultAPIProvider(configuration: configuration)
+        if hasStored { _ = try await cookies(sentTo: "/login", by: provider) }
+        #expect(try await cookies(with: ["Cookie": "own=3; x"], by: provider) == "own=3; x")
+        #expect(try await cookies(sentTo: "/redirect", with: ["cookie": "own=3"], by: provider) == "own=3")
+    }
+
+    @Test("A Cookie header of the configuration is sent as given")
+    func additionalHeader() async throws {
+        configuration.httpAdditionalHeaders = ["Cookie": "app=4"]
+        let provider = DefaultAPIProvider(configuration: configuration)
+        _ = try await cookies(sentTo: "/login", by: provider)
+        #expect(try await cookies(by: provider) == "app=4")
+    }
+
+    @Test("No stored cookie is sent where the configuration says so")
+    func off() async throws {
+        let storage = configuration.httpCookieStorage
+        configuration.httpShouldSetCookies = false
+        let provider = DefaultAPIProvider(configuration: configuration)
+        _ = try await cookies(sentTo: "/login", by: provider)
+        #expect(storage?.cookies?.map(\.name) == ["stored"])
+        #expect(try await cookies(by: provider) == "none")
+        configuration.httpShouldSetCookies = true
+        configuration.httpCookieStorage = nil
+        let without = DefaultAPIProvider(configuration: configuration)
+        _ = try await cookies(sentTo: "/login", by: without)
+        #expect(try await cookies(by: without) == "none")
+    }
+
+    @Test("A request may do without cookies")
+    func requestWithout() async throws {
+        struct Plain: APIRequest {
+            typealias Response = String
+            let baseURL: URL
+            func urlRequest() throws -> URLRequest {
+                var request = URLRequest(url: baseURL)
+                request.httpShouldHandleCookies = false
+                return request
+            }
+        }
+        let provider = DefaultAPIProvider(configuration: configuration)
+        _ = try await cookies(sentTo: "/login", by: provider)
+        #expect(try await provider.request(Plain(baseURL: server.url)).value == "none")
+    }
+}
