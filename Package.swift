@@ -47,3 +47,11 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+#if compiler(>=6.2)
+// As new Xcode projects are. The flag stands here for `.defaultIsolation(MainActor.self)`, which needs tools 6.2; no product holds a test.
+package.targets.append(
+    .testTarget(
+        name: "MainActorTests", dependencies: ["APIProvider", "MiniRx", "TestSupport"],
+        swiftSettings: settings + [.unsafeFlags(["-default-isolation", "MainActor"])]))
+#endif

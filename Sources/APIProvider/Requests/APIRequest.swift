@@ -17,7 +17,18 @@ public import FoundationNetworking
 ///
 /// All but ``baseURL`` and ``Response`` has a default: a `GET` without query, headers or body, a status of 200...299, and a response by its
 /// type: `Decodable` from JSON, `Data` and `String` as they come, ``Empty`` and `Void` whatever comes, an `Optional` that is `nil` for an
-/// empty body. In a target that is isolated to the main actor by default, declare models as `nonisolated struct User: Decodable`.
+/// empty body.
+///
+/// ## Targets that are isolated to the main actor
+///
+/// New Xcode projects isolate everything to the main actor by default. A model's `Decodable` then belongs to the main actor, where no
+/// response is decoded, and the compiler says that the *request* "does not conform to protocol 'APIRequest'". The cure is one word on the
+/// model, and on constants that requests use; requests themselves need none:
+///
+/// ```swift
+/// nonisolated struct User: Decodable { let login: String }
+/// nonisolated let gitHub = URL(string: "https://api.github.com")!
+/// ```
 public protocol APIRequest: Sendable {
     /// What the response decodes into.
     associatedtype Response: Sendable

@@ -1,0 +1,75 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+// This target is isolated to the main actor by default, as new targets of Xcode are. Models and the constants that requests use are
+// `nonisolated`; all else is as anywhere.
+
+nonisolated struct User: Codable, Equatable {
+    let login: String
+}
+
+struct UserRequest: APIRequest {
+    typealias Response = User
+    let login: String
+    var baseURL: URL { gitHub }
+    var path: RequestPath { "/users/\(login)" }
+    var headers: HTTPHeaders { ["X-App": "demo"] }
+}
+
+struct RenameRequest: APIRequest {
+    typealias Response = [User]
+    let user: User
+    var baseURL: URL { gitHub }
+    var method: HTTPMethod { .post }
+    var body: HTTPBody? { .json(user) }
+}
+
+nonisolated private let gitHub = example.appendingPathComponent("v3")
+
+final class Screen {
+    private let bag = DisposeBag()
+    private let provider: any APIProvider
+    private(set) var user: User?
+
+    init(provider: any APIProvider) { self.provider = provider }
+
+    func show(_ login: String, then done: @escaping @MainActor () -> Void) {
+        provider.request(UserRequest(login: login))
+            .observe(on: MainActor.shared)
+            .subscribe(onSuccess: { self.user = $0 }, onFailure: { Issue.record("\($0)") }, onDisposed: done)
+            .disposed(by: bag)
+    }
+}
+
+@Suite("A target that is isolated to the main actor by default")
+struct MainActorTests {
+    /// Answers with a user of the name that stands last in the path, or with the body that was sent, in an array.
+    let provider = DefaultAPIProvider(
+        transport: AnyTransport { request in
+            guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil) else {
+                return .error(URLError(.badURL))
+            }
+            let body = request.httpBody.map { "[\(String(decoding: $0, as: UTF8.self))]" } ?? #"{"login":"\#(url.lastPathComponent)"}"#
+            return .just(APIResponse(request: request, response: head, data: Data(body.utf8)))
+        })
+
+    @Test("A request is sent and its response decoded")
+    func request() async throws {
+        #expect(try await provider.request(UserRequest(login: "octocat")).value == User(login: "octocat"))
+        #expect(try await provider.request(RenameRequest(user: User(login: "hubot"))).value == [User(login: "hubot")])
+    }
+
+    @Test("A screen keeps what it gets, without a word about threads")
+    func screen() async {
+        let screen = Screen(provider: provider)
+        await withCheckedContinuation { continuation in screen.show("octocat") { continuation.resume() } }
+        #expect(screen.user == User(login: "octocat"))
+    }
+}
