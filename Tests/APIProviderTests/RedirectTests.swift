@@ -1,0 +1,155 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Redirects", .timeLimit(.minutes(2)))
+struct RedirectTests {
+    let provider = DefaultAPIProvider(configuration: RedirectingProtocol.configuration)
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let status: Int
+        let method: HTTPMethod
+        let next: HTTPMethod
+        let keepsBody: Bool
+        let rule: String
+        var testDescription: String { "\(status) \(method.rawValue): \(rule)" }
+    }
+
+    @Test(
+        "Status and method say what is sent next",
+        arguments: [
+            Row(status: 301, method: .get, next: .get, keepsBody: false, rule: "RFC 9110, 15.4.2"),
+            Row(status: 301, method: .head, next: .head, keepsBody: false, rule: "RFC 9110, 15.4.2"),
+            Row(status: 301, method: .post, next: .get, keepsBody: false, rule: "RFC 9110, 15.4.2, note"),
+            Row(status: 301, method: .put, next: .put, keepsBody: true, rule: "RFC 9110, 15.4.2: POST alone changes"),
+            Row(status: 302, method: .post, next: .get, keepsBody: false, rule: "RFC 9110, 15.4.3, note"),
+            Row(status: 302, method: .delete, next: .delete, keepsBody: true, rule: "RFC 9110, 15.4.3: POST alone changes"),
+            Row(status: 303, method: .post, next: .get, keepsBody: false, rule: "RFC 9110, 15.4.4"),
+            Row(status: 303, method: .put, next: .get, keepsBody: false, rule: "RFC 9110, 15.4.4"),
+            Row(status: 303, method: .head, next: .head, keepsBody: false, rule: "RFC 9110, 15.4.4"),
+            Row(status: 307, method: .post, next: .post, keepsBody: true, rule: "RFC 9110, 15.4.8"),
+            Row(status: 308, method: .post, next: .post, keepsBody: true, rule: "RFC 9110, 15.4.9"),
+            Row(status: 308, method: .patch, next: .patch, keepsBody: true, rule: "RFC 9110, 15.4.9"),
+        ])
+    func methods(row: Row) async throws {
+        let isEmpty = row.method == .get || row.method == .head
+        let request = ProbeRequest<Data>(
+            path: "/", method: row.method, query: redirect(row.status, to: "/end"),
+            headers: ["Content-Language": "en", "X-App": "demo"], body: isEmpty ? nil : .data(Data("body".utf8), contentType: "a/b"))
+        let last = try await lastRequest(for: request)
+        #expect(last.url?.path == "/end")
+        #expect(last.httpMethod == row.next.rawValue)
+        #expect(last.httpBody == (row.keepsBody ? Data("body".utf8) : nil))
+        #expect(last.value(forHTTPHeaderField: "Content-Type") == (row.keepsBody ? "a/b" : nil))
+        if row.next != row.method { #expect(last.value(forHTTPHeaderField: "Content-Language") == nil) }
+        #expect(last.value(forHTTPHeaderField: "X-App") == "demo")
+    }
+
+    @Test(
+        "Credentials go nowhere but to the origin that they were meant for (RFC 6454, section 4)",
+        arguments: [
+            ("https://h/", "https://h/x", true), ("https://h/", "https://h:443/x", true), ("https://h/", "HTTPS://H/x", true),
+            ("http://h:80/", "http://h/x", true), ("https://h/", "https://g/x", false), ("https://h/", "https://h:444/x", false),
+            ("http://h/", "https://h/x", false), ("https://h/", "https://a.h/x", false), ("https://h/", "//g/x", false),
+        ])
+    func origins(from: String, to: String, keeps: Bool) async throws {
+        let names = ["Authorization", "Cookie", "Proxy-Authorization"]
+        let request = ProbeRequest<Data>(
+            baseURL: try #require(URL(string: from)), query: redirect(307, to: to),
+            headers: ["Authorization": "s3cret", "cookie": "s3cret", "Proxy-Authorization": "s3cret", "X-App": "demo"])
+        let last = try await lastRequest(for: request)
+        #expect(last.url?.path == "/x")
+        for name in names { #expect(last.value(forHTTPHeaderField: name) == (keeps ? "s3cret" : nil), "\(name)") }
+        #expect(last.value(forHTTPHeaderField: "X-App") == "demo")
+    }
+
+    @Test(
+        "A relative Location resolves against the request's URL (RFC 3986, section 5.4)",
+        arguments: [
+            ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"), ("//g", "http://g"),
+            ("g?y", "http://a/b/c/g?y"), ("../g", "http://a/b/g"), ("../../g", "http://a/g"), ("../../../g", "http://a/g"),
+            ("?y", "http://a/b/c/d?y"), ("..", "http://a/b/"), ("g;x=1/../y", "http://a/b/c/y"),
+        ])
+    func relative(location: String, url: String) async throws {
+        let request = ProbeRequest<Data>(
+            baseURL: try #require(URL(string: "http://a/b/c/d")), query: redirect(302, to: location))
+        #expect(try await lastRequest(for: request).url?.absoluteString == url)
+    }
+
+    @Test(
+        "What is no redirect to follow is the answer",
+        arguments: [
+            (302, "http://h/x", "https is never left for http"), (302, "ftp://h/x", "another scheme"), (302, nil, "no Location"),
+            (300, "https://h/x", "a choice is the reader's (RFC 9110, 15.4.1)"), (304, "https://h/x", "RFC 9110, 15.4.5"),
+            (305, "https://h/x", "deprecated (RFC 9110, 15.4.6)"), (201, "https://h/x", "no redirect (RFC 9110, 10.2.2)"),
+        ] as [(Int, String?, String)])
+    func answers(status: Int, location: String?, rule: String) async throws {
+        let request = ProbeRequest<Data>(baseURL: try #require(URL(string: "https://h/")), query: redirect(status, to: location))
+        let log = Log<Int>()
+        let provider = DefaultAPIProvider(configuration: RedirectingProtocol.configuration, middlewares: [StatusLog(log: log)])
+        _ = try? await provider.request(request).value
+        #expect(log.entries == [status], "\(rule)")
+    }
+
+    @Test("20 redirects are followed, and not one more")
+    func limit() async throws {
+        let base = try #require(URL(string: "https://h/count"))
+        #expect(try await provider.request(ProbeRequest<String>(baseURL: base, path: "20")).value == "end")
+        let error = try await #require(throws: APIError.self) {
+            try await provider.request(ProbeRequest<String>(baseURL: base, path: "21")).value
+        }
+        #expect(error.urlError?.code == .httpTooManyRedirects)
+        #expect(error.description == "GET https://h/count/0 failed: it was redirected more than 20 times (URLError -1007).")
+    }
+
+    /// What was sent last: the request that got the answer.
+    private func lastRequest(for request: ProbeRequest<Data>) async throws -> URLRequest {
+        struct LastRequest: APIRequest {
+            let probe: ProbeRequest<Data>
+            var baseURL: URL { probe.baseURL }
+            func urlRequest() throws -> URLRequest { try probe.urlRequest() }
+            func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> URLRequest { response.request }
+        }
+        return try await provider.request(LastRequest(probe: request)).value
+    }
+
+    private func redirect(_ status: Int, to location: String?) -> QueryParameters { ["status": status, "location": location] }
+}
+
+private struct StatusLog: Middleware {
+    let log: Log<Int>
+    func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+        next(request).do(onSuccess: { log.append($0.statusCode) })
+    }
+}
+
+/// Answers by what stands in the URL: `status` and `location` in its query, or a number of redirects to go at the end of its path.
+private final class RedirectingProtocol: URLProtocol {
+    static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [RedirectingProtocol.self]
+        return configuration
+    }
+
+    override static func canInit(with request: URLRequest) -> Bool { true }
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+
+    override func startLoading() {
+        guard let url = request.url, let components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return }
+        let query = components.queryItems?.reduce(into: [:]) { $0[$1.name] = $1.value } ?? [:]
+        var (status, location) = (Int(query["status"] ?? "") ?? 200, query["location"])
+        if let count = Int(url.lastPathComponent), count > 0 { (status, location) = (302, "\(count - 1)") }
+        let fields = location.map { ["Location": $0] }
+        guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else { return }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocol(self, didLoad: Data("end".utf8))
+        client?.urlProtocolDidFinishLoading(self)
+    }
+}
