@@ -42,7 +42,7 @@ extension RecordedRequest: CustomStringConvertible {
     public var description: String {
         let line = "\(method.rawValue) \(url.maskingSecrets)"
         guard !body.isEmpty else { return line }
-        guard let text = String(utf8Prefix: body.prefix(1024)) else { return "\(line)\n\(body.count) bytes that are no text" }
+        guard let text = String(utf8PrefixOf: body, maximum: 1024) else { return "\(line)\n\(body.count) bytes that are no text" }
         return "\(line)\n\(Secret.masked(in: text))\(body.count > 1024 ? "… (\(body.count) bytes)" : "")"
     }
 }

@@ -57,7 +57,7 @@ extension APIError: CustomStringConvertible, LocalizedError {
         case .transport(let request, let underlying):
             "\(request.line) failed: \(urlError.map { $0.sentence(for: request) } ?? underlying.explanation)"
         case .unacceptableStatus(let response):
-            "\(response.request.line) failed: \(response.statusLine).\(response.excerpt.map { " Body: \($0)" } ?? "")"
+            "\(response.request.line) failed: \(response.statusLine).\(response.data.excerpt().map { " Body: \($0)" } ?? "")"
         case .decoding(let response, let expected, let underlying):
             "\(response.request.line) returned \(response.statusCode), but \(response.mismatch(with: expected, underlying))"
         }

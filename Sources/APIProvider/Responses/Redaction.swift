@@ -29,13 +29,14 @@ extension URLRequest {
 /// Knows a secret by the name of its field.
 package enum Secret {
     private static let parts = [
-        "token", "secret", "password", "passwd", "passphrase", "authorization", "cookie", "credential", "apikey", "privatekey", "accesskey",
+        "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "authorization", "bearer", "cookie", "credential",
+        "apikey", "privatekey", "accesskey", "sessionid", "signature", "jwt",
     ]
 
     /// Whether a header, a parameter or a JSON field of this name holds a secret.
     package static func isNamed(by name: some StringProtocol) -> Bool {
         let name = name.lowercased().filter { $0 != "_" && $0 != "-" }
-        return parts.contains { name.contains($0) }
+        return name.hasSuffix("auth") || parts.contains { name.contains($0) }
     }
 
     /// What a JSON string says, where it uses escapes.
@@ -46,18 +47,46 @@ package enum Secret {
         return text
     }
 
-    /// Text with `…` for the value of each field named like a secret: of JSON, or else of a form.
+    /// Text with `…` for the value of each field named like a secret: of JSON, or else of a form. In text that is neither, nobody knows where
+    /// such a value ends: there `…` stands for all that follows the name.
     package static func masked(in text: String) -> String {
-        let start = text.first { !$0.isWhitespace }
-        return start == "{" || start == "[" ? masked(inJSON: text) : masked(inForm: text)
+        isJSON(text) ? masked(inJSON: text) : masked(inForm: text)
     }
 
+    /// A header's value: `…` where the name is that of a secret, and for what follows a URL's `?` or `#`.
+    package static func masked(_ value: String, ofHeader name: String) -> String {
+        guard !isNamed(by: name), !(value.contains("://") && value.contains("@")) else { return "…" }
+        let start = value.prefix { $0 != "?" && $0 != "#" }
+        return start.endIndex < value.endIndex ? start + value[start.endIndex...].prefix(1) + "…" : value
+    }
+
+    /// Whether text begins as JSON does, and has nothing that JSON has not.
+    private static func isJSON(_ text: String) -> Bool {
+        guard let start = text.first(where: { !$0.isWhitespace }), "{[".contains(start) else { return false }
+        var scanner = JSONTextScanner(text)
+        while let token = scanner.next() {
+            guard let byte = token.first, byte == UInt8(ascii: "\"") || byte >= 128 || json.contains(byte) else { return false }
+        }
+        return true
+    }
+
+    /// What JSON has outside of strings: marks, numbers, white space, and the letters of `true`, `false` and `null`.
+    private static let json = Set("{}[]:,0123456789+-.eE \t\r\ntrufalsn".utf8)
+
     private static func masked(inForm text: String) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map { item in
-            let name = item.prefix { $0 != "=" }
-            let isSecret = name.endIndex < item.endIndex && isNamed(by: name.removingPercentEncoding ?? String(name))
-            return isSecret ? name + "=…" : item
-        }.joined(separator: "&")
+        var items: [Substring] = []
+        for item in text.split(separator: "&", omittingEmptySubsequences: false) {
+            let name = item.prefix { $0.isInName || "%+.[]".contains($0) }
+            if item[name.endIndex...].first == "=", isNamed(by: name.removingPercentEncoding ?? String(name)) {
+                items.append(name + "=…")
+            } else if let end = item.endOfSecretName {
+                items.append(item[..<end] + "…")
+                break
+            } else {
+                items.append(item)
+            }
+        }
+        return items.joined(separator: "&")
     }
 
     /// JSON text with `"…"` for the value of each field named like a secret. Text that breaks off, or is no JSON, passes through.
@@ -73,6 +102,25 @@ package enum Secret {
             result += Array("\"…\"".utf8)
         }
         return String(decoding: result, as: UTF8.self)
+    }
+}
+
+extension Character {
+    fileprivate var isInName: Bool { isASCII && (isLetter || isNumber) || self == "_" || self == "-" }
+}
+
+extension Substring {
+    /// Where the first name of a secret ends that has a value: `password=`, `Token: `, `name="apiKey"`, `<secret …>`.
+    fileprivate var endOfSecretName: Index? {
+        var rest = self
+        while let start = rest.firstIndex(where: \.isInName) {
+            let name = rest[start...].prefix(while: \.isInName)
+            let isTag = start > startIndex && "<:".contains(self[index(before: start)])
+            rest = rest[name.endIndex...]
+            guard isTag || rest.first(where: { $0 != " " }).map({ "=:>\"'".contains($0) }) == true else { continue }
+            if Secret.isNamed(by: name) { return name.endIndex }
+        }
+        return nil
     }
 }
 

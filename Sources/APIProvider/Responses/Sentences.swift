@@ -10,16 +10,6 @@ extension APIResponse {
         HTTPStatus.reasons[statusCode].map { "\(statusCode) \($0)" } ?? "\(statusCode)"
     }
 
-    /// The beginning of the body on one line, with secrets masked; `nil` for an empty one.
-    var excerpt: String? {
-        guard !data.isEmpty else { return nil }
-        // More than is shown, so that a secret's name and its value are seen together.
-        guard let text = String(utf8Prefix: data.prefix(4096)) else { return "\(data.count) bytes that are no text" }
-        let masked = Secret.masked(in: text)
-        let line = String(masked.map { $0.isNewline || $0 == "\t" || $0.unicodeScalars.contains { $0.value < 32 } ? " " : $0 })
-        return line.utf8.count <= 200 && data.count <= 4096 ? line : line.prefix(utf8Count: 197) + "…"
-    }
-
     /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).`
     func mismatch(with expected: String, _ error: any Error) -> String {
         let type = value(forHTTPHeaderField: "Content-Type")?.split(separator: ";").first.map {
@@ -29,6 +19,17 @@ extension APIResponse {
         guard !data.isEmpty else { return "the body is empty where \(expected) was expected \(size)." }
         guard let error = error as? DecodingError else { return "the body is not \(expected): \(error.explanation) \(size)." }
         return "the body is not \(expected): \(error.finding(in: data)) \(size)."
+    }
+}
+
+extension Data {
+    /// The beginning of a body on one line of at most `maximum` bytes, with secrets masked; `nil` for an empty one.
+    func excerpt(maximum: Int = 200) -> String? {
+        guard !isEmpty else { return nil }
+        // More than is shown, so that a secret's name and its value are seen together.
+        guard let text = String(utf8PrefixOf: self, maximum: 4096), !text.contains("\0") else { return "\(count) bytes that are no text" }
+        let line = Secret.masked(in: text).onOneLine
+        return line.utf8.count <= maximum && count <= 4096 ? line : line.prefix(utf8Count: maximum - 3) + "…"
     }
 }
 
@@ -116,12 +117,18 @@ extension Error {
 }
 
 extension String {
+    /// The text with a space for whatever could start a line or command a terminal.
+    var onOneLine: String {
+        let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
+        return String(map { $0.unicodeScalars.contains { unwanted.contains($0.properties.generalCategory) } ? " " : $0 })
+    }
+
     var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 
-    /// UTF-8 text that may break off within a character; `nil` if it is something else.
-    package init?(utf8Prefix prefix: Data) {
-        for excess in 0...Swift.min(3, prefix.count) {
-            guard let text = String(data: prefix.dropLast(excess), encoding: .utf8) else { continue }
+    /// The beginning of UTF-8 text, which may break off within a character; `nil` if it is something else.
+    package init?(utf8PrefixOf data: Data, maximum: Int) {
+        for excess in 0...(data.count > maximum ? 3 : 0) {
+            guard let text = String(data: data.prefix(maximum - excess), encoding: .utf8) else { continue }
             self = text
             return
         }
