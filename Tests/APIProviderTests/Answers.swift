@@ -1,0 +1,58 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What stands behind a middleware in a test: it gives the answers that the test lists, the last one again and again.
+final class Answers: Sendable {
+    enum Answer: Sendable {
+        case status(Int, headers: [String: String] = [:], body: String = "")
+        case error(any Error)
+    }
+
+    private let answers: [Answer]
+    private let log = Log<URLRequest>()
+
+    init(_ answers: Answer...) { self.answers = answers }
+
+    /// What has been sent.
+    var requests: [URLRequest] { log.entries }
+
+    var next: @Sendable (URLRequest) -> Single<APIResponse> {
+        { request in
+            .deferred {
+                self.log.append(request)
+                switch self.answers[min(self.log.count, self.answers.count) - 1] {
+                case .status(let status, let headers, let body):
+                    return .just(APIResponse(to: request, status: status, headers: headers, body: Data(body.utf8)))
+                case .error(let error):
+                    return .error(error)
+                }
+            }
+        }
+    }
+}
+
+extension APIResponse {
+    init(to request: URLRequest, status: Int = 200, headers: [String: String] = [:], body: Data = Data()) {
+        guard let response = HTTPURLResponse(url: request.url ?? example, statusCode: status, httpVersion: nil, headerFields: headers)
+        else {
+            preconditionFailure("No response can be made for \(request).")
+        }
+        self.init(request: request, response: response, data: body)
+    }
+}
+
+extension URLRequest {
+    init(_ method: String, _ url: String = "https://api.example.com/items", headers: [String: String] = [:], body: Data? = nil) {
+        guard let url = URL(string: url) else { preconditionFailure("\(url) is a URL.") }
+        self.init(url: url)
+        httpMethod = method
+        allHTTPHeaderFields = headers
+        httpBody = body
+    }
+}

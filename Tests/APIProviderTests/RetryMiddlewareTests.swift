@@ -1,0 +1,248 @@
+import APIProvider
+import Dispatch
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Retrying")
+struct RetryMiddlewareTests {
+    private let scheduler = TestScheduler()
+
+    /// What came in the end, and after how many milliseconds each attempt was made.
+    private final class Outcome: Sendable {
+        let events = Log<SingleEvent<APIResponse>>()
+        let attempts = Log<Int>()
+        var statuses: [Int?] { events.entries.map { try? $0.get().statusCode } }
+    }
+
+    @discardableResult
+    private func send(
+        _ request: URLRequest, by middleware: RetryMiddleware, to answers: Answers, _ outcome: Outcome = Outcome()
+    ) -> Outcome {
+        let start = scheduler.now.uptimeNanoseconds
+        _ = middleware.intercept(request) { [scheduler] request in
+            outcome.attempts.append(Int((scheduler.now.uptimeNanoseconds - start) / 1_000_000))
+            return answers.next(request)
+        }.subscribe { outcome.events.append($0) }
+        scheduler.run()
+        return outcome
+    }
+
+    /// Waits as long as it may.
+    private func patient(
+        _ attempts: Int = 3, base: DispatchTimeInterval = .milliseconds(500), max: DispatchTimeInterval = .seconds(30),
+        now: Date = Date(timeIntervalSince1970: 784_111_777)
+    ) -> RetryMiddleware {
+        RetryMiddleware(
+            maxAttempts: attempts, baseDelay: base, maxDelay: max, scheduler: scheduler, random: { 1 }, now: { now })
+    }
+
+    @Test("Statuses that pass are tried again, and the answer after that is the answer", arguments: [408, 429, 500, 502, 503, 504])
+    func statuses(status: Int) {
+        let outcome = send(URLRequest("GET"), by: patient(), to: Answers(.status(status), .status(200)))
+        #expect(outcome.statuses == [200])
+        #expect(outcome.attempts.entries == [0, 500])
+    }
+
+    @Test("Other statuses are the answer at once", arguments: [200, 301, 400, 401, 404, 409, 425, 501, 505, 511])
+    func otherStatuses(status: Int) {
+        let answers = Answers(.status(status))
+        #expect(send(URLRequest("GET"), by: patient(), to: answers).statuses == [status])
+        #expect(answers.requests.count == 1)
+    }
+
+    @Test(
+        "Only idempotent methods are sent again (RFC 9110, section 9.2.2)",
+        arguments: [
+            ("GET", 3), ("HEAD", 3), ("OPTIONS", 3), ("TRACE", 3), ("PUT", 3), ("DELETE", 3), ("POST", 1), ("PATCH", 1), ("CONNECT", 1),
+            ("PURGE", 1),
+        ])
+    func methods(method: String, attempts: Int) {
+        let (refusing, failing) = (Answers(.status(503)), Answers(.error(URLError(.timedOut))))
+        send(URLRequest(method), by: patient(), to: refusing)
+        send(URLRequest(method), by: patient(), to: failing)
+        #expect(refusing.requests.map(\.httpMethod) == Array(repeating: method, count: attempts))
+        #expect(failing.requests.count == attempts)
+    }
+
+    @Test(
+        "A connection that may come about is tried again",
+        arguments: [
+            URLError.Code.timedOut, .networkConnectionLost, .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed,
+            .notConnectedToInternet, .badServerResponse,
+        ])
+    func passingErrors(code: URLError.Code) {
+        let bare = URLError(code)
+        for error in [bare, APIError.transport(URLRequest("GET"), underlying: bare)] as [any Error] {
+            let outcome = send(URLRequest("GET"), by: patient(), to: Answers(.error(error), .status(204)))
+            #expect(outcome.statuses == [204])
+        }
+    }
+
+    @Test("What stays wrong is not tried again")
+    func lastingErrors() {
+        let codes: [URLError.Code] = [
+            .unknown, .cancelled, .badURL, .unsupportedURL, .dataLengthExceedsMaximum, .httpTooManyRedirects, .secureConnectionFailed,
+            .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
+            .clientCertificateRejected, .clientCertificateRequired, .userAuthenticationRequired, .cannotDecodeContentData,
+            .redirectToNonExistentLocation,
+        ]
+        let others: [any Error] = [TestError(), APIError.invalidRequest(reason: "no"), RxError.timeout, CancellationError()]
+        for error in codes.map({ APIError.transport(URLRequest("GET"), underlying: URLError($0)) }) + others {
+            let answers = Answers(.error(error))
+            let outcome = send(URLRequest("GET"), by: patient(), to: answers)
+            #expect(answers.requests.count == 1, "\(error)")
+            #expect(outcome.events.count == 1)
+        }
+    }
+
+    @Test("The last response or the last error is what the caller gets, after three attempts by default")
+    func last() {
+        let outcome = send(
+            URLRequest("GET"), by: RetryMiddleware(scheduler: scheduler),
+            to: Answers(.status(500), .error(URLError(.timedOut)), .status(503)))
+        #expect(outcome.statuses == [503])
+        #expect(outcome.attempts.count == 3)
+        let failed = send(URLRequest("GET"), by: patient(2), to: Answers(.status(500), .error(URLError(.cannotFindHost))))
+        #expect(throws: URLError(.cannotFindHost)) { try failed.events.entries.first?.get() }
+        #expect(failed.attempts.count == 2)
+    }
+
+    @Test("One attempt is one")
+    func one() {
+        let answers = Answers(.status(503))
+        #expect(send(URLRequest("GET"), by: patient(1), to: answers).statuses == [503])
+        #expect(answers.requests.count == 1)
+    }
+
+    @Test("No attempt at all stops with a message that says what to write")
+    func none() async {
+        #if os(Linux) || os(macOS)
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = RetryMiddleware(maxAttempts: 0) }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("RetryMiddleware(maxAttempts: 0) would never send"), "\(text)")
+        #endif
+    }
+
+    @Test("The wait doubles up to the longest")
+    func backoff() {
+        let outcome = send(URLRequest("GET"), by: patient(7, max: .seconds(3)), to: Answers(.status(503)))
+        #expect(outcome.attempts.entries == [0, 500, 1_500, 3_500, 6_500, 9_500, 12_500])
+    }
+
+    @Test("The wait is by chance, from none to the whole", arguments: [(0, 0), (0.25, 125), (1, 500)])
+    func jitter(chance: Double, wait: Int) {
+        let middleware = RetryMiddleware(scheduler: scheduler, random: { chance })
+        #expect(send(URLRequest("GET"), by: middleware, to: Answers(.status(503), .status(200))).attempts.entries == [0, wait])
+    }
+
+    @Test("Chance stays within its bounds")
+    func chance() {
+        let waits = (0..<200).compactMap { _ in
+            send(URLRequest("GET"), by: RetryMiddleware(scheduler: scheduler), to: Answers(.status(503), .status(200))).attempts.entries
+                .last
+        }
+        #expect(waits.allSatisfy { 0...500 ~= $0 })
+        #expect(Set(waits).count > 20)
+    }
+
+    struct RetryAfter: Sendable, CustomTestStringConvertible {
+        let value: String
+        var date: String?
+        /// In milliseconds.
+        let wait: Int
+        let rule: String
+        var testDescription: String { rule }
+    }
+
+    // The clock stands at Sun, 06 Nov 1994 08:49:37 GMT.
+    @Test(
+        "Retry-After takes the place of the wait, up to the longest",
+        arguments: [
+            RetryAfter(value: "7", wait: 7_000, rule: "RFC 9110, 10.2.3: delay-seconds"),
+            RetryAfter(value: " 7 ", wait: 7_000, rule: "white space around a value is none of it"),
+            RetryAfter(value: "0", wait: 0, rule: "at once"),
+            RetryAfter(value: "30", wait: 30_000, rule: "the longest"),
+            RetryAfter(value: "31", wait: 30_000, rule: "more is cut to the longest"),
+            RetryAfter(value: String(repeating: "9", count: 400), wait: 30_000, rule: "a number as large as no number is"),
+            RetryAfter(value: "Sun, 06 Nov 1994 08:49:57 GMT", wait: 20_000, rule: "RFC 9110, 5.6.7: IMF-fixdate"),
+            RetryAfter(value: "Sunday, 06-Nov-94 08:49:57 GMT", wait: 20_000, rule: "RFC 9110, 5.6.7: the date of RFC 850"),
+            RetryAfter(value: "Sun Nov  6 08:49:57 1994", wait: 20_000, rule: "RFC 9110, 5.6.7: the date of asctime"),
+            RetryAfter(value: "Sun, 06 Nov 1994 08:49:30 GMT", wait: 0, rule: "a date that has passed"),
+            RetryAfter(value: "Sunday, 06-Nov-44 08:49:57 GMT", wait: 30_000, rule: "a year of two digits is at most 50 years ahead"),
+            RetryAfter(value: "Sunday, 06-Nov-45 08:49:57 GMT", wait: 0, rule: "and else it has passed"),
+            RetryAfter(value: "Fri, 31 Dec 9999 23:59:60 GMT", wait: 30_000, rule: "the end of time, and a leap second"),
+            RetryAfter(
+                value: "Mon, 01 Jan 2024 00:00:05 GMT", date: "Mon, 01 Jan 2024 00:00:00 GMT", wait: 5_000,
+                rule: "a date counts from the response's own"),
+            RetryAfter(value: "Sun, 06 Nov 1994 08:49:57 GMT", date: "today", wait: 20_000, rule: "unless that is none"),
+            RetryAfter(value: "", wait: 500, rule: "nothing says nothing"),
+            RetryAfter(value: "soon", wait: 500, rule: "nor does a word"),
+            RetryAfter(value: "-7", wait: 500, rule: "delay-seconds has no sign"),
+            RetryAfter(value: "1.5", wait: 500, rule: "and no fraction"),
+            RetryAfter(value: "7, 8", wait: 500, rule: "and is one"),
+            RetryAfter(value: "٧", wait: 500, rule: "and is of ASCII digits"),
+            RetryAfter(value: "Sun, 31 Feb 1994 08:49:57 GMT", wait: 500, rule: "there is no 31 February"),
+            RetryAfter(value: "Sun, 06 Nov 1994 25:49:57 GMT", wait: 500, rule: "and no hour 25"),
+            RetryAfter(value: "Sun, 06 Nov 1994 08:49:57 CET", wait: 500, rule: "the zone is GMT"),
+            RetryAfter(value: "Sun, 06 Nov 99999999999999999999 08:49:57 GMT", wait: 500, rule: "a year has four digits"),
+        ])
+    func retryAfter(row: RetryAfter) {
+        let headers = ["Retry-After": row.value].merging(row.date.map { ["Date": $0] } ?? [:]) { $1 }
+        let outcome = send(URLRequest("GET"), by: patient(), to: Answers(.status(429, headers: headers), .status(200)))
+        #expect(outcome.attempts.entries == [0, row.wait])
+    }
+
+    @Test("Strange delays wait for none, or without end, and trap nowhere")
+    func strangeDelays() {
+        let refusing = Answers(.status(503))
+        let negative = patient(base: .seconds(-5), max: .seconds(-1))
+        #expect(send(URLRequest("GET"), by: negative, to: refusing).attempts.entries == [0, 0, 0])
+        let none = patient(2_000, base: .nanoseconds(0))
+        #expect(send(URLRequest("GET"), by: none, to: refusing).attempts.entries.last == 0)
+        let endless = patient(2, base: .never, max: .never)
+        #expect(send(URLRequest("GET"), by: endless, to: refusing).attempts.entries == [0, Int(Int32.max)])
+        let longest = patient(2, base: .seconds(.max), max: .seconds(.max))
+        #expect(send(URLRequest("GET"), by: longest, to: refusing).attempts.entries == [0, Int(Int32.max)])
+    }
+
+    @Test("A body that is data is sent again, and one that is a stream is not")
+    func bodies() {
+        let body = Data("body".utf8)
+        let answers = Answers(.status(503), .status(200))
+        send(URLRequest("PUT", body: body), by: patient(), to: answers)
+        #expect(answers.requests.map(\.httpBody) == [body, body])
+        var streaming = URLRequest("PUT")
+        streaming.httpBodyStream = InputStream(data: body)
+        let outcome = send(streaming, by: patient(), to: Answers(.status(503), .status(200)))
+        #expect(outcome.statuses == [503])
+    }
+
+    @Test("Dispose ends it while it waits")
+    func disposed() {
+        let answers = Answers(.status(503))
+        let disposable = patient().intercept(URLRequest("GET"), next: answers.next).subscribe { Issue.record("\($0)") }
+        scheduler.advance(by: .milliseconds(499))
+        disposable.dispose()
+        scheduler.run()
+        #expect(answers.requests.count == 1)
+    }
+
+    @Test("Each subscription has its own attempts")
+    func cold() async throws {
+        let answers = Answers(.status(503), .status(200), .status(503), .status(200))
+        let middleware = RetryMiddleware(baseDelay: .nanoseconds(0))
+        let provider = DefaultAPIProvider(transport: AnyTransport(answers.next), middlewares: [middleware])
+        let single = provider.request(ProbeRequest<Empty>())
+        #expect(answers.requests.isEmpty)
+        _ = try await single.value
+        #expect(answers.requests.count == 2)
+        _ = try await single.value
+        #expect(answers.requests.count == 4)
+    }
+}
