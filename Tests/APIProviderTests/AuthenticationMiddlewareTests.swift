@@ -1,0 +1,282 @@
+import APIProvider
+import Dispatch
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Authentication", .timeLimit(.minutes(2)))
+struct AuthenticationMiddlewareTests {
+    /// A server that takes one token at a time.
+    private final class Server: Sendable {
+        private let valid: Locked<String>
+        private let held = Log<@Sendable () -> Void>()
+        let seen = Log<String>()
+
+        init(valid: String) { self.valid = Locked(valid) }
+
+        func accept(_ token: String) { valid.withLock { $0 = token } }
+
+        /// Holds what it refuses until `answer()`.
+        var slow: @Sendable (URLRequest) -> Single<APIResponse> {
+            { request in
+                self.next(request).flatMap { response in
+                    guard response.statusCode == 401 else { return .just(response) }
+                    return .create { observer in
+                        self.held.append { observer(.success(response)) }
+                        return Disposables.create()
+                    }
+                }
+            }
+        }
+
+        func answer() { held.entries.forEach { $0() } }
+
+        var next: @Sendable (URLRequest) -> Single<APIResponse> {
+            { request in
+                .deferred {
+                    let credential = request.value(forHTTPHeaderField: "Authorization") ?? "none"
+                    self.seen.append(credential)
+                    let isValid = self.valid.withLock { credential == "Bearer \($0)" }
+                    return .just(APIResponse(to: request, status: isValid ? 200 : 401))
+                }
+            }
+        }
+    }
+
+    private func statuses(_ log: Log<SingleEvent<APIResponse>>) -> [Int?] { log.entries.map { try? $0.get().statusCode } }
+
+    @Test("A token goes with each request, as a bearer token by default (RFC 6750, section 2.1)")
+    func bearer() async throws {
+        let server = Server(valid: "a")
+        let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
+        for _ in 0..<2 { #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200) }
+        #expect(server.seen.entries == ["Bearer a", "Bearer a"])
+    }
+
+    @Test("apply puts it where it belongs")
+    func apply() async throws {
+        let answers = Answers(.status(200))
+        let middleware = AuthenticationMiddleware(token: "a", apply: { $1.setValue($0, forHTTPHeaderField: "X-Api-Key") }) { _ in .never() }
+        _ = try await middleware.intercept(URLRequest("GET"), next: answers.next).value
+        #expect(answers.requests.map { $0.value(forHTTPHeaderField: "X-Api-Key") } == ["a"])
+        #expect(answers.requests.map { $0.value(forHTTPHeaderField: "Authorization") } == [nil])
+    }
+
+    @Test("Without a token the first comes from refresh, before anything is sent")
+    func first() async throws {
+        let server = Server(valid: "a")
+        let asked = Log<String?>()
+        let middleware = AuthenticationMiddleware { expired in
+            asked.append(expired)
+            return .just("a")
+        }
+        for _ in 0..<2 { #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200) }
+        #expect(asked.entries == [nil])
+        #expect(server.seen.entries == ["Bearer a", "Bearer a"])
+    }
+
+    @Test("20 that are refused at the same time make one refresh and 20 retries")
+    func oneForAll() {
+        let server = Server(valid: "new")
+        let (asked, events) = (Log<String?>(), Log<SingleEvent<APIResponse>>())
+        let tokens = Producer<String>()
+        let middleware = AuthenticationMiddleware(token: "old") { expired in
+            asked.append(expired)
+            return tokens.single
+        }
+        for _ in 0..<20 { _ = middleware.intercept(URLRequest("GET"), next: server.slow).subscribe { events.append($0) } }
+        #expect(asked.count == 0)
+        server.answer()
+        #expect(asked.entries == ["old"])
+        #expect(events.count == 0)
+        tokens.send(.success("new"))
+        #expect(statuses(events) == Array(repeating: 200, count: 20))
+        #expect(asked.count == 1)
+        #expect(server.seen.entries == Array(repeating: "Bearer old", count: 20) + Array(repeating: "Bearer new", count: 20))
+    }
+
+    @Test("A request that comes during a refresh waits for it, rather than be refused")
+    func during() {
+        let server = Server(valid: "new")
+        let tokens = Producer<String>()
+        let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
+        _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe()
+        _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe()
+        #expect(server.seen.entries == ["Bearer old"])
+        tokens.send(.success("new"))
+        #expect(server.seen.entries == ["Bearer old", "Bearer new", "Bearer new"])
+    }
+
+    @Test("One that is refused when its token has been replaced is sent with the new one, without a refresh", arguments: ["new", "same"])
+    func late(token: String) {
+        let responses = Producer<APIResponse>()
+        let events = Log<SingleEvent<APIResponse>>()
+        let refreshes = Log<String>()
+        let middleware = AuthenticationMiddleware(token: "same") { _ in
+            refreshes.append("refresh")
+            return .just(token)
+        }
+        let sent = Log<String?>()
+        let slow: @Sendable (URLRequest) -> Single<APIResponse> = { request in
+            sent.append(request.value(forHTTPHeaderField: "Authorization"))
+            return sent.count == 1 ? responses.single : .just(APIResponse(to: request))
+        }
+        _ = middleware.intercept(URLRequest("GET"), next: slow).subscribe { events.append($0) }
+        _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(401), .status(200)).next).subscribe()
+        #expect(refreshes.count == 1)
+        responses.send(.success(APIResponse(to: URLRequest("GET"), status: 401)))
+        #expect(statuses(events) == [200])
+        #expect(sent.entries == ["Bearer same", "Bearer \(token)"])
+        #expect(refreshes.count == 1)
+    }
+
+    @Test("A failed refresh fails all that wait, once, and the next request tries anew, before it is sent")
+    func failure() {
+        let server = Server(valid: "new")
+        let tokens = Producer<String>()
+        let events = Log<SingleEvent<APIResponse>>()
+        let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
+        for _ in 0..<20 { _ = middleware.intercept(URLRequest("GET"), next: server.slow).subscribe { events.append($0) } }
+        server.answer()
+        tokens.send(.failure(TestError("refresh")))
+        #expect(events.count == 20)
+        for event in events.entries { #expect(throws: TestError("refresh")) { try event.get() } }
+        #expect(tokens.subscriptions == 1)
+
+        _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe { events.append($0) }
+        #expect(tokens.subscriptions == 2)
+        tokens.send(.success("new"))
+        #expect(statuses(events).last == 200)
+        #expect(server.seen.entries == Array(repeating: "Bearer old", count: 20) + ["Bearer new"])
+    }
+
+    @Test("A request that is refused again after the refresh has that for its answer")
+    func noLoop() async throws {
+        let server = Server(valid: "none that is given")
+        let refreshes = Log<String>()
+        let middleware = AuthenticationMiddleware(token: "old") { _ in
+            refreshes.append("refresh")
+            return .just("new")
+        }
+        #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 401)
+        #expect(server.seen.entries == ["Bearer old", "Bearer new"])
+        #expect(refreshes.count == 1)
+    }
+
+    @Test("Only 401 asks for a refresh", arguments: [200, 400, 403, 407, 500])
+    func otherStatuses(status: Int) async throws {
+        let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
+        #expect(try await middleware.intercept(URLRequest("GET"), next: Answers(.status(status)).next).value.statusCode == status)
+    }
+
+    @Test("A body that is a stream is not sent twice, but the next request has a new token")
+    func stream() async throws {
+        let server = Server(valid: "new")
+        let middleware = AuthenticationMiddleware(token: "old") { _ in .just("new") }
+        var request = URLRequest("POST")
+        request.httpBodyStream = InputStream(data: Data("body".utf8))
+        #expect(try await middleware.intercept(request, next: server.next).value.statusCode == 401)
+        #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200)
+        #expect(server.seen.entries == ["Bearer old", "Bearer new"])
+    }
+
+    @Test("Disposing one request leaves the refresh to the others, and the last cancels it")
+    func disposed() {
+        let log = Log<String>()
+        let tokens = Producer<String> { log.disposable("refresh cancelled") }
+        let middleware = AuthenticationMiddleware { _ in tokens.single }
+        let disposables = (0..<3).map { _ in
+            middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).subscribe { Issue.record("\($0)") }
+        }
+        disposables[0].dispose()
+        disposables[1].dispose()
+        #expect(log.entries == [])
+        disposables[2].dispose()
+        #expect(log.entries == ["refresh cancelled"])
+        _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).subscribe()
+        #expect(tokens.subscriptions == 2)
+    }
+
+    @Test("A request ends though its middleware has been let go, and nothing is left of the middleware then")
+    func released() {
+        let server = Server(valid: "new")
+        let tokens = Producer<String>()
+        let events = Log<SingleEvent<APIResponse>>()
+        weak var released: AuthenticationMiddleware?
+        do {
+            let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
+            released = middleware
+            _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe { events.append($0) }
+        }
+        tokens.send(.success("new"))
+        #expect(statuses(events) == [200])
+        #expect(released == nil)
+    }
+
+    @Test("A refresh may fail or succeed at once, and what comes of it may send the next request")
+    func reentrant() {
+        let server = Server(valid: "2")
+        let count = Log<String>()
+        let middleware = AuthenticationMiddleware { _ in
+            count.append("refresh")
+            return .just("\(count.count)")
+        }
+        let events = Log<SingleEvent<APIResponse>>()
+        // The first token is refused, so that the second is asked for within the event of the first.
+        _ = middleware.intercept(URLRequest("GET"), next: server.next)
+            .flatMap { _ in middleware.intercept(URLRequest("GET"), next: server.next) }
+            .subscribe { events.append($0) }
+        #expect(statuses(events) == [200])
+        #expect(count.count == 2)
+    }
+
+    @Test("20 requests on threads of their own make one refresh, 200 rounds over")
+    func races() {
+        let server = Server(valid: "0")
+        let refreshes = Locked(0)
+        let queue = DispatchQueue(label: "refresh", attributes: .concurrent)
+        let middleware = AuthenticationMiddleware(token: "0") { _ in
+            .create { observer in
+                let token = refreshes.withLock { count in
+                    count += 1
+                    return "\(count)"
+                }
+                queue.async { observer(.success(token)) }
+                return Disposables.create()
+            }
+        }
+        for round in 1...200 {
+            server.accept("\(round)")
+            let events = Log<SingleEvent<APIResponse>>()
+            let group = DispatchGroup()
+            DispatchQueue.concurrentPerform(iterations: 20) { _ in
+                group.enter()
+                _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe {
+                    events.append($0)
+                    group.leave()
+                }
+            }
+            group.wait()
+            #expect(statuses(events) == Array(repeating: 200, count: 20))
+            #expect(refreshes.withLock { $0 } == round)
+        }
+    }
+
+    @Test("The token shows nowhere")
+    func redaction() async throws {
+        let middleware = AuthenticationMiddleware(token: "s3cret") { _ in .just("s3cret") }
+        let sent = Answers(.status(200))
+        _ = try await middleware.intercept(URLRequest("GET"), next: sent.next).value
+        let provider = DefaultAPIProvider(transport: AnyTransport { _ in .never() }, middlewares: [middleware])
+        for value in [middleware, provider, try #require(sent.requests.first).curlCommand()] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for form in ["\(value)", String(reflecting: value), dumped] { #expect(!form.contains("s3cret"), "\(form)") }
+        }
+    }
+}
