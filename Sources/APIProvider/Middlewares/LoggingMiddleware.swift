@@ -1,0 +1,102 @@
+package import Dispatch
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Tells of each request when it is over, without secrets.
+///
+/// ```
+/// GET https://api.github.com/search/repositories?q=…: 200 OK, 812 bytes, 34 ms
+/// GET https://api.github.com/user failed: it timed out; no data came from api.github.com in time (URLError -1001). 60012 ms
+/// GET https://api.github.com/user: cancelled, 12 ms
+/// ```
+///
+/// As the last middleware it tells of what is sent, each attempt of its own; as the first, of what the caller gets.
+public struct LoggingMiddleware: Middleware {
+    /// How much is told.
+    public enum Detail: Sendable {
+        /// One line for a request.
+        case line
+        /// The line, and indented below it the headers and the beginning of the bodies, those of the request with `>` and those of the
+        /// response with `<`. The values of headers and fields that are named like secrets are masked.
+        case bodies
+    }
+
+    private let detail: Detail
+    private let now: @Sendable () -> DispatchTime
+    private let log: @Sendable (String) -> Void
+
+    /// A middleware that logs with `detail`.
+    ///
+    /// - Parameters:
+    ///   - detail: How much to tell.
+    ///   - log: Gets the text for one request, without a line break at its end, on the thread of the event or of `dispose()`; several threads
+    ///     may call at a time. By default the text goes to standard error, whole.
+    public init(_ detail: Detail = .line, log: (@Sendable (String) -> Void)? = nil) {
+        self.init(detail, now: { .now() }, log: log)
+    }
+
+    /// The same, with a clock.
+    package init(_ detail: Detail = .line, now: @escaping @Sendable () -> DispatchTime, log: (@Sendable (String) -> Void)?) {
+        self.detail = detail
+        self.now = now
+        self.log = log ?? StandardError.print
+    }
+
+    /// The response to `request`, unchanged.
+    public func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+        .deferred {
+            let start = now().uptimeNanoseconds
+            let isLogged = Locked(false)
+            let end: @Sendable (SingleEvent<APIResponse>?) -> Void = { event in
+                guard isLogged.withLock({ isLogged in !exchange(&isLogged, with: true) }) else { return }
+                log(text(request, event, milliseconds: (now().uptimeNanoseconds - start) / 1_000_000))
+            }
+            return next(request).do(
+                onSuccess: { end(.success($0)) }, onError: { end(.failure($0)) }, onDispose: { end(nil) })
+        }
+    }
+
+    private func text(_ request: URLRequest, _ event: SingleEvent<APIResponse>?, milliseconds: UInt64) -> String {
+        let outcome: String
+        var response: APIResponse?
+        switch event {
+        case .success(let value):
+            outcome = "\(request.line): \(value.statusLine), \(value.data.count) bytes, \(milliseconds) ms"
+            response = value
+        case .failure(let error):
+            // As an APIError, it shows nothing of a URL that it holds.
+            let sentence = "\(error as? APIError ?? .transport(request, underlying: error))"
+            outcome = "\(sentence.hasPrefix(request.line) ? "" : "\(request.line) failed: ")\(sentence) \(milliseconds) ms"
+        case nil:
+            outcome = "\(request.line): cancelled, \(milliseconds) ms"
+        }
+        let lines = detail == .line ? [] : request.details.map { "  > \($0)" } + (response?.details ?? []).map { "  < \($0)" }
+        return ([outcome] + lines).map(\.onOneLine).joined(separator: "\n")
+    }
+}
+
+extension URLRequest {
+    fileprivate var details: [String] {
+        (allHTTPHeaderFields ?? [:]).masked + [httpBodyStream == nil ? httpBody?.excerpt(maximum: 1024) : "(a stream)"].compactMap { $0 }
+    }
+}
+
+extension APIResponse {
+    fileprivate var details: [String] {
+        let fields = response.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
+        return Dictionary(fields) { first, _ in first }.masked + [data.excerpt(maximum: 1024)].compactMap { $0 }
+    }
+}
+
+extension [String: String] {
+    /// Header fields by their names, with secrets masked.
+    fileprivate var masked: [String] {
+        sorted { $0.key.lowercased() < $1.key.lowercased() }.map { "\($0): \(Secret.masked($1, ofHeader: $0))" }
+    }
+}

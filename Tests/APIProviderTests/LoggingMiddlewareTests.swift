@@ -1,0 +1,202 @@
+import APIProvider
+import Dispatch
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Logging", .timeLimit(.minutes(2)))
+struct LoggingMiddlewareTests {
+    private let scheduler = TestScheduler()
+    private let log = Log<String>()
+
+    private func middleware(_ detail: LoggingMiddleware.Detail) -> LoggingMiddleware {
+        LoggingMiddleware(detail, now: { [scheduler] in scheduler.now }, log: log.append)
+    }
+
+    /// What is logged of one request whose answer takes 34 ms.
+    @discardableResult
+    private func logged(
+        _ request: URLRequest, _ answer: Answers.Answer = .status(200), _ detail: LoggingMiddleware.Detail = .line
+    ) throws -> String {
+        let (next, scheduler) = (Answers(answer).next, scheduler)
+        let slow: @Sendable (URLRequest) -> Single<APIResponse> = { request in
+            Single.just(()).delay(.milliseconds(34), scheduler: scheduler).flatMap { next(request) }
+        }
+        _ = middleware(detail).intercept(request, next: slow).subscribe { _ in }
+        #expect(log.entries == [])
+        scheduler.run()
+        #expect(log.count == 1)
+        return try #require(log.entries.first)
+    }
+
+    @Test("A response is one line: method, URL, status, size and time")
+    func response() throws {
+        let line = try logged(URLRequest("PUT", "https://api.example.com/items/1?q=s3cret"), .status(404, body: "none"))
+        #expect(line == "PUT https://api.example.com/items/1?q=…: 404 Not Found, 4 bytes, 34 ms")
+    }
+
+    @Test("An error is one line, with its sentence")
+    func error() throws {
+        let request = URLRequest("GET", "https://api.example.com/items?q=s3cret")
+        let line = try logged(request, .error(APIError.transport(request, underlying: URLError(.timedOut))))
+        #expect(
+            line
+                == "GET https://api.example.com/items?q=… failed: it timed out; no data came from api.example.com in time (URLError -1001). 34 ms"
+        )
+    }
+
+    @Test("An error that is about another request names both")
+    func otherRequest() throws {
+        let refresh = URLRequest("POST", "https://login.example.com/token?q=s3cret")
+        let error = APIError.unacceptableStatus(APIResponse(to: refresh, status: 400, body: Data(#"{"refresh_token":"s3cret"}"#.utf8)))
+        let line = try logged(URLRequest("GET"), .error(error))
+        #expect(
+            line == "GET https://api.example.com/items failed: POST https://login.example.com/token?q=… failed: 400 Bad Request. "
+                + #"Body: {"refresh_token":"…"} 34 ms"#)
+    }
+
+    @Test("An error that is no APIError has no URL in it")
+    func foreignError() throws {
+        let url = try #require(URL(string: "https://api.example.com/items?q=s3cret"))
+        let error = URLError(.networkConnectionLost, userInfo: [NSURLErrorFailingURLErrorKey: url])
+        let line = try logged(URLRequest("GET"), .error(error))
+        #expect(line.hasPrefix("GET https://api.example.com/items failed: api.example.com closed the connection"))
+        #expect(!line.contains("s3cret"))
+    }
+
+    @Test("A request that is disposed is cancelled, and nothing is told of it later")
+    func cancelled() {
+        let responses = Producer<APIResponse>()
+        let disposable = middleware(.line).intercept(URLRequest("GET")) { _ in responses.single }.subscribe()
+        scheduler.advance(by: .milliseconds(12))
+        disposable.dispose()
+        responses.send(.success(APIResponse(to: URLRequest("GET"))))
+        #expect(log.entries == ["GET https://api.example.com/items: cancelled, 12 ms"])
+    }
+
+    @Test("It is cold, each subscription is timed of its own, and the event is unchanged")
+    func cold() async throws {
+        let single = middleware(.line).intercept(URLRequest("GET"), next: Answers(.status(201, body: "a")).next)
+        #expect(log.entries == [])
+        for _ in 0..<2 {
+            scheduler.advance(by: .seconds(1))
+            #expect(try await single.value.data == Data("a".utf8))
+        }
+        #expect(log.entries == Array(repeating: "GET https://api.example.com/items: 201 Created, 1 bytes, 0 ms", count: 2))
+    }
+
+    @Test("Headers and bodies come with it, indented, in order, with secrets masked")
+    func bodies() throws {
+        let request = URLRequest(
+            "POST", "https://api.example.com/login?q=s3cret",
+            headers: [
+                "Content-Type": "application/json", "Authorization": "Basic s3cret", "cookie": "a=s3cret", "Accept": "a/b",
+                "X-API-Key": "s3cret", "X-Auth": "s3cret", "Referer": "https://example.com/p?q=s3cret",
+            ], body: Data(#"{"user":"me","password":"s3cret"}"#.utf8))
+        let answer = Answers.Answer.status(
+            200,
+            headers: [
+                "Set-Cookie": "a=s3cret", "Location": "https://u:s3cret@example.com/", "Link": "<https://example.com/p#s3cret>",
+                "Server": "test",
+            ], body: "access_token=s3cret&scope=all")
+        let text = try logged(request, answer, .bodies)
+        #expect(
+            text == """
+                POST https://api.example.com/login?q=…: 200 OK, 29 bytes, 34 ms
+                  > Accept: a/b
+                  > Authorization: …
+                  > Content-Type: application/json
+                  > cookie: …
+                  > Referer: https://example.com/p?…
+                  > X-API-Key: …
+                  > X-Auth: …
+                  > {"user":"me","password":"…"}
+                  < Link: <https://example.com/p#…
+                  < Location: …
+                  < Server: test
+                  < Set-Cookie: …
+                  < access_token=…&scope=all
+                """)
+    }
+
+    @Test("An error comes with what was sent, be it no text", arguments: [[0xFF], [0x61, 0xFF], [0x61, 0], [0xC3]] as [[UInt8]])
+    func bodiesOfError(bytes: [UInt8]) throws {
+        let request = URLRequest("POST", body: Data(bytes))
+        let text = try logged(request, .error(APIError.transport(request, underlying: URLError(.timedOut))), .bodies)
+        #expect(text.hasSuffix(" 34 ms\n  > \(bytes.count) bytes that are no text"))
+    }
+
+    @Test("A body that is a stream is not read")
+    func stream() throws {
+        var request = URLRequest("POST")
+        let stream = InputStream(data: Data("s3cret".utf8))
+        request.httpBodyStream = stream
+        #expect(try logged(request, .status(200), .bodies).hasSuffix("\n  > (a stream)"))
+        #expect(stream.streamStatus == .notOpen)
+    }
+
+    @Test("A long body is cut")
+    func long() throws {
+        let text = try logged(URLRequest("GET"), .status(200, body: String(repeating: "é", count: 100_000)), .bodies)
+        let line = try #require(text.split(separator: "\n").last)
+        #expect(line.utf8.count <= 1024 + 4)
+        #expect(line.hasSuffix("é…"))
+    }
+
+    @Test("Nothing that was sent or received can begin a line or command a terminal")
+    func forging() throws {
+        let forged = "x\r\nGET https://api.example.com/forged: 200 OK\u{85}a\u{2028}b\u{1B}[2J\u{9B}2J\u{7F}\u{B}\u{C}"
+        var request = URLRequest("GET\nGET https://forged", body: Data(forged.utf8))
+        request.allHTTPHeaderFields = ["X-A": forged, "X-B\nGET https://forged": "b"]
+        let next = Answers(.status(500, body: forged)).next
+        _ = middleware(.bodies).intercept(request, next: next).subscribe { _ in }
+        _ = middleware(.line).intercept(request, next: Answers(.error(TestError(forged))).next).subscribe { _ in }
+        for text in log.entries {
+            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() where index > 0 {
+                #expect(line.hasPrefix("  > ") || line.hasPrefix("  < "), "\(text)")
+            }
+            let scalars = text.unicodeScalars.filter { $0 != "\n" && ($0.properties.generalCategory == .control || $0 == "\u{2028}") }
+            #expect(scalars.isEmpty, "\(text)")
+        }
+        #expect(log.count == 2)
+        #expect(log.entries.last?.contains("\n") == false)
+    }
+
+    @Test("Each attempt has its line when it stands behind the retry")
+    func attempts() {
+        let next = Answers(.status(503), .status(200)).next
+        let logging = middleware(.line)
+        _ = RetryMiddleware(scheduler: scheduler, random: { 1 }).intercept(URLRequest("GET")) { logging.intercept($0, next: next) }
+            .subscribe()
+        scheduler.run()
+        #expect(
+            log.entries == [
+                "GET https://api.example.com/items: 503 Service Unavailable, 0 bytes, 0 ms",
+                "GET https://api.example.com/items: 200 OK, 0 bytes, 0 ms",
+            ])
+    }
+
+    @Test("On standard error, lines of several threads stay whole")
+    func standardError() async throws {
+        #if os(Linux) || os(macOS)
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let middleware = LoggingMiddleware(.bodies)
+            let request = URLRequest("GET", headers: ["X-A": String(repeating: "a", count: 500)])
+            DispatchQueue.concurrentPerform(iterations: 200) { _ in
+                _ = middleware.intercept(request, next: Answers(.status(200)).next).subscribe()
+            }
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        let lines = text.split(separator: "\n").filter { $0.contains("items") || $0.contains("X-A") }
+        #expect(lines.count == 400)
+        for (index, line) in lines.enumerated() {
+            #expect(index % 2 == 0 ? line.hasPrefix("GET https://api.example.com/items: 200 OK, 0 bytes, ") : line.count == 509)
+        }
+        #endif
+    }
+}
