@@ -17,10 +17,7 @@ extension URLRequest {
         httpMethod = request.method.rawValue
 
         for (name, value) in request.headers {
-            guard name.isToken else { throw APIError.invalid("its header name \"\(name)\" is no token (RFC 9110, section 5.6.2)") }
-            guard value.isFieldValue else {
-                throw APIError.invalid("its header \(name) has a line break or a NUL in its value")
-            }
+            try HTTPHeaders.check(name, value)
             setValue(value, forHTTPHeaderField: name)
         }
         if request.headers["Accept"] == nil, APIResponse.isJSON(type(of: request).Response) {
@@ -40,6 +37,14 @@ extension URLRequest {
     func checkBody() throws {
         guard let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()), httpBody != nil || httpBodyStream != nil else { return }
         throw APIError.invalid("\(httpMethod) has no body: send it with another method, or put the values into the query")
+    }
+}
+
+extension HTTPHeaders {
+    /// Throws for a field that HTTP does not allow (RFC 9110, section 5.5).
+    static func check(_ name: String, _ value: String) throws {
+        guard name.isToken else { throw APIError.invalid("its header name \"\(name)\" is no token (RFC 9110, section 5.6.2)") }
+        guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a line break or a NUL in its value") }
     }
 }
 
