@@ -1,0 +1,44 @@
+import Foundation
+
+/// Bytes as a POSIX shell reads them (POSIX.1-2017, Shell Command Language, section 2.2).
+struct ShellText {
+    let bytes: Data
+
+    init(_ text: String) { bytes = Data(text.utf8) }
+
+    init(_ bytes: Data) { self.bytes = bytes }
+
+    /// One word that is exactly these bytes, which hold no NUL and do not end in a line break unless they are ``isPlain``.
+    var word: String {
+        guard let plain else { return "\"$(\(printf))\"" }
+        return "'\(plain.replacingOccurrences(of: "'", with: #"'\''"#))'"
+    }
+
+    /// A command that prints exactly these bytes.
+    var printf: String {
+        let format = bytes.map { byte in
+            switch byte {
+            case UInt8(ascii: "%"): "%%"
+            case UInt8(ascii: "\\"): #"\\"#
+            case UInt8(ascii: "'"), ..<0x20, 0x7F...: octal(byte)
+            default: String(UnicodeScalar(byte))
+            }
+        }.joined()
+        // A hyphen would begin an option.
+        return format.hasPrefix("-") ? "printf '\(octal(UInt8(ascii: "-")))\(format.dropFirst())'" : "printf '\(format)'"
+    }
+
+    /// Whether the bytes are text that may stand in a command as it is: a terminal would act on control characters while it is pasted, and a
+    /// system takes no word of 128 KiB.
+    var isPlain: Bool { plain != nil }
+
+    private var plain: String? {
+        guard bytes.count < 100_000, let text = String(data: bytes, encoding: .utf8) else { return nil }
+        return text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control } ? text : nil
+    }
+
+    private func octal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 8)
+        return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+    }
+}

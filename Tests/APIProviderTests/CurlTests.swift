@@ -1,0 +1,246 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+#if os(Linux) || os(macOS)
+/// A shell that has a stand-in for curl: it notes each of its arguments, and what comes on its standard input where that is asked for.
+private struct Shell: Sendable, CustomTestStringConvertible {
+    let name: String
+    var testDescription: String { name }
+
+    /// `sh`, and what else there is.
+    static let all = ["sh", "dash", "bash", "zsh", "ksh", "busybox"].map(Shell.init)
+        .filter { shell in paths.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(shell.name)") } }
+
+    static let hasCurl = paths.contains { FileManager.default.isExecutableFile(atPath: "\($0)/curl") }
+
+    private static let paths = (ProcessInfo.processInfo.environment["PATH"] ?? "/bin").split(separator: ":")
+
+    struct Call: Equatable {
+        var arguments: [Data]
+        var input = Data()
+
+        /// The one argument after the option.
+        func value(of option: String) -> Data? {
+            arguments.firstIndex(of: Data(option.utf8)).map { arguments[$0 + 1] }
+        }
+
+        var headers: [String] {
+            zip(arguments, arguments.dropFirst()).filter { $0.0 == Data("--header".utf8) }.map { String(decoding: $0.1, as: UTF8.self) }
+        }
+
+        var body: Data? { value(of: "--data-binary") == Data("@-".utf8) ? input : value(of: "--data-raw") }
+    }
+
+    /// What curl would have been given.
+    func call(_ command: String) throws -> Call {
+        let curl = #"curl() { printf '%s\000' "$@"; printf 'end\000'; case "$*" in *'--data-binary @-'*) cat;; esac; }"#
+        let output = try run(curl + "\n" + command)
+        let end = try #require(output.range(of: Data("end\0".utf8), options: .backwards))
+        let arguments = output[..<end.lowerBound].split(separator: 0, omittingEmptySubsequences: false).dropLast().map { Data($0) }
+        return Call(arguments: arguments, input: Data(output[end.upperBound...]))
+    }
+
+    @discardableResult
+    func run(_ script: String) throws -> Data {
+        // As a file, since a script may be longer than an argument.
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("curl-\(UUID().uuidString).sh")
+        try Data(script.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = (name == "busybox" ? [name, "sh"] : [name]) + [file.path]
+        process.standardInput = FileHandle.nullDevice
+        let (output, errors) = (Pipe(), Pipe())
+        (process.standardOutput, process.standardError) = (output, errors)
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        #expect(String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return data
+    }
+}
+
+@Suite("cURL", .timeLimit(.minutes(2)))
+struct CurlTests {
+    private static let hostile = [
+        "plain", "a b", "'", "''", "\"", "it's \"$HOME\" `id` $(id) ${PATH}", #"\"#, #"\n \\ \' \0"#, "*", "?", "~", "#", "!!",
+        "a;b|c&d<e>f",
+        "é 한글 🙂", "-x", "--data", "@file", "@-", "%s%n%%", "=", "[a]{b,c}", "  padded  ", "a\tb",
+    ]
+
+    @Test("A shell hands curl every value as it is", arguments: Shell.all)
+    fileprivate func quoting(shell: Shell) throws {
+        for value in Self.hostile {
+            let request = URLRequest("PUT", "https://api.example.com/\(value.count)", headers: ["X-A": value], body: Data(value.utf8))
+            let call = try shell.call(request.curlCommand(revealingSecrets: true))
+            let body = value == "a\tb" ? ["--data-binary", "@-"] : ["--data-raw", value]
+            let arguments =
+                ["--request", "PUT", "--header", "X-A: \(value)", "--header", "Content-Type:"] + body
+                + ["--url", "https://api.example.com/\(value.count)"]
+            #expect(call.arguments == arguments.map { Data($0.utf8) }, "\(value)")
+            #expect(call.body == Data(value.utf8))
+        }
+    }
+
+    @Test("A body comes out as it went in, whatever its bytes", arguments: Shell.all)
+    fileprivate func bodies(shell: Shell) throws {
+        let bodies = [
+            Data(), Data("\n".utf8), Data("a\n\n".utf8), Data("\n\na\r\nb\r\n".utf8), Data(0...255), Data([0]),
+            Data([0xFF, 0xFE, 0x27, 0x25]),
+            Data("-e \u{1B}[2J".utf8), Data("\u{0}01234567\u{1}8".utf8), Data("%s\u{0}\\n\\".utf8), Data("{\n  \"a\": 1\n}\n".utf8),
+            Data(repeating: 0x61, count: 300_000), Data(String(repeating: "é", count: 60_000).utf8),
+        ]
+        for body in bodies {
+            let call = try shell.call(URLRequest("POST", body: body).curlCommand(revealingSecrets: true))
+            #expect(call.body == body, "\(body.prefix(20).map { $0 })")
+        }
+    }
+
+    @Test("The URL is the request's, without curl's own globbing")
+    fileprivate func url() throws {
+        for url in [
+            "https://h/p?q=a%20b&c='$x'", "https://h/p?a%5B%5D=1&b={c}", "http://[::1]:8080/p", "https://u:p@h/p;v=1,2!*()#fragment",
+        ] {
+            let request = URLRequest("GET", url)
+            let call = try Shell(name: "sh").call(request.curlCommand(revealingSecrets: true))
+            let address = try #require(request.url).absoluteString
+            #expect(call.value(of: "--url") == Data(address.utf8))
+            #expect(call.arguments.contains(Data("--globoff".utf8)) == address.contains { "[]{}".contains($0) })
+        }
+    }
+
+    @Test(
+        "A method and a body go together as curl takes them",
+        arguments: [
+            ("GET", nil, []), ("HEAD", nil, ["--head"]), ("DELETE", nil, ["--request", "DELETE"]),
+            // RFC 9110, section 8.6: they say that there is nothing.
+            ("POST", nil, ["--request", "POST", "--header", "Content-Type:", "--data-raw", ""]),
+            ("PUT", nil, ["--request", "PUT", "--header", "Content-Type:", "--data-raw", ""]),
+            // URLSession and curl both call it a form.
+            ("POST", "a=1", ["--request", "POST", "--data-raw", "a=1"]),
+            ("PATCH", "a=1", ["--request", "PATCH", "--header", "Content-Type:", "--data-raw", "a=1"]),
+            ("DELETE", "a=1", ["--request", "DELETE", "--header", "Content-Type:", "--data-raw", "a=1"]),
+            ("GET", "a=1", ["--request", "GET", "--header", "Content-Type:", "--data-raw", "a=1"]),
+            ("HEAD", "a=1", ["--request", "HEAD", "--header", "Content-Type:", "--data-raw", "a=1"]),
+            ("$(id)'", nil, ["--request", "$(id)'"]),
+        ] as [(String, String?, [String])])
+    fileprivate func methods(method: String, body: String?, arguments: [String]) throws {
+        let request = URLRequest(method, "https://h/p", body: body.map { Data($0.utf8) })
+        #expect(
+            try Shell(name: "sh").call(request.curlCommand()).arguments == (arguments + ["--url", "https://h/p"]).map { Data($0.utf8) })
+    }
+
+    @Test("Headers are in order, and an empty one is sent empty")
+    fileprivate func headers() throws {
+        let request = URLRequest("GET", headers: ["x-b": "2", "X-A": "1", "Accept": "", "X-C": ";", "X-D": ":"])
+        let headers = ["Accept;", "X-A: 1", "x-b: 2", "X-C: ;", "X-D: :"]
+        #expect(try Shell(name: "sh").call(request.curlCommand()).headers == headers)
+        for _ in 0..<20 { #expect(URLRequest("GET", headers: request.allHTTPHeaderFields ?? [:]).curlCommand() == request.curlCommand()) }
+    }
+
+    @Test("A header that HTTP does not allow is left out")
+    fileprivate func illegalHeaders() throws {
+        let request = URLRequest("GET", headers: ["X-A": "a\r\nX-B: b", "@/etc/hosts": "c", "X-D": "d"])
+        #expect(try Shell(name: "sh").call(request.curlCommand()).headers == ["X-D: d"])
+    }
+
+    @Test("A command for people has an option on each line")
+    fileprivate func text() {
+        let request = URLRequest("POST", headers: ["Content-Type": "application/json"], body: Data(#"{"name":"it's"}"#.utf8))
+        #expect(
+            request.curlCommand() == #"""
+                curl --request 'POST' \
+                  --header 'Content-Type: application/json' \
+                  --data-raw '{"name":"it'\''s"}' \
+                  --url 'https://api.example.com/items'
+                """#)
+        let binary = URLRequest("POST", headers: ["Content-Type": "a/b"], body: Data("--b\r\n100% \u{0}'".utf8))
+        #expect(
+            binary.curlCommand() == #"""
+                printf '\055-b\015\012100%% \000\047' |
+                  curl --request 'POST' \
+                  --header 'Content-Type: a/b' \
+                  --data-binary @- \
+                  --url 'https://api.example.com/items'
+                """#)
+    }
+
+    @Test("Secrets are masked unless they are asked for, and the command says so")
+    fileprivate func masked() throws {
+        let request = URLRequest(
+            "POST", "https://u:s3cret@api.example.com/p?page=s3cret",
+            headers: ["Authorization": "Bearer s3cret", "Cookie": "a=s3cret", "X-Api-Key": "s3cret", "Accept": "a/b"],
+            body: Data(#"{"name":"me","password":"s3cret"}"#.utf8))
+        #expect(
+            request.curlCommand() == #"""
+                : 'Secrets are masked: curlCommand(revealingSecrets: true) shows them.'
+                curl --request 'POST' \
+                  --header 'Accept: a/b' \
+                  --header 'Authorization: …' \
+                  --header 'Cookie: …' \
+                  --header 'X-Api-Key: …' \
+                  --data-raw '{"name":"me","password":"…"}' \
+                  --url 'https://api.example.com/p?page=…'
+                """#)
+        let revealed = request.curlCommand(revealingSecrets: true)
+        #expect(revealed.components(separatedBy: "s3cret").count == 7)
+        #expect(!revealed.contains("masked"))
+        #expect(try Shell(name: "sh").call(request.curlCommand()).headers.count == 4)
+    }
+
+    @Test("A body that is text only in part has its secrets masked, too")
+    fileprivate func maskedBinary() throws {
+        let part = Data("--b\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\n".utf8) + Data([0xFF, 0, 0xE9])
+        let secret = Data("\r\n--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\ns3cret&s3cret\r\n--b--\r\n".utf8)
+        let call = try Shell(name: "sh").call(URLRequest("POST", body: part + secret).curlCommand())
+        let body = try #require(call.body)
+        #expect(body.starts(with: part))
+        #expect(body.range(of: Data("s3cret".utf8)) == nil)
+        #expect(try Shell(name: "sh").call(URLRequest("POST", body: part).curlCommand()).body == part)
+    }
+
+    @Test("A stream is not read, and the command says so")
+    fileprivate func stream() throws {
+        var request = URLRequest("PUT")
+        let stream = InputStream(data: Data("s3cret".utf8))
+        request.httpBodyStream = stream
+        let command = request.curlCommand()
+        #expect(command.hasPrefix(": 'The body is a stream, which is not read here: give it to curl on its standard input.'\ncurl "))
+        #expect(try Shell(name: "sh").call(command).value(of: "--data-binary") == Data("@-".utf8))
+        #expect(stream.streamStatus == .notOpen)
+    }
+
+    @Test("A real curl sends what the provider sends", .enabled(if: Shell.hasCurl))
+    fileprivate func sent() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond() }
+        let requests: [ProbeRequest<Empty>] = [
+            ProbeRequest(
+                baseURL: server.url, path: "/a/\("b c")", query: ["q": "[1-3]{x}'$"], headers: ["X-Empty": "", "X-A": "'\"$`\\é"]),
+            ProbeRequest(baseURL: server.url, method: .head),
+            ProbeRequest(baseURL: server.url, method: .post, body: .json(["a": "@it's\n\"$HOME\""])),
+            ProbeRequest(baseURL: server.url, method: .put, body: .data(Data(0...255), contentType: "application/octet-stream")),
+            ProbeRequest(baseURL: server.url, method: .patch, body: .form(["a b": "@c&d"])),
+            ProbeRequest(baseURL: server.url, method: .post),
+            ProbeRequest(baseURL: server.url, method: .put, body: .data(Data(), contentType: "a/b")),
+        ]
+        let names = ["content-type", "content-length", "x-empty", "x-a", "accept"]
+        for request in requests {
+            _ = try await DefaultAPIProvider(configuration: .ephemeral).request(request).value
+            try Shell(name: "sh").run(try request.urlRequest().curlCommand(revealingSecrets: true) + " --silent")
+            let pair = server.requests.suffix(2)
+            #expect(pair.first?.method == pair.last?.method)
+            #expect(pair.first?.target == pair.last?.target)
+            #expect(pair.first?.body == pair.last?.body)
+            #expect(names.map { pair.first?.headers[$0] } == names.map { pair.last?.headers[$0] }, "\(request)")
+        }
+    }
+}
+#endif
