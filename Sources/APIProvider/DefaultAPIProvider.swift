@@ -70,8 +70,10 @@ public struct DefaultAPIProvider: APIProvider {
     /// ```
     ///
     /// The body is streamed to a hidden file in the folder of `destination`, which takes its place when it is whole; memory stays flat, but
-    /// with a ``Transport`` of your own that has no `download`. The request's `validate` sees an empty body, and `decode` is not called. On
-    /// failure, on a status outside of 200...299, whose body is in the error, and on dispose the destination is untouched and nothing is
+    /// with a ``Transport`` of your own that has no `download`. The request's `validate` sees an empty body, and `decode` is not called: let
+    /// its `Response` be `Void`, which asks for no JSON.
+    ///
+    /// On failure, on a status outside of 200...299, whose body is in the error, and on dispose the destination is untouched and nothing is
     /// left behind. (A request whose `validate` lets such a status pass, such as 304, succeeds with the destination as it was.) The limit of
     /// ``URLSessionTransport/init(configuration:maximumResponseSize:)`` counts for downloads too.
     ///
