@@ -189,6 +189,16 @@ struct DownloadTests {
         #expect(try content() == "body")
     }
 
+    @Test("A response whose head comes again leaves one file, with all that came")
+    func secondHead() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [TwoHeadsProtocol.self]
+        let provider = DefaultAPIProvider(configuration: configuration)
+        _ = try await provider.download(ProbeRequest<Empty>(), to: destination).value
+        #expect(try content() == "part;part;")
+        #expect(try folder.names == ["file.bin"])
+    }
+
     @Test("When dispose returns, nothing is left behind, and nothing comes")
     func disposed() async throws {
         let (hasArrived, arrived) = AsyncStream.makeStream(of: Void.self)
@@ -249,5 +259,23 @@ struct DownloadTests {
         try await #require(throws: APIError.self) {
             try await (provider ?? self.provider).download(ProbeRequest<Empty>(baseURL: url), to: destination ?? self.destination).value
         }
+    }
+}
+
+/// Tells of a response twice, as a session does of `multipart/x-mixed-replace`.
+private final class TwoHeadsProtocol: URLProtocol {
+    override static func canInit(with request: URLRequest) -> Bool { true }
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+
+    override func startLoading() {
+        guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil) else {
+            return
+        }
+        for _ in 0..<2 {
+            client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+            client?.urlProtocol(self, didLoad: Data("part;".utf8))
+        }
+        client?.urlProtocolDidFinishLoading(self)
     }
 }

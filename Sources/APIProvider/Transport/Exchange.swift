@@ -46,7 +46,8 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
     /// The status says where the body goes. False when it cannot go there.
     func begin(_ response: URLResponse) -> Bool {
         guard let destination, (response as? HTTPURLResponse)?.isAccepted == true else { return true }
-        return go { try underWay.withLock { try $0?.file = PartialFile(beside: destination) } }
+        // The head of a response may come again: that of `multipart/x-mixed-replace` does.
+        return go { try underWay.withLock { if $0?.file == nil { try $0?.file = PartialFile(beside: destination) } } }
     }
 
     /// False once nothing more is wanted.
