@@ -235,7 +235,7 @@ struct AuthenticationMiddlewareTests {
         #expect(count.count == 2)
     }
 
-    @Test("20 requests on threads of their own make one refresh, 200 rounds over")
+    @Test("20 requests on threads of their own make one refresh, 1,000 rounds over")
     func races() {
         let server = Server(valid: "0")
         let refreshes = Locked(0)
@@ -250,7 +250,7 @@ struct AuthenticationMiddlewareTests {
                 return Disposables.create()
             }
         }
-        for round in 1...200 {
+        for round in 1...1000 {
             server.accept("\(round)")
             let events = Log<SingleEvent<APIResponse>>()
             let group = DispatchGroup()
