@@ -30,6 +30,17 @@ extension URLSessionConfiguration {
     }
 }
 
+extension OperationQueue {
+    /// What a session calls its delegate on, one call at a time.
+    static func ofDelegate() -> OperationQueue? {
+        #if canImport(FoundationNetworking)
+        return DelegateQueue()
+        #else
+        return nil
+        #endif
+    }
+}
+
 extension URLRequest {
     /// The request as the session takes it.
     func adapted(cookies: HTTPCookieStorage?) -> URLRequest {
@@ -75,6 +86,13 @@ extension URLAuthenticationChallenge {
 }
 
 #if canImport(FoundationNetworking)
+/// An operation for each call costs several times what the call does.
+private final class DelegateQueue: OperationQueue, @unchecked Sendable {  // It adds nothing that changes.
+    private let queue = DispatchQueue(label: "APIProvider.session")
+
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
+}
+
 extension TimeInterval {
     /// Timers are cut to whole seconds and fire a little early; an endless one traps, as do others that are no sensible number.
     fileprivate var notEarly: TimeInterval { self < 1_000_000 ? Swift.max(rounded(.up), 0) + 1 : 1_000_000 }

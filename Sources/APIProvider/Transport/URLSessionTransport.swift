@@ -53,7 +53,7 @@ public final class URLSessionTransport: Transport {
         configuration.httpAdditionalHeaders = nil
         cookies = configuration.takeCookies()
         delegate = SessionDelegate(maximumResponseSize: maximumResponseSize, lender: lender)
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .ofDelegate())
     }
 
     deinit { session.finishTasksAndInvalidate() }
