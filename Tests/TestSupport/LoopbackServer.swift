@@ -1,19 +1,9 @@
 package import Foundation
 import MiniRx
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// A server on a loopback socket that does with each connection what the test says, byte by byte if need be.
 ///
-/// A connection has a thread of its own and serves one request: it is closed when the handler returns.
+/// A connection has a thread of its own. When the handler returns, the server closes its end and waits for the client to close the other.
 package final class LoopbackServer: Sendable {
     /// A request as it came over the wire. Names of headers are in lower case.
     package struct Request: Sendable {
@@ -25,19 +15,29 @@ package final class LoopbackServer: Sendable {
 
     package let url: URL
     private let log = Log<Request>()
+    private let connections = OpenCount()
     private let listener: Socket
 
-    package init(_ handle: @escaping @Sendable (Request, Connection) -> Void) throws {
+    /// A server that reads one request from each connection.
+    package convenience init(_ handle: @escaping @Sendable (Request, Connection) -> Void) throws {
+        try self.init(connected: { connection in
+            guard let request = connection.readRequest() else { return }
+            handle(request, connection)
+        })
+    }
+
+    /// A server that reads nothing by itself.
+    package init(connected handle: @escaping @Sendable (Connection) -> Void) throws {
         listener = try Socket.listening()
         url = listener.url
-        Thread.detachNewThread { [listener, log] in
+        Thread.detachNewThread { [listener, log, connections] in
             while let socket = listener.accept() {
+                connections.opened()
                 Thread.detachNewThread {
-                    let connection = Connection(socket: socket)
-                    defer { socket.close() }
-                    guard let request = connection.readRequest() else { return }
-                    log.append(request)
-                    handle(request, connection)
+                    let connection = Connection(socket: socket, log: log)
+                    handle(connection)
+                    connection.end()
+                    connections.closed()
                 }
             }
             listener.close()
@@ -49,6 +49,9 @@ package final class LoopbackServer: Sendable {
     /// What has come so far.
     package var requests: [Request] { log.entries }
 
+    /// Returns once no connection is open any more at either end.
+    package func allClosed() async { await connections.zero() }
+
     /// A URL on which nobody listens. The port is kept for the rest of the process, so that nobody else can.
     package static func refusingURL() throws -> URL { try Socket.bound().url }
 }
@@ -56,6 +59,13 @@ package final class LoopbackServer: Sendable {
 /// The server's end of a connection.
 package struct Connection: Sendable {
     fileprivate let socket: Socket
+    fileprivate let log: Log<LoopbackServer.Request>
+    private let isReset = Locked(false)
+
+    fileprivate init(socket: Socket, log: Log<LoopbackServer.Request>) {
+        self.socket = socket
+        self.log = log
+    }
 
     /// Sends a whole response, with a Content-Length.
     package func respond(_ status: String = "200 OK", headers: [String: String] = [:], body: String = "") {
@@ -67,12 +77,46 @@ package struct Connection: Sendable {
     }
 
     /// Sends bytes as they are.
-    package func send(_ text: String) { socket.write(Data(text.utf8)) }
+    @discardableResult
+    package func send(_ text: String) -> Bool { send(Data(text.utf8)) }
+
+    /// Sends bytes as they are. False once the client has closed its end.
+    @discardableResult
+    package func send(_ bytes: Data) -> Bool { socket.write(bytes) }
+
+    /// Ends the connection with an RST and not, as else, with a FIN.
+    package func reset() { isReset.withLock { $0 = true } }
+
+    /// Waits for the first bytes.
+    package func readSome() { _ = socket.read() }
 
     /// Waits until the client has closed its end.
     package func waitUntilClosed() { while socket.read() != nil {} }
 
-    fileprivate func readRequest() -> LoopbackServer.Request? {
+    fileprivate func end() {
+        if isReset.withLock({ $0 }) {
+            socket.dropUnsent()
+        } else {
+            socket.finish()
+            waitUntilClosed()
+        }
+        socket.close()
+    }
+
+    /// Reads a request with its body; `nil` when the client has closed its end.
+    package func readRequest() -> LoopbackServer.Request? {
+        guard let (head, start) = readHead() else { return nil }
+        var body = start
+        if head.headers["expect"]?.lowercased() == "100-continue" { send("HTTP/1.1 100 Continue\r\n\r\n") }
+        while body.count < Int(head.headers["content-length"] ?? "") ?? 0, let bytes = socket.read() { body += bytes }
+        let request = LoopbackServer.Request(method: head.method, target: head.target, headers: head.headers, body: body)
+        log.append(request)
+        return request
+    }
+
+    /// Reads a request, and of its body only what comes along with the head.
+    @discardableResult
+    package func readHead() -> (head: LoopbackServer.Request, bodyStart: Data)? {
         var received = Data()
         let end = Data("\r\n\r\n".utf8)
         while received.range(of: end) == nil {
@@ -87,90 +131,7 @@ package struct Connection: Sendable {
             let parts = line.split(separator: ":", maxSplits: 1)
             headers[parts[0].lowercased()] = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
         }
-        var body = Data(received[head.upperBound...])
-        if headers["expect"]?.lowercased() == "100-continue" { send("HTTP/1.1 100 Continue\r\n\r\n") }
-        while body.count < Int(headers["content-length"] ?? "") ?? 0, let bytes = socket.read() { body += bytes }
-        return .init(method: String(words[0]), target: String(words[1]), headers: headers, body: body)
+        let request = LoopbackServer.Request(method: String(words[0]), target: String(words[1]), headers: headers, body: Data())
+        return (request, Data(received[head.upperBound...]))
     }
-}
-
-/// A POSIX socket.
-private struct Socket: Sendable {
-    let descriptor: Int32
-
-    struct Failure: Error { let call: String, code: Int32 }
-
-    static func listening() throws -> Socket {
-        let socket = try bound()
-        guard listen(socket.descriptor, 128) == 0 else { throw Failure(call: "listen", code: errno) }
-        return socket
-    }
-
-    static func bound() throws -> Socket {
-        #if canImport(Glibc) || canImport(Android)
-        let type = Int32(SOCK_STREAM.rawValue)
-        #else
-        let type = SOCK_STREAM
-        #endif
-        let socket = Socket(descriptor: socket(AF_INET, type, 0))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket.descriptor, $0, size) == 0 }
-        }
-        guard isBound else { throw Failure(call: "bind", code: errno) }
-        return socket
-    }
-
-    var url: URL {
-        var components = URLComponents()
-        (components.scheme, components.host, components.port) = ("http", "127.0.0.1", port)
-        guard let url = components.url else { preconditionFailure("No URL can be made of port \(port).") }
-        return url
-    }
-
-    private var port: Int {
-        var address = sockaddr_in()
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
-        }
-        return Int(UInt16(bigEndian: address.sin_port))
-    }
-
-    func accept() -> Socket? {
-        let accepted = Foundation.accept(descriptor, nil, nil)
-        #if canImport(Darwin)
-        var isOn: Int32 = 1
-        setsockopt(accepted, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        #endif
-        return accepted >= 0 ? Socket(descriptor: accepted) : nil
-    }
-
-    func read() -> Data? {
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        let count = recv(descriptor, &buffer, buffer.count, 0)
-        return count > 0 ? Data(buffer[..<count]) : nil
-    }
-
-    func write(_ data: Data) {
-        #if canImport(Darwin)
-        let flags: Int32 = 0
-        #else
-        let flags = Int32(MSG_NOSIGNAL)
-        #endif
-        var rest = data[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, flags) }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
-    }
-
-    /// Wakes whoever waits in `accept` or `read`.
-    func shutdown() { _ = Foundation.shutdown(descriptor, Int32(SHUT_RDWR)) }
-
-    func close() { _ = Foundation.close(descriptor) }
 }
