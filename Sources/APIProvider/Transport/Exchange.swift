@@ -23,8 +23,6 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
     private let underWay: Locked<UnderWay?>
     private var data = Data()
     private var transferred = TransferProgress()
-    /// What ended the exchange before the session did.
-    private var failure: (any Error)?
     var isChallenged = false
 
     /// - Parameter destination: The file for the body of an accepted response; `nil` keeps every body in memory.
@@ -50,27 +48,28 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
         return go { try underWay.withLock { if $0?.file == nil { try $0?.file = PartialFile(beside: destination) } } }
     }
 
-    /// False once nothing more is wanted.
+    /// False when this chunk cannot be taken.
     func receive(_ chunk: Data, from task: URLSessionTask, maximum: Int?) -> Bool {
-        guard failure == nil, let file = underWay.withLock({ $0.map(\.file) }) else { return false }
+        guard let file = underWay.withLock({ $0.map(\.file) }) else { return true }
         transferred.bytesReceived += Int64(chunk.count)
-        let isWithinLimits = go {
+        let isTaken = go {
             if let maximum, transferred.bytesReceived > maximum { throw URLError.passed(maximum) }
             if let file { try file.append(chunk) } else { data.append(chunk) }
         }
-        guard isWithinLimits else { return false }
+        guard isTaken else { return false }
         transferred.bytesToReceive = task.countOfBytesExpectedToReceive > 0 ? task.countOfBytesExpectedToReceive : nil
         report()
         return true
     }
 
+    /// A failed step ends the exchange at once: what the session has already queued, it may take long to deliver.
     private func go(_ step: () throws -> Void) -> Bool {
         do {
             try step()
             return true
         } catch {
-            failure = error
             data = Data()
+            complete(nil, error)
             return false
         }
     }
@@ -98,7 +97,7 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
             let response = response as? HTTPURLResponse
             // On Linux the response comes whole, then the challenge, and when that is rejected, this error.
             let isWhole = isChallenged && response != nil && (error as? URLError)?.code == .cancelled
-            if let error = failure ?? (isWhole ? nil : error) { throw error }
+            if let error, !isWhole { throw error }
             guard let response else { throw URLError(.badServerResponse) }
             try file?.moveToDestination()
             return .success(APIResponse(request: request, response: response, data: data))
