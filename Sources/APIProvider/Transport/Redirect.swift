@@ -9,7 +9,8 @@ extension APIResponse {
     func redirectedRequest() -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(statusCode), let from = request.url,
             let location = value(forHTTPHeaderField: "Location"), let to = URL(string: location, relativeTo: from)?.absoluteURL,
-            let scheme = to.scheme?.lowercased(), scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
+            to.host?.isEmpty == false, let scheme = to.scheme?.lowercased(),
+            scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
         else { return nil }
 
         var next = request
