@@ -1,4 +1,5 @@
 import Foundation
+import MiniRx
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -27,6 +28,26 @@ extension URLSessionConfiguration {
         #else
         return nil
         #endif
+    }
+
+    /// `timeoutIntervalForResource`, where the session does not see to it.
+    var timeoutOfResource: DispatchTimeInterval? {
+        #if canImport(FoundationNetworking)
+        // A session there never ends a response that comes forever; seven days is what a configuration has that sets none.
+        let isSet = timeoutIntervalForResource > 0 && timeoutIntervalForResource < 604_800
+        return isSet ? .milliseconds(Int(timeoutIntervalForResource * 1000)) : nil
+        #else
+        return nil
+        #endif
+    }
+}
+
+extension Single {
+    /// Fails as a session does when the whole response has not come in time.
+    func failing(after timeout: DispatchTimeInterval?, _ request: URLRequest) -> Single {
+        guard let timeout else { return self }
+        return self.timeout(timeout, scheduler: ConcurrentDispatchQueueScheduler(qos: .default))
+            .mapError { $0 is RxError ? APIError.transport(request, underlying: URLError(.timedOut)) : $0 }
     }
 }
 

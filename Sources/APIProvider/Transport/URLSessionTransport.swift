@@ -11,6 +11,9 @@ public import FoundationNetworking
 /// and body; credentials are dropped when scheme, host or port changes; `https` is never left for `http`. A challenge for a user name and a
 /// password is not answered: the 401 is the response. Events come on a background queue.
 ///
+/// The configuration's `timeoutIntervalForRequest` is for silence, and its `timeoutIntervalForResource` for each request as a whole.
+/// <doc:BadNetworks> shows what comes of each kind of failure.
+///
 /// A request that is in flight ends though the transport is let go.
 public final class URLSessionTransport: Transport {
     static let maximumRedirects = 20
@@ -19,6 +22,7 @@ public final class URLSessionTransport: Transport {
     private let delegate: SessionDelegate
     private let additionalHeaders: HTTPHeaders
     private let cookies: HTTPCookieStorage?
+    private let timeout: DispatchTimeInterval?
 
     /// A transport with a session of `configuration`, which is copied.
     ///
@@ -52,6 +56,7 @@ public final class URLSessionTransport: Transport {
         additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
         configuration.httpAdditionalHeaders = nil
         cookies = configuration.takeCookies()
+        timeout = configuration.timeoutOfResource
         delegate = SessionDelegate(maximumResponseSize: maximumResponseSize, lender: lender)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .ofDelegate())
     }
@@ -112,6 +117,7 @@ public final class URLSessionTransport: Transport {
             task.resume()
             return Disposables.create { exchange.cancel(task) }
         }
+        .failing(after: timeout, request)
     }
 }
 
