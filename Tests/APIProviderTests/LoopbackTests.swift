@@ -103,7 +103,7 @@ struct LoopbackTests {
         #expect(error.urlError?.code == .cannotConnectToHost)
         #expect(
             error.description
-                == "GET \(url) failed: the connection was refused; is a server listening at 127.0.0.1:\(url.port ?? 0)? (URLError -1004).")
+                == "GET \(url) failed: no connection could be made; is a server listening at 127.0.0.1:\(url.port ?? 0)? (URLError -1004).")
     }
 
     @Test("Disposing cancels the request, closes the connection and is silent")

@@ -24,7 +24,7 @@ public struct APIResponse: Sendable {
     public var statusCode: Int { response.statusCode }
 
     /// The value of the header field `name`, in any case. Fields of the same name are joined with `", "`.
-    public func value(forHTTPHeaderField name: String) -> String? { response.value(forHTTPHeaderField: name) }
+    public func value(forHTTPHeaderField name: String) -> String? { response.values(forHTTPHeaderField: name) }
 
     /// Decodes the body, also that of an error: `error.response?.decode(GitHubError.self)`.
     ///

@@ -12,13 +12,21 @@ extension URLError {
         let port = url?.port ?? (url?.scheme == "https" ? 443 : 80)
         let text =
             switch code {
-            case .cannotConnectToHost: "the connection was refused; is a server listening at \(host):\(port)?"
+            case .cannotConnectToHost: "no connection could be made; is a server listening at \(host):\(port)?"
             case .cannotFindHost, .dnsLookupFailed: "the host \(host) was not found; check its spelling and the network"
-            case .timedOut: "it timed out; no data came from \(host) in time"
-            case .networkConnectionLost: "\(host) closed the connection before the response was whole"
+            case .timedOut: "it timed out; is \(host):\(port) up, and is the timeout long enough?"
+            case .networkConnectionLost: "\(host) closed the connection before the response was whole; a second try may succeed"
             case .notConnectedToInternet: "there is no network connection"
-            case .badServerResponse: "\(host) closed the connection without a response"
-            case .unsupportedURL, .badURL: "the answer or the URL is none that HTTP knows"
+            case .badServerResponse: "what came from \(host) is no HTTP response"
+            case .cannotParseResponse: "\(host):\(port) did not answer in valid HTTP; is it a web server, and the scheme right?"
+            case .cannotDecodeRawData: "\(host) sent a body that is not compressed as its Content-Encoding says"
+            case .cannotDecodeContentData: "\(host) sent a body with a Content-Encoding or Transfer-Encoding that is not known here"
+            case .secureConnectionFailed: "no secure connection could be made; does \(host):\(port) speak TLS?"
+            case .serverCertificateHasBadDate, .serverCertificateNotYetValid:
+                "the certificate of \(host) has expired, or is not valid yet; is the clock right?"
+            case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
+                "the certificate of \(host) is not trusted, or is for another name"
+            case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
             case .httpTooManyRedirects: "it was redirected more than \(URLSessionTransport.maximumRedirects) times"
             case .cancelled: "the session was invalidated"
             default: localizedDescription.withoutFullStop

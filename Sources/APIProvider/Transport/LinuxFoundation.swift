@@ -93,6 +93,39 @@ extension URLSessionTask {
     }
 }
 
+extension HTTPURLResponse {
+    /// The values of all fields of this name, in any case.
+    func values(forHTTPHeaderField name: String) -> String? {
+        #if canImport(FoundationNetworking)
+        // `value(forHTTPHeaderField:)` takes any one of those whose names are written in different cases.
+        let fields = allHeaderFields.map { (name: "\($0.key)", value: "\($0.value)") }
+        let values = fields.filter { $0.name.caseInsensitiveCompare(name) == .orderedSame }.sorted { $0.name < $1.name }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+        #else
+        return value(forHTTPHeaderField: name)
+        #endif
+    }
+}
+
+extension Error {
+    /// The error as it is on Apple's systems.
+    var named: any Error {
+        #if canImport(FoundationNetworking)
+        // What libcurl says in words comes as "unknown", or with a code that means something else.
+        guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
+        let text = error.localizedDescription
+        guard let code = URLError.named.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
+        var userInfo = error.userInfo
+        if code == .dataLengthExceedsMaximum {
+            userInfo[NSLocalizedDescriptionKey] = "the head of the response is larger than the system takes"
+        }
+        return URLError(code, userInfo: userInfo)
+        #else
+        return self
+        #endif
+    }
+}
+
 extension URLAuthenticationChallenge {
     /// Whether a user name and a password are asked for, and not whether to trust a certificate.
     var isForPassword: Bool {
@@ -112,6 +145,24 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {  // It 
     private let queue = DispatchQueue(label: "APIProvider.session")
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
+}
+
+extension URLError {
+    /// Words of libcurl; the first that are found count.
+    fileprivate static let named: [(code: Code, words: [String])] = [
+        (.networkConnectionLost, ["Empty reply", "transfer closed", "reset by peer", "unexpected eof", "Recv failure", "Send failure"]),
+        (.cannotParseResponse, ["HTTP/0.9", "Unsupported HTTP", "Unsupported response", "Content-Length", "chunk"]),
+        (.cannotParseResponse, ["writing header", "Header without", "byte in header"]),
+        (.dataLengthExceedsMaximum, ["response headers", "Out of memory", "larger than allowed"]),
+        (.cannotDecodeRawData, ["content unencoding"]),
+        (.cannotDecodeContentData, ["content encoding", "Transfer-Encoding"]),
+        (.serverCertificateHasBadDate, ["has expired"]),
+        (.serverCertificateNotYetValid, ["not yet valid"]),
+        (.serverCertificateUntrusted, ["certificate"]),
+        (.secureConnectionFailed, ["SSL", "TLS"]),
+        (.notConnectedToInternet, ["Network is unreachable"]),
+        (.cannotConnectToHost, ["Failed to connect"]),
+    ]
 }
 
 extension TimeInterval {

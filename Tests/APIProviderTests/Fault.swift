@@ -1,0 +1,211 @@
+import APIProvider
+import Foundation
+import TestSupport
+import Testing
+
+/// Something that goes wrong in a network, and what the library makes of it.
+struct Fault: Sendable, CustomTestStringConvertible {
+    enum Outcome: Sendable {
+        /// A value, of which this is the text.
+        case value(String)
+        /// `.unacceptableStatus`, with the sentence's end.
+        case status(Int, String)
+        /// `.transport` with a `URLError` of this name and code, and what the sentence says before the code.
+        case transport(String, Int, String)
+    }
+
+    /// What the server does, as the documentation has it.
+    let name: String
+    /// `nil`: there is no server.
+    var script: [Step]?
+    /// Whether the request is a `POST` of more than the system buffers.
+    var hasBody = false
+    /// Whether the request is for `https`.
+    var isSecure = false
+    let outcome: Outcome
+
+    var testDescription: String { name }
+    var method: String { hasBody ? "POST" : "GET" }
+
+    /// Whether it takes seconds.
+    var isSlow: Bool { timeout < 60 }
+
+    /// In seconds: long where it must not fire on a busy machine, and short where it must, or where less than the whole must reset it.
+    private var timeout: TimeInterval {
+        switch outcome {
+        case .transport("timedOut", _, _): 1
+        case .value(let text) where text.hasPrefix("slower"): 2
+        default: 60
+        }
+    }
+
+    init(_ name: String, _ outcome: Outcome, hasBody: Bool = false, isSecure: Bool = false, _ script: Step...) {
+        self.name = name
+        self.outcome = outcome
+        self.hasBody = hasBody
+        self.isSecure = isSecure
+        self.script = script.isEmpty ? nil : script
+    }
+
+    /// A server that reads the request and sends `response`.
+    init(_ name: String, _ outcome: Outcome, sends response: String, then next: Step...) {
+        self.name = name
+        self.outcome = outcome
+        script = [.readRequest, .send(response)] + next
+    }
+}
+
+extension Fault {
+    private static let maximum = 1_000_000
+    private static let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    private static let lost = Outcome.transport(
+        "networkConnectionLost", -1005, "HOST closed the connection before the response was whole; a second try may succeed")
+    private static let timedOut = Outcome.transport("timedOut", -1001, "it timed out; is HOST:PORT up, and is the timeout long enough?")
+    private static let noHTTP = Outcome.transport(
+        "cannotParseResponse", -1017, "HOST:PORT did not answer in valid HTTP; is it a web server, and the scheme right?")
+    private static let noTLS = Outcome.transport(
+        "secureConnectionFailed", -1200, "no secure connection could be made; does HOST:PORT speak TLS?")
+    private static let largeHead = Outcome.transport(
+        "dataLengthExceedsMaximum", -1103, "the head of the response is larger than the system takes")
+    private static let large = Outcome.transport(
+        "dataLengthExceedsMaximum", -1103, "the response is larger than the transport's maximumResponseSize of \(maximum) bytes")
+
+    private static let tenThousand = String(repeating: "a", count: 10_000)
+    private static let halfAGzip =
+        Data(base64Encoded: "H4sIAAAAAAACAw3K0QnAIAwA0VVuADfoNNIoCVQDMeD6zc/9vNP+TQ==") ?? Data()
+
+    static let all = [
+        Fault(
+            "refuses the connection",
+            .transport("cannotConnectToHost", -1004, "no connection could be made; is a server listening at HOST:PORT?")),
+        Fault("accepts it and is silent", timedOut, .waitUntilClosed),
+        Fault("closes it without a byte", lost, .readRequest),
+        Fault("closes it in the status line", lost, sends: "HTTP/1.1 20"),
+        Fault("closes it in the header, after a Content-Length", lost, sends: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A"),
+        Fault("closes it in the body", lost, sends: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"),
+        Fault("closes it in a chunk", lost, sends: chunked + "ff\r\nhalf"),
+        Fault("closes it between two chunks", lost, sends: chunked + "4\r\nhalf\r\n"),
+        Fault("closes it after a 1xx", lost, sends: "HTTP/1.1 103 Early Hints\r\n\r\n"),
+        Fault("closes it while the request's body is sent", lost, hasBody: true, .readHead),
+        Fault("resets it at once", lost, .readRequest, .reset),
+        Fault("resets it in the body", lost, sends: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", then: .reset),
+        Fault("resets it while the request's body is sent", lost, hasBody: true, .readHead, .reset),
+        Fault("sends garbage", noHTTP, sends: "\u{1}\u{2}garbage\r\n\r\n"),
+        Fault("speaks TLS where plain HTTP is expected", noHTTP, .readRequest, .send(Data([0x15, 3, 1, 0, 2, 2, 0x28]))),
+        Fault(
+            "speaks plain HTTP where TLS is expected", noTLS, isSecure: true, .readSome,
+            .send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")),
+        Fault("closes it in the TLS handshake", noTLS, isSecure: true, .readSome, .send(Data([0x16, 3, 3, 0, 90, 2]))),
+        Fault("resets it in the TLS handshake", lost, isSecure: true, .readSome, .send(Data([0x16, 3, 3, 0, 90, 2])), .reset),
+        Fault("sends a status line that ends after the status", noHTTP, sends: "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"),
+        Fault(
+            "sends a header in Latin-1", noHTTP, .readRequest,
+            .send(Data("HTTP/1.1 200 OK\r\nX-A: n".utf8) + [0xE9] + Data("\r\nContent-Length: 2\r\n\r\nok".utf8))),
+        Fault("sends a header without a space after its colon", noHTTP, sends: "HTTP/1.1 200 OK\r\nContent-Length:2\r\n\r\nok"),
+        Fault("sends a header line that ends in LF alone", noHTTP, sends: "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"),
+        Fault("sends a status line with no status", noHTTP, sends: "HTTP/1.1 OK\r\nContent-Length: 0\r\n\r\n"),
+        Fault("sends a status of five digits", noHTTP, sends: "HTTP/1.1 20000 OK\r\nContent-Length: 0\r\n\r\n"),
+        Fault("sends a header line without a colon", noHTTP, sends: "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n"),
+        Fault("sends a Content-Length that is no number", noHTTP, sends: "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nok"),
+        Fault(
+            "sends a Content-Length that is too long, and waits", timedOut,
+            sends: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", then: .waitUntilClosed),
+        Fault("sends a Content-Length that is too short", .value("ok"), sends: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokok"),
+        Fault(
+            "sends two Content-Lengths", .value("okok"), sends: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nokok"),
+        Fault("sends a chunk with a bad size", noHTTP, sends: chunked + "zz\r\nhalf\r\n0\r\n\r\n"),
+        Fault("sends a chunk that is longer than its size", noHTTP, sends: chunked + "2\r\nhalf\r\n0\r\n\r\n"),
+        Fault(
+            "sends gzip that is none",
+            .transport("cannotDecodeRawData", -1015, "HOST sent a body that is not compressed as its Content-Encoding says"),
+            sends: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd"),
+        Fault(
+            "sends a gzip that breaks off, under a Content-Length that fits", .value("half"), .readRequest,
+            .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(halfAGzip.count)\r\n\r\n"), .send(halfAGzip)),
+        Fault(
+            "sends an encoding that nobody knows",
+            .transport(
+                "cannotDecodeContentData", -1016, "HOST sent a body with a Content-Encoding or Transfer-Encoding that is not known here"),
+            sends: "HTTP/1.1 200 OK\r\nContent-Encoding: rot13\r\nContent-Length: 2\r\n\r\nbx"),
+        Fault(
+            "sends a header line that never ends", largeHead, sends: "HTTP/1.1 200 OK\r\nX-A: ",
+            then: .sendForever(tenThousand)),
+        Fault(
+            "sends headers that never end", largeHead, sends: "HTTP/1.1 200 OK\r\n",
+            then: .sendForever("X-A: \(tenThousand)\r\n")),
+        Fault(
+            "sends a 1xx for ever", largeHead, sends: "",
+            then: .sendForever("HTTP/1.1 103 Early Hints\r\nLink: \(tenThousand)\r\n\r\n")),
+        Fault(
+            "sends a body that never ends", large, sends: "HTTP/1.1 200 OK\r\n\r\n",
+            then: .sendForever(tenThousand)),
+        Fault(
+            "sends chunks that never end", large, sends: chunked, then: .sendForever("2710\r\n\(tenThousand)\r\n")),
+        Fault(
+            "sends one byte every 100 ms", .value("slower than the timeout, but never silent"),
+            sends: "HTTP/1.1 200 OK\r\nContent-Length: 41\r\n\r\n", then: .drip("slower than the timeout, but never silent")),
+        Fault(
+            "sends several 1xx before the 200", .value("ok"),
+            sends: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n",
+            then: .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")),
+        Fault(
+            "redirects in a circle", .transport("httpTooManyRedirects", -1007, "it was redirected more than 20 times"),
+            sends: "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+        Fault(
+            "redirects to a URL without a host", .status(302, "302 Found. Body: moved"),
+            sends: "HTTP/1.1 302 Found\r\nLocation: http:///x\r\nContent-Length: 5\r\n\r\nmoved"),
+        Fault(
+            "asks for a password, with a body", .status(401, "401 Unauthorized. Body: who are you?"),
+            sends: "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 12\r\n\r\nwho are you?"),
+        Fault("sends a 204 with a body", .value(""), sends: "HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nbody"),
+        Fault("sends a body with no length, and closes", .value("ok"), sends: "HTTP/1.1 200 OK\r\n\r\nok"),
+        Fault(
+            "answers before it has read the request's body", .status(413, "413 Content Too Large. Body: no"), hasBody: true, .readHead,
+            .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")),
+        Fault("answers before it has read anything", .value("ok"), hasBody: true, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")),
+    ]
+
+    /// Sends the request and gives what comes; both ends are closed by then.
+    func run() async throws -> (url: URL, result: Result<String, any Error>) {
+        let server = try script.map { try LoopbackServer($0) }
+        var url = try server?.url ?? LoopbackServer.refusingURL()
+        if isSecure { url = URL(string: "https:\(url.absoluteString.dropFirst(5))") ?? url }
+        let result = await Self.result(
+            of: ProbeRequest<String>(
+                baseURL: url, method: hasBody ? .post : .get,
+                body: hasBody ? .data(Data(count: 5_000_000), contentType: "application/octet-stream") : nil, timeoutInterval: timeout))
+        await server?.allClosed()
+        return (url, result)
+    }
+
+    private static func result(of request: ProbeRequest<String>) async -> Result<String, any Error> {
+        let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: .ephemeral, maximumResponseSize: maximum))
+        do { return .success(try await provider.request(request).value) } catch { return .failure(error) }
+    }
+}
+
+extension Fault.Outcome {
+    /// What stands after the request's line.
+    func sentence(host: String, port: String) -> String {
+        switch self {
+        case .value(let text): text.isEmpty ? "(nothing)" : text
+        case .status(_, let text): text
+        case .transport(_, let code, let text):
+            text.replacingOccurrences(of: "HOST", with: host).replacingOccurrences(of: "PORT", with: port) + " (URLError \(code))."
+        }
+    }
+}
+
+extension Fault {
+    /// The fault's row in the documentation.
+    var row: String {
+        let result =
+            switch outcome {
+            case .value: "a value"
+            case .status(let code, _): "`.unacceptableStatus`, \(code)"
+            case .transport(let name, _, _): "`.transport`, `.\(name)`"
+            }
+        return "| \(name) | \(result) | \(outcome.sentence(host: "example.com", port: isSecure ? "443" : "80")) |"
+    }
+}

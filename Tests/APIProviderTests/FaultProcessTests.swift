@@ -1,0 +1,51 @@
+#if os(Linux)
+import APIProvider
+import Foundation
+import FoundationNetworking
+import MiniRx
+import TestSupport
+import Testing
+
+/// What can be seen only in a process of its own.
+@Suite("A bad network and the process", .timeLimit(.minutes(2)))
+struct FaultProcessTests {
+    @Test("No fault leaves a file descriptor behind: of a connection, a session with its tasks, or a file")
+    func descriptors() async throws {
+        await #expect(processExitsWith: .success) {
+            // The server that refuses keeps its port.
+            let faults = Fault.all.filter { !$0.isSlow && $0.script != nil }
+            // What the first round leaves is the system's own: event queues, random numbers, the resolver.
+            for fault in faults { _ = try await fault.run() }
+            let before = try openDescriptors()
+            for fault in faults { _ = try await fault.run() }
+            let deadline = ContinuousClock.now + .seconds(30)
+            while try openDescriptors() > before, ContinuousClock.now < deadline { await Task.yield() }
+            #expect(try openDescriptors() <= before)
+        }
+    }
+
+    @Test("Responses with which Foundation itself ends the process: the documentation lists them", arguments: Deadly.allCases)
+    func deadly(_ response: Deadly) async throws {
+        await withKnownIssue {
+            await #expect(processExitsWith: .success) { [response] in
+                let server = try LoopbackServer([.readRequest, .send(response.text)])
+                let request = ProbeRequest<String>(baseURL: server.url)
+                _ = try? await DefaultAPIProvider(configuration: .ephemeral).request(request).value
+            }
+        }
+    }
+
+    enum Deadly: String, CaseIterable, Codable {
+        #if compiler(<6.4)
+        case closedInTheHeader = "HTTP/1.1 200 OK\r\nX-A"
+        case trailer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\nX-A: b\r\n\r\n"
+        #endif
+        case hugeLength = "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n"
+        case redirectToIPv6WithoutScheme = "HTTP/1.1 302 Found\r\nLocation: //[::1]/\r\nContent-Length: 0\r\n\r\n"
+
+        var text: String { rawValue }
+    }
+}
+
+private func openDescriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+#endif

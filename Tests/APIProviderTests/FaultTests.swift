@@ -1,0 +1,150 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("What a bad network looks like", .serialized, .timeLimit(.minutes(2)))
+struct FaultTests {
+    @Test("Each fault has its error and its sentence, and leaves no connection behind. The server…", arguments: Fault.all)
+    func fault(_ fault: Fault) async throws {
+        let (url, result) = try await fault.run()
+        // Which code a fault has on Apple's systems is documented for some and measured for none.
+        #if canImport(FoundationNetworking)
+        switch (fault.outcome, result) {
+        case (.value(let text), .success(let value)):
+            #expect(value == text)
+        case (.status(let code, let end), .failure(let error as APIError)):
+            #expect(error.statusCode == code)
+            #expect("\(error)" == "\(fault.method) \(url) failed: \(end)")
+        case (.transport(_, let code, _), .failure(let error as APIError)):
+            guard case .transport = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(error.urlError?.code.rawValue == code)
+            #expect("\(error)".hasPrefix("\(fault.method) \(url)"))
+            #expect("\(error)".hasSuffix(" failed: \(fault.outcome.sentence(host: "127.0.0.1", port: "\(url.port ?? 0)"))"))
+        default:
+            Issue.record("\(result)")
+        }
+        #else
+        if case .failure(let error) = result { #expect(error is APIError, "\(url)") }
+        #endif
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test(
+        "What libcurl says in words alone gets the code that Apple's systems have for it",
+        arguments: [
+            ("SSL certificate problem: certificate has expired", URLError.Code.serverCertificateHasBadDate),
+            ("SSL certificate problem: certificate is not yet valid", .serverCertificateNotYetValid),
+            ("SSL certificate problem: self-signed certificate", .serverCertificateUntrusted),
+            ("SSL: no alternative certificate subject name matches target host name 'example.com'", .serverCertificateUntrusted),
+            ("OpenSSL SSL_connect: Connection reset by peer in connection to example.com:443", .networkConnectionLost),
+            ("OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0", .networkConnectionLost),
+            ("Failed to connect to example.com port 443 after 3 ms: No route to host", .cannotConnectToHost),
+            ("Immediate connect fail for 192.0.2.1: Network is unreachable", .notConnectedToInternet),
+            ("A sentence of next year", .unknown),
+        ])
+    func words(words: String, code: URLError.Code) async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Failing.self]
+        let request = ProbeRequest<Empty>(headers: ["X-Words": words])
+        let error = try await #require(throws: APIError.self) {
+            try await DefaultAPIProvider(configuration: configuration).request(request).value
+        }
+        #expect(error.urlError?.code == code)
+        #expect(error.urlError?.localizedDescription == words)
+    }
+
+    private final class Failing: URLProtocol {
+        override class func canInit(with request: URLRequest) -> Bool { true }
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+        override func startLoading() {
+            let words = request.value(forHTTPHeaderField: "X-Words") ?? ""
+            client?.urlProtocol(self, didFailWithError: URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: words]))
+        }
+        override func stopLoading() {}
+    }
+    #endif
+
+    @Test("The documentation has each fault with its case and its sentence")
+    func documentation() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let article = root.appendingPathComponent("Sources/APIProvider/APIProvider.docc/BadNetworks.md")
+        let lines = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "\n")
+        let table = Array(lines.drop { !$0.hasPrefix("| The server") }.dropFirst(2).prefix { $0.hasPrefix("| ") })
+        #expect(table == Fault.all.map(\.row), "\(Fault.all.map(\.row).joined(separator: "\n"))")
+    }
+
+    @Test("A response that comes for ever ends with the configuration's timeoutIntervalForResource", arguments: Endless.allCases)
+    func resourceTimeout(_ response: Endless) async throws {
+        let server = try LoopbackServer(response.script)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForResource = 1
+        let provider = DefaultAPIProvider(configuration: configuration)
+        let error = try await #require(throws: APIError.self) {
+            try await provider.request(ProbeRequest<Data>(baseURL: server.url)).value
+        }
+        #expect(error.urlError?.code == .timedOut)
+        await server.allClosed()
+    }
+
+    enum Endless: CaseIterable {
+        case body, trailer
+
+        var script: [Step] {
+            switch self {
+            case .body:
+                [.readRequest, .send("HTTP/1.1 200 OK\r\n\r\n"), .drip(String(repeating: "a", count: 1000))]
+            case .trailer:
+                [
+                    .readRequest, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n"),
+                    .drip(String(repeating: "X-A: b\r\n", count: 100)),
+                ]
+            }
+        }
+    }
+
+    @Test("307 sends the body again, to another origin without the credentials")
+    func temporaryRedirect() async throws {
+        let other = try LoopbackServer { request, connection in
+            connection.respond(body: String(decoding: request.body, as: UTF8.self))
+        }
+        let server = try LoopbackServer { _, connection in
+            connection.respond("307 Temporary Redirect", headers: ["Location": "\(other.url)/there"])
+        }
+        let request = ProbeRequest<String>(
+            baseURL: server.url, method: .post,
+            headers: ["Authorization": "Bearer t0ken", "Cookie": "a=b", "Proxy-Authorization": "Basic x", "X-A": "b"],
+            body: .data(Data("body".utf8), contentType: "text/plain"))
+        #expect(try await DefaultAPIProvider(configuration: .ephemeral).request(request).value == "body")
+        let last = try #require(other.requests.first)
+        #expect(last.method == "POST")
+        #expect(last.target == "/there")
+        #expect(last.headers["content-type"] == "text/plain")
+        #expect(last.headers["x-a"] == "b")
+        for name in ["authorization", "cookie", "proxy-authorization"] { #expect(last.headers[name] == nil) }
+    }
+
+    @Test("Headers are found in any case, those of one name are joined, and UTF-8 stays as it is")
+    func headers() async throws {
+        let server = try LoopbackServer([
+            .readRequest,
+            .send("HTTP/1.1 404 Not Found\r\ncontent-LENGTH: 2\r\nX-ONE: 1\r\nX-ONE: 2\r\nX-Two: 1\r\nx-two: 2\r\nX-Name: né\r\n\r\nno"),
+        ])
+        let error = try await #require(throws: APIError.self) {
+            try await DefaultAPIProvider(configuration: .ephemeral).request(ProbeRequest<Empty>(baseURL: server.url)).value
+        }
+        let response = try #require(error.response)
+        #expect(response.value(forHTTPHeaderField: "Content-Length") == "2")
+        #expect(response.value(forHTTPHeaderField: "x-one") == "1, 2")
+        #expect(response.value(forHTTPHeaderField: "X-TWO") == "1, 2")
+        #expect(response.value(forHTTPHeaderField: "x-name") == "né")
+    }
+}
