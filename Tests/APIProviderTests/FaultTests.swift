@@ -111,6 +111,18 @@ struct FaultTests {
         }
     }
 
+    @Test("A response that breaks off is tried again by RetryMiddleware")
+    func retry() async throws {
+        let attempts = Log<Void>()
+        let server = try LoopbackServer { _, connection in
+            attempts.append(())
+            guard attempts.count > 1 else { return _ = connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf") }
+            connection.respond(body: "whole")
+        }
+        let provider = DefaultAPIProvider(configuration: .ephemeral, middlewares: [RetryMiddleware(baseDelay: .milliseconds(0))])
+        #expect(try await provider.request(ProbeRequest<String>(baseURL: server.url)).value == "whole")
+    }
+
     @Test("307 sends the body again, to another origin without the credentials")
     func temporaryRedirect() async throws {
         let other = try LoopbackServer { request, connection in

@@ -46,7 +46,7 @@ struct LoggingMiddlewareTests {
         let line = try logged(request, .error(APIError.transport(request, underlying: URLError(.timedOut))))
         #expect(
             line
-                == "GET https://api.example.com/items?q=… failed: it timed out; no data came from api.example.com in time (URLError -1001). 34 ms"
+                == "GET https://api.example.com/items?q=… failed: it timed out; is api.example.com:443 up, and is the timeout long enough? (URLError -1001). 34 ms"
         )
     }
 

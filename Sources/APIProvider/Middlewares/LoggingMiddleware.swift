@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// ```
 /// GET https://api.github.com/search/repositories?q=…: 200 OK, 812 bytes, 34 ms
-/// GET https://api.github.com/user failed: it timed out; no data came from api.github.com in time (URLError -1001). 60012 ms
+/// GET https://api.github.com/user failed: it timed out; is api.github.com:443 up, and is the timeout long enough? (URLError -1001). 60012 ms
 /// GET https://api.github.com/user: cancelled, 12 ms
 /// ```
 ///

@@ -90,8 +90,7 @@ private struct Refusal: Error {
 }
 
 extension Error {
-    /// Whether a second try may go well. A certificate, a URL or a response that is too large stays what it is, and on Linux
-    /// `URLError.unknown` may be a certificate.
+    /// Whether a second try may go well. A certificate, a URL or a response that is too large stays what it is.
     fileprivate var isPassing: Bool {
         switch (self as? APIError)?.urlError?.code ?? (self as? URLError)?.code {
         case .timedOut, .networkConnectionLost, .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet,
