@@ -199,6 +199,22 @@ struct LoopbackTests {
         #expect(error.description.hasPrefix("The request was not sent: GET has no body"))
     }
 
+    @Test(
+        "A timeout fires no earlier than asked, whether the request or the configuration sets it", arguments: [0.2, 1, 1.4], [true, false])
+    func timeout(seconds: TimeInterval, isOfRequest: Bool) async throws {
+        let server = try LoopbackServer([.waitUntilClosed])
+        let configuration = URLSessionConfiguration.ephemeral
+        if !isOfRequest { configuration.timeoutIntervalForRequest = seconds }
+        let request = ProbeRequest<Item>(baseURL: server.url, timeoutInterval: isOfRequest ? seconds : nil)
+        let provider = DefaultAPIProvider(configuration: configuration)
+        let start = ContinuousClock.now
+        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
+        let elapsed = ContinuousClock.now - start
+        #expect(error.urlError?.code == .timedOut)
+        #expect(elapsed >= .seconds(seconds))
+        #expect(elapsed < .seconds(30), "The default is 60 s.")
+    }
+
     @Test("A configuration's strange timeouts harm nothing", arguments: [TimeInterval.nan, -1e300, .infinity])
     func timeouts(seconds: TimeInterval) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
