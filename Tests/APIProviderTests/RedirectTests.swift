@@ -97,6 +97,28 @@ struct RedirectTests {
         #expect(log.entries == [status], "\(rule)")
     }
 
+    @Test("A body that is a stream has been read: the redirect that would send it again is the answer", arguments: [301, 303, 307, 308])
+    func streams(status: Int) async throws {
+        struct StreamRequest: APIRequest {
+            typealias Response = Data
+            let probe: ProbeRequest<Data>
+            let method: String
+            var baseURL: URL { probe.baseURL }
+            func urlRequest() throws -> URLRequest {
+                var request = try probe.urlRequest()
+                request.httpMethod = method
+                request.httpBodyStream = InputStream(data: Data("body".utf8))
+                return request
+            }
+        }
+        let probe = ProbeRequest<Data>(path: "/", query: redirect(status, to: "/end"))
+        let answers = Log<Int>()
+        let provider = DefaultAPIProvider(configuration: RedirectingProtocol.configuration, middlewares: [StatusLog(log: answers)])
+        for method in ["POST", "PUT"] { _ = try? await provider.request(StreamRequest(probe: probe, method: method)).value }
+        let becomesGet = [status < 304, status == 303]
+        #expect(answers.entries == becomesGet.map { $0 ? 200 : status })
+    }
+
     @Test("20 redirects are followed, and not one more")
     func limit() async throws {
         let base = try #require(URL(string: "https://h/count"))

@@ -13,10 +13,12 @@ extension APIResponse {
             scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
         else { return nil }
 
-        var next = request
-        next.url = to
         let method = request.httpMethod ?? "GET"
         let becomesGet = statusCode == 303 ? method != "HEAD" : method == "POST" && statusCode < 303
+        guard becomesGet || request.canBeSentAgain else { return nil }
+
+        var next = request
+        next.url = to
         if becomesGet {
             next.httpMethod = "GET"
             next.httpBody = nil
