@@ -184,6 +184,31 @@ struct LoopbackTests {
         #expect(!log.entries.contains("event"))
     }
 
+    @Test("A header that would begin another is not sent, whoever has set it", arguments: ["a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\0"])
+    func unsafeHeader(value: String) async throws {
+        struct Unsafe: APIRequest {
+            typealias Response = Data
+            let baseURL: URL
+            let value: String
+            func urlRequest() throws -> URLRequest {
+                var request = URLRequest(url: baseURL)
+                request.allHTTPHeaderFields = ["X-Name": value]
+                return request
+            }
+        }
+        let server = try LoopbackServer { _, connection in connection.respond() }
+        let error = try await #require(throws: APIError.self) {
+            try await provider.request(Unsafe(baseURL: server.url, value: value)).value
+        }
+        #expect(error.description == "The request was not sent: its header X-Name has a line break or a NUL in its value.")
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Name": value]
+        await #expect(throws: APIError.self) {
+            try await DefaultAPIProvider(configuration: configuration).request(ProbeRequest<Data>(baseURL: server.url)).value
+        }
+        #expect(server.requests.isEmpty)
+    }
+
     @Test("A request of one's own that has a body where HTTP has none is not sent either")
     func ownRequest() async throws {
         struct Own: APIRequest {

@@ -33,8 +33,14 @@ extension URLRequest {
 }
 
 extension URLRequest {
+    /// Throws for what HTTP does not allow: a middleware, or a request of one's own, may have set it.
+    func check() throws {
+        for (name, value) in allHTTPHeaderFields ?? [:] { try HTTPHeaders.check(name, value) }
+        try checkBody()
+    }
+
     /// Throws for a body where HTTP has none. Some servers ignore it, and URL loading systems refuse it with a misleading error.
-    func checkBody() throws {
+    fileprivate func checkBody() throws {
         guard let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()), httpBody != nil || httpBodyStream != nil else { return }
         throw APIError.invalid("\(httpMethod) has no body: send it with another method, or put the values into the query")
     }

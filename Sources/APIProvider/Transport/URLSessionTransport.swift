@@ -70,7 +70,7 @@ public final class URLSessionTransport: Transport {
     ///   - request: What to send.
     ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        follow(withAdditionalHeaders(request), to: nil, redirects: 0, progress)
+        start(request, to: nil, progress)
     }
 
     /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes, so that memory stays flat.
@@ -86,14 +86,26 @@ public final class URLSessionTransport: Transport {
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        follow(withAdditionalHeaders(request), to: destination, redirects: 0, progress)
+        start(request, to: destination, progress)
     }
 
-    private func withAdditionalHeaders(_ request: URLRequest) -> URLRequest {
+    private func start(
+        _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Single<APIResponse> {
+        do {
+            return follow(try withAdditionalHeaders(request), to: destination, redirects: 0, progress)
+        } catch {
+            return .error(error)
+        }
+    }
+
+    private func withAdditionalHeaders(_ request: URLRequest) throws -> URLRequest {
         var request = request
         for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
+            try HTTPHeaders.check(name, value)
             request.setValue(value, forHTTPHeaderField: name)
         }
+        try request.check()
         return request
     }
 
@@ -110,8 +122,7 @@ public final class URLSessionTransport: Transport {
     private func exchange(
         _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        do { try request.checkBody() } catch { return .error(error) }
-        return .create { [session, delegate, cookies] observer in
+        Single.create { [session, delegate, cookies] observer in
             let exchange = Exchange(request: request, destination: destination, progress: progress, observer: observer)
             let task = session.dataTask(with: request.adapted(cookies: cookies))
             delegate.add(exchange, for: task)
