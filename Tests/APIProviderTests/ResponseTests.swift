@@ -120,6 +120,19 @@ struct ResponseTests {
         }
     }
 
+    @Test("A response that is printed shows no header, query value or body")
+    func printedResponse() {
+        let response = APIResponse(
+            to: URLRequest("GET", "https://api.example.com/items?q=s3cret", headers: ["Authorization": "s3cret"]),
+            headers: ["Set-Cookie": "s3cret"], body: Data("s3cret".utf8))
+        var dumped = ""
+        dump(response, to: &dumped)
+        for form in ["\(response)", String(reflecting: response), dumped, "\(SingleEvent.success(response))"] {
+            #expect(form.contains("GET https://api.example.com/items?q=…: 200 OK, 6 bytes"))
+            #expect(!form.contains("s3cret"), "\(form)")
+        }
+    }
+
     @Test("What Foundation says of a failed request shows no query value either")
     func redactionOfRealErrors() async throws {
         let request = ProbeRequest<Search>(baseURL: try LoopbackServer.refusingURL(), query: ["token": "s3cret"])

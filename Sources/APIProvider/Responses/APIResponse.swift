@@ -57,6 +57,14 @@ public struct APIResponse: Sendable {
     }
 }
 
+extension APIResponse: CustomStringConvertible, CustomReflectable {
+    /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and body may hold secrets, and are left out.
+    public var description: String { "\(request.line): \(statusLine), \(data.count) bytes" }
+
+    /// Shows the same line alone, also in a `dump`.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 /// A response that is not decoded from JSON.
 private protocol RawResponse {
     init(_ response: APIResponse) throws
