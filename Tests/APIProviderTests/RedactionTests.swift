@@ -8,7 +8,8 @@ struct RedactionTests {
         arguments: [
             "password", "Passwd", "user[password]", "db_pwd", "accessToken", "refresh_token", "X-CSRF-Token", "client-secret", "api_key",
             "X-API-Key", "Authorization", "Proxy-Authorization", "Set-Cookie", "auth", "X-Auth", "JWT", "session_id", "X-Signature",
-            "passcode", "credentials", "bearer",
+            "passcode", "credentials", "bearer", "device_code", "code_verifier", "client_assertion", "Ocp-Apim-Subscription-Key",
+            "x-functions-key",
         ])
     func secret(name: String) {
         #expect(Secret.isNamed(by: name))

@@ -30,7 +30,8 @@ extension URLRequest {
 package enum Secret {
     private static let parts = [
         "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "authorization", "bearer", "cookie", "credential",
-        "apikey", "privatekey", "accesskey", "sessionid", "signature", "jwt",
+        "apikey", "privatekey", "accesskey", "subscriptionkey", "functionskey", "sessionid", "signature", "jwt", "assertion", "devicecode",
+        "codeverifier",
     ]
 
     /// Whether a header, a parameter or a JSON field of this name holds a secret.
