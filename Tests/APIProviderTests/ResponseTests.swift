@@ -120,6 +120,22 @@ struct ResponseTests {
         }
     }
 
+    @Test("What a response says in an error's sentence begins no line, commands no terminal, and is cut")
+    func hostileValues() {
+        enum Kind: String, Decodable { case known }
+        let long = String(repeating: "x", count: 10_000)
+        for (body, type) in [
+            (#"{"kind":"a\n\u001B[31m\#(long)"}"#, "application/json"), (#"{"kind\n\u001B[31m":1}"#, "application/json"),
+            ("{}[", "a\u{1B}[31m/b"),
+        ] {
+            let response = APIResponse(to: URLRequest("GET"), headers: ["Content-Type": type], body: Data(body.utf8))
+            let error = #expect(throws: APIError.self) { try response.decode([String: Kind].self) }
+            let sentence = error?.description ?? ""
+            #expect(sentence.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }, "\(sentence)")
+            #expect(sentence.utf8.count < 400, "\(sentence)")
+        }
+    }
+
     @Test("A response that is printed shows no header, query value or body")
     func printedResponse() {
         let response = APIResponse(

@@ -59,7 +59,7 @@ extension APIError: CustomStringConvertible, LocalizedError {
         case .unacceptableStatus(let response):
             "\(response.request.line) failed: \(response.statusLine).\(response.data.excerpt().map { " Body: \($0)" } ?? "")"
         case .decoding(let response, let expected, let underlying):
-            "\(response.request.line) returned \(response.statusCode), but \(response.mismatch(with: expected, underlying))"
+            "\(response.request.line) returned \(response.statusCode), but \(response.mismatch(with: expected, underlying).onOneLine)"
         }
     }
 

@@ -13,12 +13,12 @@ extension APIResponse {
     /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).`
     func mismatch(with expected: String, _ error: any Error) -> String {
         let type = value(forHTTPHeaderField: "Content-Type")?.split(separator: ";").first.map {
-            "\($0.trimmingCharacters(in: .whitespaces)), "
+            "\($0.trimmingCharacters(in: .whitespaces).cut(to: 100)), "
         }
         let size = "(\(type ?? "")\(data.count) bytes)"
         guard !data.isEmpty else { return "the body is empty where \(expected) was expected \(size)." }
         guard let error = error as? DecodingError else { return "the body is not \(expected): \(error.explanation) \(size)." }
-        return "the body is not \(expected): \(error.finding(in: data)) \(size)."
+        return "the body is not \(expected): \(error.finding(in: data).cut(to: 200)) \(size)."
     }
 }
 
@@ -29,7 +29,7 @@ extension Data {
         // More than is shown, so that a secret's name and its value are seen together.
         guard let text = String(utf8PrefixOf: self, maximum: 4096), !text.contains("\0") else { return "\(count) bytes that are no text" }
         let line = Secret.masked(in: text).onOneLine
-        return line.utf8.count <= maximum && count <= 4096 ? line : line.prefix(utf8Count: maximum - 3) + "…"
+        return (count <= 4096 ? line : line + "…").cut(to: maximum)
     }
 }
 
@@ -135,10 +135,11 @@ extension String {
         return nil
     }
 
-    /// The longest beginning of whole characters that is at most `utf8Count` bytes.
-    fileprivate func prefix(utf8Count: Int) -> String {
+    /// At most `maximum` bytes of whole characters, with `…` where some are left out.
+    fileprivate func cut(to maximum: Int) -> String {
+        guard utf8.count > maximum else { return self }
         var end = startIndex
-        while end < endIndex, utf8.distance(from: startIndex, to: index(after: end)) <= utf8Count { end = index(after: end) }
-        return String(self[..<end])
+        while utf8.distance(from: startIndex, to: index(after: end)) <= maximum - 3 { end = index(after: end) }
+        return self[..<end] + "…"
     }
 }
