@@ -136,6 +136,13 @@ struct ResponseTests {
         }
     }
 
+    @Test("A server that is not trusted by the session's delegate is not said to be another fault")
+    func cancelledBySession() {
+        let error = APIError.transport(URLRequest("GET", "https://h/"), underlying: URLError(.cancelled))
+        let reason = "the session cancelled it, as it does when its delegate does not trust the server"
+        #expect(error.description == "GET https://h/ failed: \(reason) (URLError -999).")
+    }
+
     @Test("A response that is printed shows no header, query value or body")
     func printedResponse() {
         let response = APIResponse(
