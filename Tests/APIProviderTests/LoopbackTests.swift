@@ -259,6 +259,18 @@ struct LoopbackTests {
         #expect(server.requests.first?.headers["x-trace"] == "request")
     }
 
+    @Test("A provider that is dumped shows no header of the session that it was made of")
+    func dumped() {
+        final class Delegate: NSObject, URLSessionDelegate {}
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["Authorization": "s3cret"]
+        let session = URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        var text = ""
+        dump(DefaultAPIProvider(session: session), to: &text)
+        #expect(!text.contains("s3cret"))
+    }
+
     @Test("A request ends though its provider has been let go")
     func providerGone() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "still here") }

@@ -133,6 +133,11 @@ public final class URLSessionTransport: Transport {
     }
 }
 
+extension URLSessionTransport: CustomReflectable {
+    /// Shows nothing, also in a `dump`: the configuration of a session has headers and cookies.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 extension HTTPHeaders {
     fileprivate init(_ fields: [AnyHashable: Any]) {
         self.init()
