@@ -14,8 +14,9 @@ public import FoundationNetworking
 ///     .disposed(by: bag)
 /// ```
 ///
-/// Each subscription sends one request. Events come on a background queue. Failures are ``APIError``s, and errors that a request, a middleware
-/// or a transport of your own makes. Disposing cancels the request and is silent. The provider may be let go while a request is in flight.
+/// Each subscription sends one request. It is built on the subscriber's thread, where an error of one that cannot be built comes at once; all
+/// other events come on a background queue. Failures are ``APIError``s, and errors that a request, a middleware or a transport of your own
+/// makes. Disposing cancels the request and is silent. The provider may be let go while a request is in flight.
 public struct DefaultAPIProvider: APIProvider {
     private let transport: any Transport
     private let decoder: JSONDecoder
@@ -74,7 +75,8 @@ public struct DefaultAPIProvider: APIProvider {
     /// its `Response` be `Void`, which asks for no JSON.
     ///
     /// On failure, on a status outside of 200...299, whose body is in the error, and on dispose the destination is untouched and nothing is
-    /// left behind. (A request whose `validate` lets such a status pass, such as 304, succeeds with the destination as it was.) The limit of
+    /// left behind. (A request whose `validate` lets such a status pass, such as 304, succeeds with the destination as it was; and what
+    /// `validate` or a middleware refuses in spite of its status has been written by then.) The limit of
     /// ``URLSessionTransport/init(configuration:maximumResponseSize:)`` counts for downloads too.
     ///
     /// - Parameters:

@@ -22,7 +22,8 @@ public import Foundation
 /// Disposing one request leaves the refresh to the others; the last one cancels it.
 ///
 /// The credential goes to whatever host a request of the provider names: give other hosts a provider of their own. `refresh`, too, needs a
-/// provider without this middleware, or it would wait for itself.
+/// provider without this middleware, or it would wait for itself. A redirect to another origin leaves `Authorization` and `Cookie` behind,
+/// but not a header of another name that `apply` puts the token into.
 public final class AuthenticationMiddleware: Middleware {
     private let state: Locked<State>
     private let apply: @Sendable (String, inout URLRequest) -> Void

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The body of a request and its content type. It is encoded when the request is built, once per subscription, into the same bytes each time.
+/// The body of a request and its content type. It is encoded when the request is built: once per subscription, on the subscriber's thread.
 public struct HTTPBody: Sendable {
     /// What is sent, and its media type.
     struct Content {
@@ -17,6 +17,8 @@ public struct HTTPBody: Sendable {
     private init(encode: @escaping @Sendable () throws -> Content) { self.encode = encode }
 
     /// `value` as JSON (RFC 8259). A value that cannot be encoded makes the request invalid.
+    ///
+    /// The order of keys may be another each time, unless the `outputFormatting` of `encoder` has `.sortedKeys`.
     ///
     /// - Parameters:
     ///   - value: What to encode.
