@@ -39,6 +39,24 @@ struct CookieTests {
         #expect(Set(pair.components(separatedBy: "; ")) == ["stored=1", "hop=2"])
     }
 
+    @Test(
+        "A stored cookie is sent where it is meant to be (RFC 6265, sections 5.1.4 and 5.4)",
+        arguments: [
+            ("a=1; Path=/", "/", true), ("a=1; Path=/", "/x/y", true), ("a=1; Path=/x", "/x", true), ("a=1; Path=/x", "/x/", true),
+            ("a=1; Path=/x", "/x/y", true), ("a=1; Path=/x/", "/x/y", true), ("a=1; Path=/x", "/xy", false), ("a=1; Path=/x", "/", false),
+            ("a=1; Path=/; Secure", "/", false), ("a=1", "/", true),
+        ])
+    func meant(cookie: String, path: String, isSent: Bool) async throws {
+        let server = try LoopbackServer { request, connection in
+            let headers = request.target == "/login" ? ["Set-Cookie": cookie] : [:]
+            connection.respond(headers: headers, body: request.headers["cookie"] ?? "none")
+        }
+        let provider = DefaultAPIProvider(configuration: configuration)
+        _ = try await provider.request(ProbeRequest<String>(baseURL: server.url, path: "/login")).value
+        let sent = try await provider.request(ProbeRequest<String>(baseURL: server.url, path: RequestPath(path))).value
+        #expect(sent == (isSent ? "a=1" : "none"))
+    }
+
     @Test("A Cookie header of a request is sent as given, whatever is stored", arguments: [true, false])
     func explicit(hasStored: Bool) async throws {
         let provider = DefaultAPIProvider(configuration: configuration)

@@ -70,7 +70,9 @@ extension URLRequest {
         #if canImport(FoundationNetworking)
         // 60 s is what a request has that sets none: then the session's own counts.
         if timeoutInterval != 60 { request.timeoutInterval = timeoutInterval.notEarly }
-        if let url, httpShouldHandleCookies, !hasCookies, let stored = cookies?.cookies(for: url), !stored.isEmpty {
+        if let url, httpShouldHandleCookies, !hasCookies, let stored = cookies?.cookies(for: url)?.filter({ $0.isMeant(for: url) }),
+            !stored.isEmpty
+        {
             request.setValue(HTTPCookie.requestHeaderFields(with: stored)["Cookie"], forHTTPHeaderField: "Cookie")
         }
         #else
@@ -163,6 +165,15 @@ extension URLError {
         (.notConnectedToInternet, ["Network is unreachable"]),
         (.cannotConnectToHost, ["Failed to connect"]),
     ]
+}
+
+extension HTTPCookie {
+    /// RFC 6265, section 5.4. The storage looks at the host alone: a secure cookie would go out in the clear.
+    fileprivate func isMeant(for url: URL) -> Bool {
+        guard !isSecure || url.scheme?.lowercased() == "https" else { return false }
+        let requested = url.path(percentEncoded: true)
+        return path == "/" || requested == path || requested.hasPrefix(path.hasSuffix("/") ? path : path + "/")
+    }
 }
 
 extension TimeInterval {
