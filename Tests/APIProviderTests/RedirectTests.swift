@@ -52,17 +52,20 @@ struct RedirectTests {
     }
 
     @Test(
-        "Credentials go nowhere but to the origin that they were meant for (RFC 6454, section 4)",
+        "Credentials and a Host go nowhere but to the origin that they were meant for (RFC 6454, section 4)",
         arguments: [
             ("https://h/", "https://h/x", true), ("https://h/", "https://h:443/x", true), ("https://h/", "HTTPS://H/x", true),
             ("http://h:80/", "http://h/x", true), ("https://h/", "https://g/x", false), ("https://h/", "https://h:444/x", false),
             ("http://h/", "https://h/x", false), ("https://h/", "https://a.h/x", false), ("https://h/", "//g/x", false),
         ])
     func origins(from: String, to: String, keeps: Bool) async throws {
-        let names = ["Authorization", "Cookie", "Proxy-Authorization"]
+        let names = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
         let request = ProbeRequest<Data>(
             baseURL: try #require(URL(string: from)), query: redirect(307, to: to),
-            headers: ["Authorization": "s3cret", "cookie": "s3cret", "Proxy-Authorization": "s3cret", "X-App": "demo"])
+            headers: [
+                "Authorization": "s3cret", "cookie": "s3cret", "Proxy-Authorization": "s3cret", "Host": "s3cret",
+                "X-App": "demo",
+            ])
         let last = try await lastRequest(for: request)
         #expect(last.url?.path == "/x")
         for name in names { #expect(last.value(forHTTPHeaderField: name) == (keeps ? "s3cret" : nil), "\(name)") }

@@ -26,7 +26,7 @@ extension APIResponse {
             next.removeHeaders { $0.hasPrefix("content-") }
         }
         if to.origin != from.origin {
-            next.removeHeaders { ["authorization", "cookie", "proxy-authorization"].contains($0) }
+            next.removeHeaders { ["authorization", "cookie", "proxy-authorization", "host"].contains($0) }
         }
         return next
     }
