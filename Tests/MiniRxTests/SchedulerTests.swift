@@ -110,6 +110,22 @@ struct SchedulerTests {
         }
     }
 
+    #if os(Linux)
+    @Test("A delayed action that is disposed leaves nothing behind until its time")
+    func timers() async {
+        await #expect(processExitsWith: .success) {
+            let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
+            let schedule = { for _ in 0..<50_000 { scheduler.schedule(after: .seconds(3600)) {}.dispose() } }
+            schedule()
+            let before = try residentPages()
+            schedule()
+            schedule()
+            // A timer that is kept takes 440 bytes.
+            #expect(try residentPages() - before < 2500)
+        }
+    }
+    #endif
+
     @Test("A concurrent scheduler runs on its queue")
     func concurrent() async throws {
         let key = DispatchSpecificKey<Bool>()
@@ -209,3 +225,11 @@ struct MainActorSingleTests {
     }
     Issue.record("In 10,000 turns of the main thread it was never so.")
 }
+
+#if os(Linux)
+/// How much memory the process has, in pages of 4 KB.
+private func residentPages() throws -> Int {
+    let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+    return Int(words[1]) ?? 0
+}
+#endif

@@ -23,13 +23,28 @@ extension DispatchQueue {
     /// Runs `action` after `delay`, unless it has been disposed.
     func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
         let item = ScheduledItem(action)
-        if delay == .zero {
+        guard delay != .zero else {
             async(execute: item.run)
-        } else {
-            asyncAfter(deadline: .now() + delay, execute: item.run)
+            return item
         }
-        return item
+        // `asyncAfter` would keep its timer until the deadline, also for an action that has been disposed long before.
+        let timer = Timer(source: DispatchSource.makeTimerSource(queue: self))
+        timer.source.setEventHandler {
+            timer.source.cancel()
+            item.run()
+        }
+        timer.source.schedule(deadline: .now() + delay)
+        timer.source.activate()
+        return Disposables.create {
+            timer.source.cancel()
+            item.dispose()
+        }
     }
+}
+
+/// Dispatch lets its objects be used from any thread, but not everywhere says so.
+private struct Timer: @unchecked Sendable {
+    let source: any DispatchSourceTimer
 }
 
 /// An action that runs at most once, and not after it has been disposed: in both cases it is let go.
