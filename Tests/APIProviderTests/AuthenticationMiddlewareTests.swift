@@ -50,6 +50,26 @@ struct AuthenticationMiddlewareTests {
 
     private func statuses(_ log: Log<SingleEvent<APIResponse>>) -> [Int?] { log.entries.map { try? $0.get().statusCode } }
 
+    @Test("A 401 of another origin, where a redirect has left the token behind, refuses no token")
+    func redirected() async throws {
+        let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
+        let response = try await middleware.intercept(URLRequest("GET")) { _ in
+            .just(APIResponse(to: URLRequest("GET", "https://elsewhere.example.com/"), status: 401))
+        }.value
+        #expect(response.statusCode == 401)
+    }
+
+    @Test("A token with a line break sends nothing, and says why", arguments: ["a\n", "a\r\nX-Admin: 1", "a\0"])
+    func lineBreak(token: String) async throws {
+        let middleware = AuthenticationMiddleware(token: token) { _ in .error(TestError("refresh")) }
+        let server = Server(valid: "a")
+        let error = await #expect(throws: APIError.self) { try await middleware.intercept(URLRequest("GET"), next: server.next).value }
+        #expect(
+            error?.description
+                == "The request was not sent: its token has a line break, which may be that of the file it was read from, or a NUL.")
+        #expect(server.seen.entries.isEmpty)
+    }
+
     @Test("A token goes with each request, as a bearer token by default (RFC 6750, section 2.1)")
     func bearer() async throws {
         let server = Server(valid: "a")

@@ -18,7 +18,7 @@ public import Foundation
 ///
 /// However many requests are answered 401 at the same time, there is one refresh, and each is sent once more with its token, also those of
 /// which the old token is refused later. A request that is then answered 401 again has that for its answer, as has one whose body is a
-/// stream, which cannot be sent twice. If the refresh fails, all that wait for it fail with its error, and the next request tries anew.
+/// stream, which cannot be sent twice, and one that a redirect has taken to another origin. If the refresh fails, all that wait for it fail with its error, and the next request tries anew.
 /// Disposing one request leaves the refresh to the others; the last one cancels it.
 ///
 /// The credential goes to whatever host a request of the provider names: give other hosts a provider of their own. `refresh`, too, needs a
@@ -58,18 +58,25 @@ public final class AuthenticationMiddleware: Middleware {
 
     /// The response to `request` with the credential, or to the second try with a new one.
     public func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
-        let send: @Sendable (Credential) -> Single<APIResponse> = { [apply] credential in
-            var request = request
-            apply(credential.token, &request)
-            return next(request)
-        }
-        return credential.flatMap { [self] credential in
-            send(credential).flatMap { [self] response in
-                guard response.statusCode == 401 else { return .just(response) }
+        credential.flatMap { [self] credential in
+            let authorized = try applying(credential, to: request)
+            return next(authorized).flatMap { [self] response in
+                guard response.statusCode == 401, !response.hasLost("Authorization", of: authorized) else { return .just(response) }
                 state.withLock { $0.expire(credential) }
-                return request.canBeSentAgain ? self.credential.flatMap(send) : .just(response)
+                guard request.canBeSentAgain else { return .just(response) }
+                return self.credential.flatMap { next(try self.applying($0, to: request)) }
             }
         }
+    }
+
+    private func applying(_ credential: Credential, to request: URLRequest) throws -> URLRequest {
+        guard credential.token.isFieldValue else {
+            // Linux leaves out a header with such a value, and says nothing.
+            throw APIError.invalidRequest(reason: "its token has a line break, which may be that of the file it was read from, or a NUL")
+        }
+        var request = request
+        apply(credential.token, &request)
+        return request
     }
 
     private var credential: Single<Credential> {
@@ -83,6 +90,14 @@ extension AuthenticationMiddleware: CustomStringConvertible, CustomReflectable {
 
     /// Shows nothing, also in a `dump`.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension APIResponse {
+    /// Whether a redirect to another origin has left a header behind: who refuses the request there, refuses no token.
+    fileprivate func hasLost(_ header: String, of sent: URLRequest) -> Bool {
+        sent.url?.origin != request.url?.origin && sent.value(forHTTPHeaderField: header) != nil
+            && request.value(forHTTPHeaderField: header) == nil
+    }
 }
 
 /// A token, and how many there were before it: a server may give the same one again.

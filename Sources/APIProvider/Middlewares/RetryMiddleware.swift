@@ -64,7 +64,7 @@ public struct RetryMiddleware: Middleware {
         guard Self.idempotentMethods.contains(request.httpMethod ?? "GET"), request.canBeSentAgain else { return next(request) }
         return Single.deferred { next(request) }
             .map { response in
-                guard !Self.passingStatuses.contains(response.statusCode) else { throw Refusal(response: response) }
+                guard !Self.transientStatuses.contains(response.statusCode) else { throw Refusal(response: response) }
                 return response
             }
             .retry(scheduler: scheduler) { failures, error in failures < maxAttempts ? delay(after: error, failures) : nil }
@@ -75,13 +75,13 @@ public struct RetryMiddleware: Middleware {
     }
 
     private func delay(after error: any Error, _ failures: Int) -> DispatchTimeInterval? {
-        guard let refusal = error as? Refusal else { return error.isPassing ? backoff.delay(after: failures) : nil }
+        guard let refusal = error as? Refusal else { return error.isTransient ? backoff.delay(after: failures) : nil }
         return backoff.delay(after: failures, told: refusal.response.retryAfter(now: now()))
     }
 
     /// RFC 9110, section 9.2.2.
     private static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
-    private static let passingStatuses: Set = [408, 429, 500, 502, 503, 504]
+    private static let transientStatuses: Set = [408, 429, 500, 502, 503, 504]
 }
 
 /// A response that is to be tried again, on its way through the operators for errors.
@@ -91,7 +91,7 @@ private struct Refusal: Error {
 
 extension Error {
     /// Whether a second try may go well. A certificate, a URL or a response that is too large stays what it is.
-    fileprivate var isPassing: Bool {
+    fileprivate var isTransient: Bool {
         switch (self as? APIError)?.urlError?.code ?? (self as? URLError)?.code {
         case .timedOut, .networkConnectionLost, .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet,
             .badServerResponse:

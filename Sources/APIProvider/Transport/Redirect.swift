@@ -34,7 +34,7 @@ extension APIResponse {
 
 extension URL {
     /// Scheme, host and port (RFC 6454, section 4).
-    fileprivate var origin: String {
+    var origin: String {
         let scheme = scheme?.lowercased() ?? ""
         return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
     }
