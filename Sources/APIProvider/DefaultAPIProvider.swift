@@ -22,7 +22,8 @@ public struct DefaultAPIProvider: APIProvider {
     private let decoder: JSONDecoder
     private let middlewares: [any Middleware]
 
-    /// A provider that sends by a session of its own, with the configuration of `session`.
+    /// A provider that sends by a session of its own, with the configuration of `session`. Make one and keep it: a session keeps connections
+    /// open, and costs file descriptors.
     ///
     /// The delegate of `session` is still asked about server trust and told of metrics, where the platform has them: see
     /// ``URLSessionTransport/init(session:maximumResponseSize:)``.

@@ -83,6 +83,13 @@ struct RequestBuildingTests {
         #expect(try request.urlRequest().url?.absoluteString == row.url)
     }
 
+    @Test("The same value makes the same JSON each time")
+    func json() throws {
+        let value = Dictionary(uniqueKeysWithValues: (0..<20).map { ("key\($0)", $0) })
+        let bodies = try (0..<20).map { _ in try ProbeRequest<Empty>(method: .post, body: .json(value)).urlRequest().httpBody }
+        #expect(Set(bodies).count == 1)
+    }
+
     @Test("A form is encoded as the WHATWG URL standard says")
     func form() throws {
         let request = ProbeRequest<Item>(method: .post, body: .form(["a b": "c+d&é*-._~", "n": 1]))

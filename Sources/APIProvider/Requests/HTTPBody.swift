@@ -18,12 +18,11 @@ public struct HTTPBody: Sendable {
 
     /// `value` as JSON (RFC 8259). A value that cannot be encoded makes the request invalid.
     ///
-    /// The order of keys may be another each time, unless the `outputFormatting` of `encoder` has `.sortedKeys`.
-    ///
     /// - Parameters:
     ///   - value: What to encode.
-    ///   - encoder: Set it up before; it is not to be changed afterwards.
-    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
+    ///   - encoder: Set it up before; it is not to be changed afterwards. That of the default sorts the keys, so that the same value makes the
+    ///     same bytes each time.
+    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder = .sortingKeys) -> HTTPBody {
         HTTPBody(contentType: "application/json") {
             do {
                 return try encoder.encode(value)
@@ -58,6 +57,14 @@ public struct HTTPBody: Sendable {
     /// with a line break, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
         HTTPBody { try Content(multipart: parts) }
+    }
+}
+
+extension JSONEncoder {
+    @usableFromInline static var sortingKeys: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
     }
 }
 

@@ -63,6 +63,11 @@ extension URL {
                 "its baseURL \"\(request.baseURL.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
         }
 
+        guard components.user == nil, components.password == nil else {
+            // Linux would send them, and Apple's systems would not.
+            throw APIError.invalid("its baseURL has a user name or a password; send them in the header Authorization")
+        }
+
         if let problem = request.path.problem { throw APIError.invalid(problem) }
         let path = request.path.percentEncoded
         if !path.isEmpty {

@@ -81,7 +81,8 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
         Self.events.async { end.last.observer(end.event) }
     }
 
-    /// Cancels `task`, unless it has completed. From now on nothing is called, and nothing is left behind.
+    /// Cancels `task`, unless it has completed. No event comes from now on, no progress but what another thread is telling at this moment, and
+    /// nothing is left behind.
     func cancel(_ task: URLSessionTask) {
         guard let last = underWay.withLock({ $0.take() }) else { return }
         last.file?.remove()

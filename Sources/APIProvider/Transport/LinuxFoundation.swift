@@ -35,7 +35,7 @@ extension URLSessionConfiguration {
         #if canImport(FoundationNetworking)
         // A session there never ends a response that comes forever; seven days is what a configuration has that sets none.
         let isSet = timeoutIntervalForResource > 0 && timeoutIntervalForResource < 604_800
-        return isSet ? .milliseconds(Int(timeoutIntervalForResource * 1000)) : nil
+        return isSet ? .milliseconds(Int((timeoutIntervalForResource * 1000).rounded(.up))) : nil
         #else
         return nil
         #endif
@@ -111,12 +111,12 @@ extension HTTPURLResponse {
 
 extension Error {
     /// The error as it is on Apple's systems.
-    var named: any Error {
+    var withAppleCode: any Error {
         #if canImport(FoundationNetworking)
         // What libcurl says in words comes as "unknown", or with a code that means something else.
         guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
         let text = error.localizedDescription
-        guard let code = URLError.named.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
+        guard let code = URLError.codesByWords.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
         var userInfo = error.userInfo
         if code == .dataLengthExceedsMaximum {
             userInfo[NSLocalizedDescriptionKey] = "the head of the response is larger than the system takes"
@@ -151,7 +151,7 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {  // It 
 
 extension URLError {
     /// Words of libcurl; the first that are found count.
-    fileprivate static let named: [(code: Code, words: [String])] = [
+    fileprivate static let codesByWords: [(code: Code, words: [String])] = [
         (.networkConnectionLost, ["Empty reply", "transfer closed", "reset by peer", "unexpected eof", "Recv failure", "Send failure"]),
         (.cannotParseResponse, ["HTTP/0.9", "Unsupported HTTP", "Unsupported response", "Content-Length", "chunk"]),
         (.cannotParseResponse, ["writing header", "Header without", "byte in header"]),

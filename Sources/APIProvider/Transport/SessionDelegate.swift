@@ -74,7 +74,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(task.response, error?.named)
+        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(task.response, error?.withAppleCode)
     }
 
     #if !canImport(FoundationNetworking)

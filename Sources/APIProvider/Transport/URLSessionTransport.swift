@@ -31,7 +31,7 @@ public final class URLSessionTransport: Transport {
     /// Its `httpAdditionalHeaders` are set on each request by the transport, so that they too are dropped on the way to another origin.
     ///
     /// - Parameters:
-    ///   - configuration: The session's configuration.
+    ///   - configuration: The session's configuration. One for the background is not for this: it has its own identifier, and no handlers.
     ///   - maximumResponseSize: How many bytes a response's body may have, in memory or in a file. One that passes it fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
