@@ -20,11 +20,22 @@ struct LoadingThread: @unchecked Sendable {  // Elsewhere, only what a lock guar
     /// Has the protocol's `startLoading` called there.
     func startLoading() {
         #if canImport(FoundationNetworking)
-        // A session calls it again whenever a task is resumed.
-        urlProtocol.task?.resume()
+        // A session calls it again whenever a task is resumed; that of a task which is suspended is the app's to resume.
+        if !urlProtocol.isSuspended { urlProtocol.task?.resume() }
         #else
         CFRunLoopPerformBlock(runLoop, CFRunLoopMode.commonModes.rawValue) { [urlProtocol] in urlProtocol.startLoading() }
         CFRunLoopWakeUp(runLoop)
+        #endif
+    }
+}
+
+extension MockURLProtocol {
+    /// Whether a `stopLoading` is followed by another `startLoading`.
+    var isSuspended: Bool {
+        #if canImport(FoundationNetworking)
+        task?.state == .suspended
+        #else
+        false
         #endif
     }
 }

@@ -28,10 +28,15 @@ extension MockDTO where Self: RawRepresentable, RawValue == String {
 }
 
 extension MockDTO {
+    /// The file's name with its extension.
+    private var fullName: String { URL(fileURLWithPath: fileName).pathExtension.isEmpty ? fileName + ".json" : fileName }
+
+    var isJSON: Bool { !fileName.isEmpty && fullName.hasSuffix(".json") }
+
     /// The file's content.
     func load() throws -> Data {
         guard !fileName.isEmpty else { return Data() }
-        let name = URL(fileURLWithPath: fileName).pathExtension.isEmpty ? fileName + ".json" : fileName
+        let name = fullName
         let bundle = Self.bundle.resourceURL ?? Self.bundle.bundleURL
         let folder = Self.subdirectory.map { bundle.appendingPathComponent($0) } ?? bundle
         let file = folder.appendingPathComponent(name).standardizedFileURL

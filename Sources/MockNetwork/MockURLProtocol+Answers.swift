@@ -60,17 +60,11 @@ extension MockURLProtocol {
         dto = type
     }
 
-    /// Forgets every answer and every recorded request.
+    /// Forgets every answer, every stub and every recorded request.
     public static func reset() {
         var state = Scope.State()
         scope.state.withLock { swap(&$0, &state) }
     }
-
-    /// The requests that have come, in order.
-    public static var requests: [RecordedRequest] { scope.state.withLock(\.requests) }
-
-    /// Those of ``requests`` for which there was no answer.
-    public static var unmatchedRequests: [RecordedRequest] { scope.state.withLock(\.unmatchedRequests) }
 
     private static func set<Value>(_ property: WritableKeyPath<Scope.State, Value>, _ value: Value) {
         var value = value

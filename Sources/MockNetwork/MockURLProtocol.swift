@@ -15,24 +15,23 @@ public import Foundation
 /// let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
 /// ```
 ///
-/// A request gets the answer of ``requestHandler``, else ``responseType`` with ``dto``, else an error that says what to do. Inside of
-/// `withScope` and of a test with the trait `.mockNetwork`, all of this is that scope's own, so that tests may run in parallel. It works
-/// with any code that uses `URLSession`.
+/// A request gets the answer of the newest stub that matches it and is not used up, else of ``requestHandler``, else ``responseType`` with
+/// ``dto``, else an error that says what to do. Inside of `withScope` and of a test with the trait `.mockNetwork`, all of this is that scope's
+/// own, so that tests may run in parallel. It works with any code that uses `URLSession`.
 public class MockURLProtocol: URLProtocol {
-    typealias Answer = Result<(HTTPURLResponse, Data), any Error>
-
     /// A session may call `startLoading` again and `stopLoading` at any moment, and nothing may be told to its client after the end.
-    private enum Phase {
+    fileprivate enum Phase {
         case idle
-        case answering
-        case answered(Answer)
+        /// An answer is being made, or waits for its time.
+        case answering((any Disposable)?)
+        case answered(Reply)
         case ended
 
         /// What a `startLoading` finds, which goes on to the next phase.
         mutating func advance() -> Phase {
             defer {
                 switch self {
-                case .idle: self = .answering
+                case .idle: self = .answering(nil)
                 case .answered: self = .ended
                 case .answering, .ended: break
                 }
@@ -58,56 +57,71 @@ public class MockURLProtocol: URLProtocol {
         }
     }
 
-    /// Nothing is told to the client any more.
+    /// Nothing is told to the client any more, unless the task is only suspended.
     override public func stopLoading() {
+        guard !isSuspended else { return }
         let old = phase.withLock { phase in
             defer { phase = .ended }
             return phase
         }
-        _ = consume old
+        if case .answering(let delay) = old { delay?.dispose() }
     }
 
     private func makeAnswer() {
         guard let scope = Self.scopeOfSession else {
-            let request = RecordedRequest(request)
-            return tellAtOnce(.failure(MockFailure("The scope of the session that sent this request has ended:\n    \(request)")))
+            return play(Reply(.failed(MockFailure(endedScopeOf: RecordedRequest(request)))))
         }
         switch scope.receive(request) {
-        case .answer(let answer): tellAtOnce(answer)
+        case .reply(let reply) where reply.delay <= 0: play(reply)
+        case .reply(let reply): LoadingThread(of: self).play(reply)
         case .handler(let handler):
             let thread = LoadingThread(of: self)
-            DispatchQueue.global().async {
-                thread.urlProtocol.become(handler())
-                thread.startLoading()
-            }
+            DispatchQueue.global().async { thread.play(handler()) }
         }
     }
 
-    private func tellAtOnce(_ answer: Answer) {
-        become(answer)
+    private func play(_ reply: Reply) {
+        become(.answered(reply))
         startLoading()
     }
 
-    private func become(_ answer: Answer) {
+    /// False once it has ended.
+    @discardableResult
+    fileprivate func become(_ new: Phase) -> Bool {
         phase.withLock { phase in
-            if case .answering = phase { phase = .answered(answer) }
+            guard case .answering = phase else { return false }
+            phase = new
+            return true
         }
     }
 
-    private func tell(_ answer: Answer) {
-        switch answer {
-        case .success((let response, let body)):
-            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
-            let hasBody = request.httpMethod != "HEAD" && ![204, 304].contains(response.statusCode)
-            if hasBody, !body.isEmpty { client?.urlProtocol(self, didLoad: body) }
-            client?.urlProtocolDidFinishLoading(self)
-        case .failure(let error):
-            client?.urlProtocol(self, didFailWithError: error)
+    private func tell(_ reply: Reply) {
+        if let head = reply.head { client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed) }
+        for chunk in reply.chunks { client?.urlProtocol(self, didLoad: chunk) }
+        switch reply.end {
+        case .finished: client?.urlProtocolDidFinishLoading(self)
+        case .failed(let error): client?.urlProtocol(self, didFailWithError: error)
+        case .never: break
         }
     }
 
     /// The scope of the session that has made this object; `nil` once it has ended.
-    private static var scopeOfSession: Scope? {
+    static var scopeOfSession: Scope? {
         self == MockURLProtocol.self ? Scope.process : ScopeClasses.scope(of: self)
+    }
+}
+
+extension LoadingThread {
+    /// Plays `reply` there when it is time; called from anywhere.
+    fileprivate func play(_ reply: Reply) {
+        guard reply.delay > 0 else {
+            if urlProtocol.become(.answered(reply)) { startLoading() }
+            return
+        }
+        var rest = reply
+        rest.delay = 0
+        let timer = SerialDisposable()
+        guard urlProtocol.become(.answering(timer)) else { return }
+        timer.disposable = Reply.scheduler.schedule(after: reply.interval) { [rest] in play(rest) }
     }
 }

@@ -15,6 +15,8 @@ public struct RecordedRequest: Sendable {
     public let headers: HTTPHeaders
     /// The whole body, whether it came as data or as a stream.
     public let body: Data
+    /// The stub that has answered it, if one has.
+    public internal(set) var stub: Stub?
 
     /// The path, without its escapes.
     public var path: String { url.path }
@@ -44,6 +46,13 @@ extension RecordedRequest: CustomStringConvertible {
         guard !body.isEmpty else { return line }
         guard let text = String(utf8PrefixOf: body, maximum: 1024) else { return "\(line)\n\(body.count) bytes that are no text" }
         return "\(line)\n\(Secret.masked(in: text))\(body.count > 1024 ? "… (\(body.count) bytes)" : "")"
+    }
+}
+
+extension String {
+    /// A URL, but for the values of parameters named like secrets.
+    var maskingSecrets: String {
+        contains("?") ? URL(string: self)?.maskingSecrets ?? self : self
     }
 }
 

@@ -11,8 +11,12 @@ final class Scope: Sendable {
         var responseType: MockURLProtocol.ResponseType?
         var dto: (any MockDTO)?
         var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
+        /// The oldest first.
+        var stubs: [Stub] = []
+        /// How many requests each stub has answered.
+        var uses: [Int] = []
         var requests: [RecordedRequest] = []
-        var unmatchedRequests: [RecordedRequest] = []
+        var unanswered: [(request: RecordedRequest, report: String)] = []
     }
 
     let name: String
@@ -30,60 +34,101 @@ final class Scope: Sendable {
 
     @TaskLocal static var current: Scope?
 
+    func add(_ stub: Stub) -> Stub {
+        state.withLock {
+            $0.stubs.append(stub)
+            $0.uses.append(0)
+        }
+        return stub
+    }
+
     /// Records `request`, and decides by what the scope holds at this moment.
-    func receive(_ request: URLRequest) -> Reply {
+    func receive(_ request: URLRequest) -> Decision {
         let recorded = RecordedRequest(request)
-        let answers = state.withLock { state in
-            state.requests.append(recorded)
-            return (handler: state.requestHandler, responseType: state.responseType, dto: state.dto)
+        switch take(recorded) {
+        case .answer(let answer, let recorded)?:
+            return decision(isHandler: answer.isHandler) { answer.reply(to: recorded) }
+        case .exhausted?:
+            return .reply(Reply(.failed(unanswered(recorded))))
+        case nil:
+            return answerForEverything(request, recorded)
         }
-        guard let handler = answers.handler else {
-            return .answer(Result { try answer(to: recorded, answers.responseType, answers.dto) })
+    }
+
+    /// What becomes of a request: a reply, or code of the user's that makes one, wherever that may run.
+    enum Decision {
+        case reply(Reply)
+        case handler(@Sendable () -> Reply)
+    }
+
+    private func decision(isHandler: Bool, _ reply: @escaping @Sendable () -> Reply) -> Decision {
+        isHandler ? .handler { Self.$current.withValue(self, operation: reply) } : .reply(reply())
+    }
+
+    /// What the newest stub has for `request` that matches and is not used up. Nothing of the user's runs under the lock.
+    private func take(_ request: RecordedRequest) -> State.Turn? {
+        let stubs = state.withLock(\.stubs)
+        guard !stubs.isEmpty else { return nil }
+        let incoming = Incoming(request)
+        for index in stubs.indices.reversed() where stubs[index].matches(incoming) {
+            if let turn = state.withLock({ $0.take(stubs[index], at: index, for: request) }) { return turn }
         }
+        return nil
+    }
+
+    private func answerForEverything(_ request: URLRequest, _ recorded: RecordedRequest) -> Decision {
+        let (handler, responseType, dto) = state.withLock { ($0.requestHandler, $0.responseType, $0.dto) }
+        guard handler != nil || responseType != nil || dto != nil else { return .reply(Reply(.failed(unanswered(recorded)))) }
+        state.withLock { $0.requests.append(recorded) }
         var request = request
         if !recorded.body.isEmpty { request.httpBody = recorded.body }  // A stream has been read to its end.
-        return .handler { [request] in Self.$current.withValue(self) { Result { try handler(request) } } }
-    }
-
-    /// What becomes of a request: an answer, or code of the user's that makes one, wherever that may run.
-    enum Reply {
-        case answer(MockURLProtocol.Answer)
-        case handler(@Sendable () -> MockURLProtocol.Answer)
-    }
-
-    private func answer(
-        to request: RecordedRequest, _ responseType: MockURLProtocol.ResponseType?, _ dto: (any MockDTO)?
-    ) throws -> (HTTPURLResponse, Data) {
-        guard responseType != nil || dto != nil else {
-            state.withLock { $0.unmatchedRequests.append(request) }
-            throw MockFailure(unanswered: request, in: self)
+        return decision(isHandler: handler != nil) { [request] in
+            Reply {
+                if let handler {
+                    let (response, body) = try handler(request)
+                    return Reply(response, body, to: recorded)
+                }
+                if case .error(let error) = responseType { return Reply(.failed(error)) }
+                let body = try dto?.load() ?? Data()
+                return Reply(try responseType.response(to: recorded.url), body, to: recorded)
+            }
         }
-        if case .error(let error) = responseType { throw error }
-        let body = try dto?.load() ?? Data()
-        guard case .success(let response) = responseType else { return (try .mock(200, for: request.url), body) }
-        guard response.url == .any else { return (response, body) }
-        return (try .mock(response.statusCode, headers: response.allHeaderFields as? [String: String], for: request.url), body)
+    }
+
+    private func unanswered(_ request: RecordedRequest) -> MockFailure {
+        let (stubs, uses) = state.withLock { ($0.stubs, $0.uses) }
+        let report = UnansweredReport(Incoming(request), stubs: Array(zip(stubs, uses)), in: self).description
+        state.withLock {
+            $0.requests.append(request)
+            $0.unanswered.append((request, report))
+        }
+        return MockFailure(report)
     }
 }
 
-extension MockFailure {
-    fileprivate init(unanswered request: RecordedRequest, in scope: Scope) {
-        let elsewhere = ScopeClasses.liveScopes
-        let hint =
-            scope === Scope.process && !elsewhere.isEmpty
-            ? """
+extension Scope.State {
+    enum Turn {
+        case answer(StubResponse.Answer, RecordedRequest)
+        case exhausted
+    }
 
-            Scopes are live: \(elsewhere.map { "\"\($0.name)\"" }.joined(separator: ", ")). A session made of \
-            MockURLProtocol.configuration inside of a scope is answered by that scope; MockURLProtocol.self is the process-wide one.
-            """ : ""
-        self.init(
-            """
-            MockURLProtocol has no answer for this request, and did not send it:
-                \(request.description.replacingOccurrences(of: "\n", with: "\n    "))
-            Scope: \(scope.name).\(hint)
-            Give it one before the request is sent, for example:
-                MockURLProtocol.responseWithStatusCode(code: 200)
-            """)
+    /// The turn of `request` with a stub that matches it; `nil` when that is used up, or gone by a `reset`.
+    mutating func take(_ stub: Stub, at index: Int, for request: RecordedRequest) -> Turn? {
+        guard stubs.indices.contains(index), stubs[index].isSame(as: stub), uses[index] < stub.times else { return nil }
+        guard let answer = stub.response.answer(after: uses[index]) else { return .exhausted }
+        uses[index] += 1
+        var request = request
+        request.stub = stub
+        requests.append(request)
+        return .answer(answer, request)
+    }
+}
+
+extension MockURLProtocol.ResponseType? {
+    fileprivate func response(to url: URL) throws -> HTTPURLResponse {
+        guard case .success(let response) = self else { return try .mock(200, for: url) }
+        guard response.url == .any else { return response }
+        return try .mock(response.statusCode, headers: response.allHeaderFields as? [String: String], for: url)
     }
 }
 

@@ -11,16 +11,6 @@ import Testing
 import FoundationNetworking
 #endif
 
-private struct Get: APIRequest {
-    typealias Response = String
-    var baseURL = example
-    var path: RequestPath = ""
-    var method: HTTPMethod = .get
-    var query: QueryParameters = [:]
-    var headers: HTTPHeaders = [:]
-    var body: HTTPBody?
-}
-
 @Suite("MockURLProtocol", .mockNetwork, .timeLimit(.minutes(2)))
 struct MockURLProtocolTests {
     private let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 extension URLRequest {
@@ -34,7 +34,7 @@ extension URLRequest {
 
 extension URLRequest {
     /// Throws for what HTTP does not allow: a middleware, or a request of one's own, may have set it.
-    func check() throws {
+    package func check() throws {
         for (name, value) in allHTTPHeaderFields ?? [:] { try HTTPHeaders.check(name, value) }
         try checkBody()
     }

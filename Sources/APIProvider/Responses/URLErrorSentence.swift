@@ -27,7 +27,7 @@ extension URLError {
             case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
                 "the certificate of \(host) is not trusted, or is for another name"
             case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
-            case .httpTooManyRedirects: "it was redirected more than \(URLSessionTransport.maximumRedirects) times"
+            case .httpTooManyRedirects: "it was redirected more than \(APIResponse.maximumRedirects) times"
             case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"
             default: localizedDescription.withoutFullStop
             }

@@ -1,12 +1,30 @@
 import Foundation
+package import MiniRx
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
+extension Single<APIResponse> {
+    /// The single that `send` makes of `request`, and of each request that a redirect leads to.
+    package static func following(
+        _ request: URLRequest, redirects: Int = 0, _ send: @escaping @Sendable (URLRequest) -> Single
+    ) -> Single {
+        send(request).flatMap { response in
+            guard let next = response.redirectedRequest() else { return .just(response) }
+            guard redirects < APIResponse.maximumRedirects else {
+                throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
+            }
+            return following(next, redirects: redirects + 1, send)
+        }
+    }
+}
+
 extension APIResponse {
+    static let maximumRedirects = 20
+
     /// The request to follow a redirect with (RFC 9110, section 15.4); `nil` when this response is the answer.
-    func redirectedRequest() -> URLRequest? {
+    fileprivate func redirectedRequest() -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(statusCode), let from = request.url,
             let location = value(forHTTPHeaderField: "Location"), let to = URL(string: location, relativeTo: from)?.absoluteURL,
             to.host?.isEmpty == false, let scheme = to.scheme?.lowercased(),

@@ -18,8 +18,6 @@ public import FoundationNetworking
 ///
 /// A request that is in flight ends though the transport is let go.
 public final class URLSessionTransport: Transport {
-    static let maximumRedirects = 20
-
     private let session: URLSession
     private let delegate: SessionDelegate
     private let additionalHeaders: HTTPHeaders
@@ -94,7 +92,7 @@ public final class URLSessionTransport: Transport {
         _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
         do {
-            return follow(try withAdditionalHeaders(request), to: destination, redirects: 0, progress)
+            return .following(try withAdditionalHeaders(request)) { self.exchange($0, to: destination, progress) }
         } catch {
             return .error(error)
         }
@@ -108,16 +106,6 @@ public final class URLSessionTransport: Transport {
         }
         try request.check()
         return request
-    }
-
-    private func follow(
-        _ request: URLRequest, to destination: URL?, redirects: Int, _ progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        exchange(request, to: destination, progress).flatMap { response in
-            guard let next = response.redirectedRequest() else { return .just(response) }
-            guard redirects < Self.maximumRedirects else { throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects)) }
-            return self.follow(next, to: destination, redirects: redirects + 1, progress)
-        }
     }
 
     private func exchange(

@@ -1,0 +1,94 @@
+public import APIProvider
+public import Foundation
+
+/// What a stub asks of the body of a request.
+public struct BodyMatcher: Sendable {
+    let matches: @Sendable (Data) -> Bool
+    /// What is expected, and what `body` is.
+    let explain: @Sendable (_ body: Data) -> (expected: String, actual: String)
+
+    /// JSON that means the same as `value`: neither the order of keys nor white space counts, nor how a number is written.
+    public static func json(_ value: some Encodable) -> BodyMatcher {
+        let expected = Result { try JSONEncoder.sorting.encode(value) }
+        let tree = try? JSONTree(expected.get())
+        return BodyMatcher {
+            tree != nil && tree == (try? JSONTree($0))
+        } explain: { body in
+            guard let tree, let text = try? expected.get() else { return ("JSON, but its value cannot be encoded", body.shown) }
+            guard let actual = try? JSONTree(body) else { return (text.shown, body.shown) }
+            return tree.firstDifference(to: actual) ?? (text.shown, body.shown)
+        }
+    }
+
+    /// `application/x-www-form-urlencoded` with these parameters and no others. The order counts among those of one name.
+    public static func form(_ parameters: QueryParameters) -> BodyMatcher {
+        let expected = parameters.items.map { URLQueryItem(name: $0.name, value: $0.value) }
+        return BodyMatcher {
+            [URLQueryItem](form: $0).byName == expected.byName
+        } explain: {
+            (expected.shown, [URLQueryItem](form: $0).shown)
+        }
+    }
+
+    /// These bytes.
+    public static func data(_ data: Data) -> BodyMatcher {
+        BodyMatcher {
+            $0 == data
+        } explain: {
+            (data.shown, $0.shown)
+        }
+    }
+
+    /// A body in which the UTF-8 of `text` occurs.
+    public static func contains(_ text: String) -> BodyMatcher {
+        let bytes = Data(text.utf8)
+        return BodyMatcher {
+            bytes.isEmpty || $0.range(of: bytes) != nil
+        } explain: {
+            ("text with \"\(Secret.masked(in: text))\"", $0.shown)
+        }
+    }
+
+    /// A body for which `matches` is true.
+    ///
+    /// - Parameters:
+    ///   - description: What a report calls it.
+    ///   - matches: May be called on any thread, and more than once for a request.
+    public static func matching(
+        _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool
+    ) -> BodyMatcher {
+        BodyMatcher(matches: matches) { (description, $0.shown) }
+    }
+}
+
+extension Data {
+    /// The beginning on one line, with secrets masked.
+    var shown: String {
+        guard !isEmpty else { return "no body" }
+        guard let text = String(utf8PrefixOf: self, maximum: 1024) else { return "\(count) bytes that are no text" }
+        let line = Secret.masked(in: text).split(whereSeparator: \.isNewline).joined(separator: " ")
+        return line.count > 200 || count > 1024 ? "\(line.prefix(200))…" : line
+    }
+}
+
+extension [URLQueryItem] {
+    fileprivate init(form body: Data) {
+        self = String(decoding: body, as: UTF8.self).split(separator: "&").map { item in
+            let name = item.prefix { $0 != "=" }
+            return URLQueryItem(name: name.formDecoded, value: item[name.endIndex...].dropFirst().formDecoded)
+        }
+    }
+
+    fileprivate var byName: [String: [String?]] { Dictionary(grouping: self, by: \.name).mapValues { $0.map(\.value) } }
+
+    fileprivate var shown: String {
+        isEmpty ? "no form" : map { "\($0.name)=\(Secret.isNamed(by: $0.name) ? "…" : $0.value ?? "")" }.joined(separator: "&")
+    }
+}
+
+extension Substring {
+    fileprivate var formDecoded: String {
+        let text = replacingOccurrences(of: "+", with: " ")
+        return text.removingPercentEncoding ?? text
+    }
+}

@@ -1,0 +1,91 @@
+import APIProvider
+import Foundation
+
+/// One thing that a stub asks of a request.
+struct Matcher: Sendable {
+    /// What a request has in the place of what was expected.
+    struct Mismatch: Sendable {
+        let name: String
+        let expected: String
+        let actual: String
+        /// From 0, which is equal, to 1.
+        var distance = 1.0
+    }
+
+    /// Whether a request has it.
+    let matches: @Sendable (Incoming) -> Bool
+    /// What a request has instead.
+    let explain: @Sendable (Incoming) -> Mismatch
+}
+
+/// A request as matchers look at it.
+struct Incoming: Sendable {
+    let request: RecordedRequest
+    let target: Target
+
+    init(_ request: RecordedRequest) {
+        self.request = request
+        target = Target(request.url.absoluteString)
+    }
+}
+
+extension Matcher {
+    static func method(_ method: HTTPMethod) -> Matcher {
+        Matcher {
+            $0.request.method == method
+        } explain: {
+            Mismatch(name: "method", expected: method.rawValue, actual: $0.request.method.rawValue)
+        }
+    }
+
+    static func origin(_ origin: Target.Origin) -> Matcher {
+        Matcher {
+            $0.target.origin == origin
+        } explain: {
+            Mismatch(name: "host", expected: "\(origin)", actual: $0.target.origin.map { "\($0)" } ?? "none")
+        }
+    }
+
+    /// One name, with its values in order; others may be among them.
+    static func query(_ name: String, _ values: [String]) -> Matcher {
+        Matcher {
+            $0.target.values(of: name).contains(inOrder: values)
+        } explain: {
+            let actual = $0.target.values(of: name)
+            return Mismatch(
+                name: "query", expected: values.map { pair(name, $0) }.joined(separator: "&"),
+                actual: actual.isEmpty ? "no \(name)" : actual.map { pair(name, $0) }.joined(separator: "&"))
+        }
+    }
+
+    static func header(_ name: String, _ value: String) -> Matcher {
+        Matcher {
+            $0.request.headers[name] == value
+        } explain: {
+            let isSecret = Secret.isNamed(by: name)
+            return Mismatch(
+                name: "header", expected: "\(name): \(isSecret ? "…" : value)",
+                actual: $0.request.headers[name].map { "\(name): \(isSecret ? "… (another)" : $0)" } ?? "no \(name)")
+        }
+    }
+
+    static func body(_ matcher: BodyMatcher) -> Matcher {
+        Matcher {
+            matcher.matches($0.request.body)
+        } explain: {
+            let (expected, actual) = matcher.explain($0.request.body)
+            return Mismatch(name: "body", expected: expected, actual: actual)
+        }
+    }
+
+    private static func pair(_ name: String, _ value: String) -> String { "\(name)=\(Secret.isNamed(by: name) ? "…" : value)" }
+}
+
+extension [String] {
+    /// Whether `others` are among these, in their order.
+    fileprivate func contains(inOrder others: [String]) -> Bool {
+        var rest = others[...]
+        for element in self where element == rest.first { rest.removeFirst() }
+        return rest.isEmpty
+    }
+}

@@ -1,0 +1,87 @@
+public import APIProvider
+
+// An answer for some requests. The statics act on the scope of the current task; called on the class that `current` returned, on that scope.
+extension MockURLProtocol {
+    /// Answers the requests of this method and URL. Of several stubs that match, the newest one that is not used up answers.
+    ///
+    /// ```swift
+    /// MockURLProtocol.stub(.get, "/repos/*/*", respond: .fixture(Fixture.repository))
+    /// MockURLProtocol.stub(.post, "https://api.example.com/orders", body: .json(order), times: 1, respond: .status(201))
+    /// ```
+    ///
+    /// The URL is a path, for any host, or a whole URL. It is compared by what it means: escapes are read, and neither the case of the host nor
+    /// a port that is the scheme's own counts; a slash at the end does. `*` stands for one segment of the path. Items of a query are asked for
+    /// as those of `query` are. A URL that can match nothing fails no call: the report of the request without an answer says what is wrong.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - url: `"/search/repositories"`, `"https://api.github.com/user"` or `"/repos/*/*"`.
+    ///   - query: Items that the query must have, among others and in whatever order; several of one name in this order.
+    ///   - headers: Fields that the request must have, among others.
+    ///   - body: What the body must be.
+    ///   - times: How many requests it answers; `nil` is any number.
+    ///   - isOptional: Whether it may go unused. ``verify()`` and the trait `.mockNetwork` report other stubs that were never used.
+    ///   - fileID: Where the stub is, for reports.
+    ///   - filePath: Where the stub is, for reports.
+    ///   - line: Where the stub is, for reports.
+    ///   - column: Where the stub is, for reports.
+    ///   - response: What is answered.
+    @discardableResult
+    public static func stub(
+        _ method: HTTPMethod, _ url: String, query: QueryParameters? = nil, headers: HTTPHeaders? = nil, body: BodyMatcher? = nil,
+        times: Int? = nil, isOptional: Bool = false,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column, respond response: StubResponse
+    ) -> Stub {
+        scope.add(
+            Stub(
+                method, url, query: query, headers: headers, body: body, times: times, isOptional: isOptional,
+                place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+    }
+
+    /// Answers the requests of this URL, whatever their method. The parameters are those of
+    /// ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
+    @discardableResult
+    public static func stub(
+        _ url: String, query: QueryParameters? = nil, headers: HTTPHeaders? = nil, body: BodyMatcher? = nil, times: Int? = nil,
+        isOptional: Bool = false,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column, respond response: StubResponse
+    ) -> Stub {
+        scope.add(
+            Stub(
+                nil, url, query: query, headers: headers, body: body, times: times, isOptional: isOptional,
+                place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+    }
+
+    /// The requests that have come, in order.
+    public static var requests: [RecordedRequest] { scope.state.withLock(\.requests) }
+
+    /// Those of ``requests`` for which there was no answer.
+    public static var unmatchedRequests: [RecordedRequest] { scope.state.withLock(\.unanswered).map(\.request) }
+
+    /// The stubs that have answered no request, but for those that are optional.
+    public static var unusedStubs: [Stub] {
+        let (stubs, uses) = scope.state.withLock { ($0.stubs, $0.uses) }
+        return zip(stubs, uses).filter { $1 == 0 && !$0.isOptional }.map(\.0)
+    }
+
+    /// For XCTest: throws a report of every request without an answer and every stub that was never used, but for those that are optional.
+    ///
+    /// ```swift
+    /// override func tearDownWithError() throws {
+    ///     defer { MockURLProtocol.reset() }
+    ///     try MockURLProtocol.verify()
+    /// }
+    /// ```
+    public static func verify() throws {
+        let problems = unansweredReports + unusedStubs.map(\.unusedReport)
+        guard problems.isEmpty else { throw MockFailure(problems.joined(separator: "\n\n")) }
+    }
+
+    /// Why there was no answer, for each of ``unmatchedRequests``.
+    package static var unansweredReports: [String] { scope.state.withLock(\.unanswered).map(\.report) }
+}
+
+extension Stub {
+    /// That it was never used, and if it could not be, why.
+    package var unusedReport: String { "The stub \(self) was never used\(problem.map { ": \($0)." } ?? ".")" }
+}

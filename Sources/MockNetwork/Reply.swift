@@ -1,0 +1,85 @@
+import APIProvider
+import Foundation
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a request is told, by `URLSession` or by ``MockTransport``.
+struct Reply: Sendable {
+    enum End: Sendable {
+        case finished
+        case failed(any Error)
+        case never
+    }
+
+    /// In seconds.
+    var delay: TimeInterval = 0
+    var head: HTTPURLResponse?
+    var body = Data()
+    var chunkCount = 1
+    var end = End.finished
+
+    /// A response to `request`, without a body where HTTP has none.
+    init(_ head: HTTPURLResponse, _ body: Data, to request: RecordedRequest) {
+        self.head = head
+        if request.method != .head, head.statusCode != 204, head.statusCode != 304 { self.body = body }
+    }
+
+    init(_ end: End) { self.end = end }
+
+    /// What `make` makes, or the error that it throws.
+    init(_ make: () throws -> Reply) {
+        do { self = try make() } catch { self.init(.failed(error)) }
+    }
+
+    /// The pieces in which the body comes; none, if it is empty.
+    var chunks: [Data] {
+        let count = max(1, min(chunkCount, body.count))
+        guard count > 1 else { return body.isEmpty ? [] : [body] }
+        let bounds = (0...count).map { body.startIndex + body.count * $0 / count }
+        return zip(bounds, bounds.dropFirst()).map { Data(body[$0..<$1]) }
+    }
+}
+
+extension Reply {
+    /// Where delays end.
+    static let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+
+    /// The delay, for a scheduler. What is no sensible time is a year.
+    var interval: DispatchTimeInterval {
+        let year: TimeInterval = 365 * 86400
+        return .nanoseconds(Int((delay < year ? max(delay, 0) : year) * 1e9))
+    }
+}
+
+extension StubResponse.Answer {
+    /// Whether ``reply(to:)`` calls code of the user's.
+    var isHandler: Bool {
+        if case .handler = kind { true } else { false }
+    }
+
+    func reply(to request: RecordedRequest) -> Reply {
+        var reply = Reply {
+            switch kind {
+            case .response(let status, let headers, let body):
+                Reply(try .mock(status, headers: headers, for: request.url), body, to: request)
+            case .failure(let error): Reply(.failed(error))
+            case .handler(let respond): try respond(request).firstReply(to: request)
+            case .never: Reply(.never)
+            }
+        }
+        reply.delay += delay
+        if let chunkCount { reply.chunkCount = chunkCount }
+        if let error { reply.end = .failed(error) }
+        return reply
+    }
+}
+
+extension StubResponse {
+    fileprivate func firstReply(to request: RecordedRequest) throws -> Reply {
+        guard let answer = answer(after: 0) else { throw MockFailure("The handler returned an empty sequence.") }
+        return answer.reply(to: request)
+    }
+}

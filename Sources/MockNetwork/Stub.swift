@@ -1,0 +1,86 @@
+import APIProvider
+import Foundation
+
+/// An answer for the requests that it matches, as `stub` has registered it.
+public struct Stub: Sendable {
+    /// Where in the source a stub is.
+    package struct Place: Sendable {
+        package let fileID: String
+        package let filePath: String
+        package let line: Int
+        package let column: Int
+    }
+
+    /// What is asked for and answered; how often it was, its scope knows.
+    private final class Definition: Sendable {
+        let line: String
+        let matchers: [Matcher]
+        let times: Int
+        let isOptional: Bool
+        let place: Place
+        let response: StubResponse
+        let problem: String?
+
+        init(line: String, matchers: [Matcher], times: Int, isOptional: Bool, place: Place, response: StubResponse, problem: String?) {
+            self.line = line
+            self.matchers = matchers
+            self.times = times
+            self.isOptional = isOptional
+            self.place = place
+            self.response = response
+            self.problem = problem
+        }
+    }
+
+    private let definition: Definition
+
+    init(
+        _ method: HTTPMethod?, _ url: String, query: QueryParameters?, headers: HTTPHeaders?, body: BodyMatcher?, times: Int?,
+        isOptional: Bool, place: Place, response: StubResponse
+    ) {
+        let pattern = URLPattern(url)
+        let items = pattern.query + (query?.items ?? []).map { URLQueryItem(name: $0.name, value: $0.value) }
+        let names = items.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let methodMatcher = method.map { [Matcher.method($0)] } ?? []
+        let queryMatchers = names.map { name in Matcher.query(name, items.filter { $0.name == name }.map { $0.value ?? "" }) }
+        let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
+        definition = Definition(
+            line: "\(method?.rawValue ?? "any method") \(url.maskingSecrets)",
+            matchers: methodMatcher + pattern.matchers + queryMatchers + headerMatchers + (body.map { [.body($0)] } ?? []),
+            times: times ?? .max, isOptional: isOptional, place: place, response: response,
+            problem: pattern.problem.map { "its URL \"\(url.maskingSecrets)\" can match no request: \($0)" })
+    }
+
+    func matches(_ request: Incoming) -> Bool {
+        problem == nil && definition.matchers.allSatisfy { $0.matches(request) }
+    }
+
+    /// What keeps `request` from being answered by this stub.
+    func mismatches(with request: Incoming) -> [Matcher.Mismatch] {
+        definition.matchers.filter { !$0.matches(request) }.map { $0.explain(request) }
+    }
+
+    func isSame(as other: Stub) -> Bool { definition === other.definition }
+
+    /// How many requests it answers.
+    var times: Int { definition.times }
+
+    var response: StubResponse { definition.response }
+
+    /// Why it matches no request.
+    package var problem: String? { definition.problem }
+
+    /// Whether it may go unused.
+    package var isOptional: Bool { definition.isOptional }
+
+    /// Where it was registered.
+    package var place: Place { definition.place }
+
+    /// The method and the URL.
+    package var line: String { definition.line }
+}
+
+extension Stub: CustomStringConvertible {
+    /// The method, the URL, and where in the source the stub is: `GET /user (MyTests/UserTests.swift:12)`.
+    public var description: String { "\(line) (\(place.fileID):\(place.line))" }
+}

@@ -1,0 +1,66 @@
+import APIProvider
+import Foundation
+
+/// The URL of a stub: an origin or any, a path in which `*` stands for one segment, and query items.
+struct URLPattern {
+    let text: String
+    private let target: Target
+    /// Why it matches nothing.
+    let problem: String?
+
+    init(_ text: String) {
+        self.text = text
+        target = Target(text)
+        problem = Self.problem(of: text, target)
+    }
+
+    private static func problem(of text: String, _ target: Target) -> String? {
+        let path = text.prefix { $0 != "?" }
+        if text.contains("#") { return "it has a fragment, which is never sent" }
+        guard let origin = target.origin else {
+            if text.hasPrefix("//") || !text.hasPrefix("/") {
+                return "it begins neither with a scheme and a host, as \"https://api.example.com/user\", nor with a slash, as \"/user\""
+            }
+            return segmentProblem(of: path)
+        }
+        guard ["http", "https"].contains(origin.scheme) else { return "its scheme is neither http nor https" }
+        if origin.host.isEmpty { return "it has no host" }
+        if path.contains("@") && path.range(of: "://[^/]*@", options: .regularExpression) != nil {
+            return "it has a user, which is never sent"
+        }
+        if origin.host.contains("*") { return "* stands for a segment of the path; for any host, begin with a slash" }
+        return segmentProblem(of: path)
+    }
+
+    private static func segmentProblem(of path: Substring) -> String? {
+        if path.split(separator: "/").contains(where: { $0.contains("*") && $0 != "*" }) {
+            return "* stands for a whole segment of the path; a star that is meant as such is %2A"
+        }
+        return path.removingPercentEncoding == nil ? "it has a % that begins no escape; a percent sign is %25" : nil
+    }
+
+    /// What a request must have, the path first.
+    var matchers: [Matcher] { [.path(target.segments)] + (target.origin.map { [.origin($0)] } ?? []) }
+
+    var query: [URLQueryItem] { target.query }
+}
+
+extension Matcher {
+    /// `*` is any one segment that is not empty.
+    fileprivate static func path(_ pattern: [String]) -> Matcher {
+        Matcher { incoming in
+            incoming.target.segments.count == pattern.count
+                && zip(pattern, incoming.target.segments).allSatisfy(matches)
+        } explain: { incoming in
+            let segments = incoming.target.segments
+            let same = zip(pattern, segments).lazy.filter(matches).count
+            return Mismatch(
+                name: "path", expected: "/" + pattern.joined(separator: "/"), actual: incoming.target.path,
+                distance: 1 - Double(same) / Double(max(pattern.count, segments.count) + 1))
+        }
+    }
+
+    private static func matches(_ pattern: String, _ segment: String) -> Bool {
+        pattern == segment || pattern == "*" && !segment.isEmpty
+    }
+}
