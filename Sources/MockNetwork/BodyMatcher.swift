@@ -26,7 +26,7 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher {
             [URLQueryItem](form: $0).byName == expected.byName
         } explain: {
-            (expected.shown, [URLQueryItem](form: $0).shown)
+            (expected.shown, $0.shown)
         }
     }
 
@@ -81,8 +81,9 @@ extension [URLQueryItem] {
 
     fileprivate var byName: [String: [String?]] { Dictionary(grouping: self, by: \.name).mapValues { $0.map(\.value) } }
 
-    fileprivate var shown: String {
-        isEmpty ? "no form" : map { "\($0.name)=\(Secret.isNamed(by: $0.name) ? "…" : $0.value ?? "")" }.joined(separator: "&")
+    /// The items with secrets masked.
+    var shown: String {
+        map { "\($0.name)=\(Secret.isNamed(by: $0.name) ? "…" : $0.value ?? "")" }.joined(separator: "&")
     }
 }
 

@@ -28,14 +28,3 @@ struct LoadingThread: @unchecked Sendable {  // Elsewhere, only what a lock guar
         #endif
     }
 }
-
-extension MockURLProtocol {
-    /// Whether a `stopLoading` is followed by another `startLoading`.
-    var isSuspended: Bool {
-        #if canImport(FoundationNetworking)
-        task?.state == .suspended
-        #else
-        false
-        #endif
-    }
-}

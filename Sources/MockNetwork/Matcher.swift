@@ -8,8 +8,8 @@ struct Matcher: Sendable {
         let name: String
         let expected: String
         let actual: String
-        /// From 0, which is equal, to 1.
-        var distance = 1.0
+        /// How much it counts against a stub; more than 0.
+        var distance = 0.5
     }
 
     /// Whether a request has it.
@@ -34,7 +34,7 @@ extension Matcher {
         Matcher {
             $0.request.method == method
         } explain: {
-            Mismatch(name: "method", expected: method.rawValue, actual: $0.request.method.rawValue)
+            Mismatch(name: "method", expected: method.rawValue, actual: $0.request.method.rawValue, distance: 1)
         }
     }
 
@@ -42,7 +42,7 @@ extension Matcher {
         Matcher {
             $0.target.origin == origin
         } explain: {
-            Mismatch(name: "host", expected: "\(origin)", actual: $0.target.origin.map { "\($0)" } ?? "none")
+            Mismatch(name: "host", expected: "\(origin)", actual: $0.target.origin.map { "\($0)" } ?? "none", distance: 1)
         }
     }
 

@@ -78,7 +78,7 @@ extension Reply {
             (transferred.bytesSent, transferred.bytesToSend) = (Int64(count), Int64(count))
             progress(transferred)
         }
-        for chunk in chunks {
+        for chunk in chunks() {
             transferred.bytesReceived += Int64(chunk.count)
             transferred.bytesToReceive = head.map(\.expectedContentLength).flatMap { $0 > 0 ? $0 : nil }
             progress(transferred)

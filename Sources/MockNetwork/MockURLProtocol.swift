@@ -68,10 +68,11 @@ public class MockURLProtocol: URLProtocol {
     }
 
     private func makeAnswer() {
+        if let refusal { return play(Reply(.failed(refusal))) }
         guard let scope = Self.scopeOfSession else {
             return play(Reply(.failed(MockFailure(endedScopeOf: RecordedRequest(request)))))
         }
-        switch scope.receive(request) {
+        switch scope.receive(wholeRequest) {
         case .reply(let reply) where reply.delay <= 0: play(reply)
         case .reply(let reply): LoadingThread(of: self).play(reply)
         case .handler(let handler):
@@ -97,7 +98,7 @@ public class MockURLProtocol: URLProtocol {
 
     private func tell(_ reply: Reply) {
         if let head = reply.head { client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed) }
-        for chunk in reply.chunks { client?.urlProtocol(self, didLoad: chunk) }
+        for chunk in reply.chunks(isWhole: reply.chunkCount > 1 && !takesChunks) { client?.urlProtocol(self, didLoad: chunk) }
         switch reply.end {
         case .finished: client?.urlProtocolDidFinishLoading(self)
         case .failed(let error): client?.urlProtocol(self, didFailWithError: error)

@@ -49,13 +49,6 @@ extension RecordedRequest: CustomStringConvertible {
     }
 }
 
-extension String {
-    /// A URL, but for the values of parameters named like secrets.
-    var maskingSecrets: String {
-        contains("?") ? URL(string: self)?.maskingSecrets ?? self : self
-    }
-}
-
 extension URL {
     /// The whole URL, but for a password and the values of parameters named like secrets.
     fileprivate var maskingSecrets: String {

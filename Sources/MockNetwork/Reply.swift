@@ -35,8 +35,8 @@ struct Reply: Sendable {
     }
 
     /// The pieces in which the body comes; none, if it is empty.
-    var chunks: [Data] {
-        let count = max(1, min(chunkCount, body.count))
+    func chunks(isWhole: Bool = false) -> [Data] {
+        let count = isWhole ? 1 : max(1, min(chunkCount, body.count))
         guard count > 1 else { return body.isEmpty ? [] : [body] }
         let bounds = (0...count).map { body.startIndex + body.count * $0 / count }
         return zip(bounds, bounds.dropFirst()).map { Data(body[$0..<$1]) }

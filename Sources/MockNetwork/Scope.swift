@@ -97,7 +97,7 @@ final class Scope: Sendable {
 
     private func unanswered(_ request: RecordedRequest) -> MockFailure {
         let (stubs, uses) = state.withLock { ($0.stubs, $0.uses) }
-        let report = UnansweredReport(Incoming(request), stubs: Array(zip(stubs, uses)), in: self).description
+        let report = UnansweredReport(request: Incoming(request), stubs: Array(zip(stubs, uses)), scope: self).description
         state.withLock {
             $0.requests.append(request)
             $0.unanswered.append((request, report))

@@ -45,10 +45,10 @@ public struct Stub: Sendable {
         let queryMatchers = names.map { name in Matcher.query(name, items.filter { $0.name == name }.map { $0.value ?? "" }) }
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
         definition = Definition(
-            line: "\(method?.rawValue ?? "any method") \(url.maskingSecrets)",
+            line: "\(method?.rawValue ?? "any method") \(pattern.pathAndOrigin)\(items.isEmpty ? "" : "?" + items.shown)",
             matchers: methodMatcher + pattern.matchers + queryMatchers + headerMatchers + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
-            problem: pattern.problem.map { "its URL \"\(url.maskingSecrets)\" can match no request: \($0)" })
+            problem: pattern.problem.map { "its URL can match no request: \($0)" })
     }
 
     func matches(_ request: Incoming) -> Bool {

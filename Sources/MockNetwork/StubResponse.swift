@@ -95,7 +95,7 @@ extension StubResponse {
     /// A redirect: `status` with the header Location.
     ///
     /// `URLSessionTransport` and ``MockTransport`` follow it, and ask the stubs again. In other code that uses `URLSession` the redirect
-    /// itself is the response, because Foundation on Linux takes none from a protocol class.
+    /// itself is the response: a protocol class cannot have it followed on Linux.
     public static func redirect(to location: String, status: Int = 302) -> StubResponse {
         .status(status, headers: ["Location": location])
     }

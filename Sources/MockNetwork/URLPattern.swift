@@ -3,14 +3,19 @@ import Foundation
 
 /// The URL of a stub: an origin or any, a path in which `*` stands for one segment, and query items.
 struct URLPattern {
-    let text: String
+    /// The text before a query.
+    let pathAndOrigin: Substring
     private let target: Target
+    /// `nil` is any one segment that is not empty.
+    private let segments: [String?]
     /// Why it matches nothing.
     let problem: String?
 
     init(_ text: String) {
-        self.text = text
+        pathAndOrigin = text.prefix { $0 != "?" }
         target = Target(text)
+        let isAny = pathAndOrigin.split(separator: "/", omittingEmptySubsequences: false).suffix(target.segments.count).map { $0 == "*" }
+        segments = zip(target.segments, isAny).map { $1 ? nil : $0 }
         problem = Self.problem(of: text, target)
     }
 
@@ -40,27 +45,32 @@ struct URLPattern {
     }
 
     /// What a request must have, the path first.
-    var matchers: [Matcher] { [.path(target.segments)] + (target.origin.map { [.origin($0)] } ?? []) }
+    var matchers: [Matcher] { [.path(segments)] + (target.origin.map { [.origin($0)] } ?? []) }
 
     var query: [URLQueryItem] { target.query }
 }
 
 extension Matcher {
-    /// `*` is any one segment that is not empty.
-    fileprivate static func path(_ pattern: [String]) -> Matcher {
+    fileprivate static func path(_ pattern: [String?]) -> Matcher {
         Matcher { incoming in
             incoming.target.segments.count == pattern.count
                 && zip(pattern, incoming.target.segments).allSatisfy(matches)
         } explain: { incoming in
             let segments = incoming.target.segments
-            let same = zip(pattern, segments).lazy.filter(matches).count
+            let same = zip(pattern, segments).reduce(0) { $0 + likeness($1.0, $1.1) }
             return Mismatch(
-                name: "path", expected: "/" + pattern.joined(separator: "/"), actual: incoming.target.path,
-                distance: 1 - Double(same) / Double(max(pattern.count, segments.count) + 1))
+                name: "path", expected: "/" + pattern.map { $0 ?? "*" }.joined(separator: "/"), actual: incoming.target.path,
+                distance: 3 * (1 - same / Double(max(pattern.count, segments.count))))
         }
     }
 
-    private static func matches(_ pattern: String, _ segment: String) -> Bool {
-        pattern == segment || pattern == "*" && !segment.isEmpty
+    /// 1 for a match, and less by how much of the beginning is the same.
+    private static func likeness(_ pattern: String?, _ segment: String) -> Double {
+        guard let pattern, pattern != segment else { return segment.isEmpty && pattern == nil ? 0 : 1 }
+        return 0.9 * Double(pattern.commonPrefix(with: segment).count) / Double(max(pattern.count, segment.count))
+    }
+
+    private static func matches(_ pattern: String?, _ segment: String) -> Bool {
+        pattern.map { $0 == segment } ?? !segment.isEmpty
     }
 }

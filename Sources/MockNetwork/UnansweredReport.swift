@@ -1,25 +1,112 @@
+import APIProvider
 import Foundation
 
 /// Why a request got no answer, for the test's author: the request, the stubs that come nearest, and one to paste.
 struct UnansweredReport: CustomStringConvertible {
+    let request: Incoming
+    /// The oldest first, with the number of requests that each has answered.
+    let stubs: [(stub: Stub, uses: Int)]
+    let scope: Scope
+
+    var description: String {
+        """
+        MockURLProtocol has no answer for this request, and did not send it:
+
+            \(request.request.description.indented(by: 4))
+
+        \(nearest)\(otherScopes)
+
+        To answer it, paste this before the request is sent:
+
+            \(request.stubToPaste)
+        """
+    }
+
+    private var nearest: String {
+        let near = stubs.reversed().map { Nearness(of: $0.stub, uses: $0.uses, to: request) }.sorted { $0.distance < $1.distance }.prefix(3)
+        let title =
+            switch stubs.count {
+            case 0: "has no stubs."
+            case 1: "has one stub:"
+            case 2...3: "has \(stubs.count) stubs:"
+            default: "has \(stubs.count) stubs. The nearest are:"
+            }
+        return near.enumerated().reduce("The scope \(scope.shownName) \(title)") { text, item in
+            "\(text)\n\n    \(item.offset + 1). \(item.element.description.indented(by: 7))"
+        }
+    }
+
+    /// Who reaches the process-wide scope while others are live has as a rule missed one of them.
+    private var otherScopes: String {
+        let others = scope === Scope.process ? ScopeClasses.liveScopes.map(\.shownName).sorted() : []
+        guard !others.isEmpty else { return "" }
+        let more = others.count > 3 ? " and \(others.count - 3) more" : ""
+        return """
+
+
+            Other scopes are live: \(others.prefix(3).joined(separator: ", "))\(more). A session belongs to one of them when it is made of
+            MockURLProtocol.configuration inside of it; MockURLProtocol.self is the process-wide scope.
+            """
+    }
+}
+
+extension Scope {
+    fileprivate var shownName: String { self === Scope.process ? "of the whole process" : "\"\(name)\"" }
+}
+
+/// How far a stub is from a request, and by what.
+private struct Nearness: CustomStringConvertible {
+    let distance: Double
     let description: String
 
-    init(_ incoming: Incoming, stubs: [(stub: Stub, uses: Int)], in scope: Scope) {
-        let request = incoming.request
-        let elsewhere = ScopeClasses.liveScopes
-        let hint =
-            scope === Scope.process && !elsewhere.isEmpty
-            ? """
+    init(of stub: Stub, uses: Int, to request: Incoming) {
+        if let problem = stub.problem {
+            (distance, description) = (0.5, "\(stub)\n\(problem)")
+            return
+        }
+        let mismatches = stub.mismatches(with: request)
+        distance = mismatches.reduce(0) { $0 + $1.distance }
+        let reason =
+            uses >= stub.times ? "matches, but was used up after \(uses)" : "matches, but its sequence was exhausted after \(uses)"
+        description = ([stub.description] + (mismatches.isEmpty ? [reason] : mismatches.map(\.description))).joined(separator: "\n")
+    }
+}
 
-            Scopes are live: \(elsewhere.map { "\"\($0.name)\"" }.joined(separator: ", ")). A session made of \
-            MockURLProtocol.configuration inside of a scope is answered by that scope; MockURLProtocol.self is the process-wide one.
-            """ : ""
-        description = """
-            MockURLProtocol has no answer for this request, and did not send it:
-                \(request.description.replacingOccurrences(of: "\n", with: "\n    "))
-            Scope: \(scope.name).\(hint)
-            Give it one before the request is sent, for example:
-                MockURLProtocol.responseWithStatusCode(code: 200)
-            """
+extension Matcher.Mismatch: CustomStringConvertible {
+    var description: String {
+        """
+        \(name.padding(toLength: 8, withPad: " ", startingAt: 0))expected  \(expected.onOneLine)
+                got       \(actual.onOneLine)
+        """
+    }
+}
+
+extension Incoming {
+    /// A call of `stub` that compiles as it stands, and answers this request. Secrets are left out of it.
+    fileprivate var stubToPaste: String {
+        let path = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
+        let url = (path.isEmpty ? "/" : path).replacingOccurrences(of: "*", with: "%2A").debugDescription
+        let names = target.query.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let items = names.filter { !Secret.isNamed(by: $0) }.map { name in
+            let values = target.values(of: name).map(\.debugDescription)
+            return "\(name.debugDescription): \(values.count == 1 ? values[0] : "[\(values.joined(separator: ", "))]")"
+        }
+        let query = items.isEmpty ? "" : ", query: [\(items.joined(separator: ", "))]"
+        let response = request.headers["Accept"]?.contains("json") == true ? ".json([\"key\": \"value\"])" : ".status(200)"
+        return "MockURLProtocol.stub(\(request.method.literal), \(url)\(query), respond: \(response))"
+    }
+}
+
+extension HTTPMethod {
+    fileprivate var literal: String {
+        let known: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options]
+        return known.contains(self) ? ".\(rawValue.lowercased())" : rawValue.debugDescription
+    }
+}
+
+extension String {
+    /// The text with its lines, but for the first, moved to the right.
+    fileprivate func indented(by count: Int) -> String {
+        replacingOccurrences(of: "\n", with: "\n" + String(repeating: " ", count: count))
     }
 }

@@ -11,7 +11,8 @@ public import Testing
 /// }
 /// ```
 ///
-/// At the end of the test each request that found no answer is an issue, even when the app swallowed the error.
+/// At the end of the test each request that found no answer is an issue, even when the app swallowed the error; and so is, at its own line,
+/// each stub that was never used, unless it is optional. A scope within the test, by `withScope`, reports nothing.
 public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     /// On a suite, it is for each of its tests, also in suites within it.
     public var isRecursive: Bool { true }
@@ -23,8 +24,11 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         try await MockURLProtocol.withScope(test.displayName ?? test.name) {
             let result: Result<Void, any Error>
             do { result = .success(try await function()) } catch { result = .failure(error) }
-            for request in MockURLProtocol.unmatchedRequests {
-                Issue.record("The mock network had no answer for \(request)", sourceLocation: test.sourceLocation)
+            for report in MockURLProtocol.unansweredReports {
+                Issue.record("\(report)", sourceLocation: test.sourceLocation)
+            }
+            for stub in MockURLProtocol.unusedStubs {
+                Issue.record("\(stub.unusedReport)", sourceLocation: SourceLocation(stub.place))
             }
             try result.get()
         }
@@ -34,4 +38,10 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == MockNetworkTrait {
     /// Gives each test a mock network of its own.
     public static var mockNetwork: Self { .init() }
+}
+
+extension SourceLocation {
+    fileprivate init(_ place: Stub.Place) {
+        self.init(fileID: place.fileID, filePath: place.filePath, line: place.line, column: place.column)
+    }
 }

@@ -186,15 +186,19 @@ struct ScopeTests {
                 path: "/login", method: .post, query: ["q": "shown", "api_key": "s3cret"], body: .json(["name": "a", "password": "s3cret"]))
             let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
             #expect(
-                error.underlying.map { "\($0)" }?.replacingOccurrences(
+                "\(try #require(error.underlying))".replacingOccurrences(
                     of: #"{"password":"…","name":"a"}"#, with: #"{"name":"a","password":"…"}"#)
                         == """
                         MockURLProtocol has no answer for this request, and did not send it:
+
                             POST https://api.example.com/login?q=shown&api_key=…
                             {"name":"a","password":"…"}
-                        Scope: a scope.
-                        Give it one before the request is sent, for example:
-                            MockURLProtocol.responseWithStatusCode(code: 200)
+
+                        The scope "a scope" has no stubs.
+
+                        To answer it, paste this before the request is sent:
+
+                            MockURLProtocol.stub(.post, "/login", query: ["q": "shown"], respond: .status(200))
                         """)
             #expect(MockURLProtocol.unmatchedRequests.map(\.path) == ["/login"])
         }
@@ -257,7 +261,7 @@ struct ScopeTests {
                 _ = try? await provider.request(Get(path: "/swallowed")).value
             }
         } matching: { issue in
-            "\(issue)".contains("The mock network had no answer for GET https://api.example.com/swallowed")
+            "\(issue)".contains("GET https://api.example.com/swallowed")
         }
     }
 

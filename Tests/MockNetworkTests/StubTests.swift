@@ -6,17 +6,187 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 @Suite("Stubs", .mockNetwork, .timeLimit(.minutes(2)))
 struct StubTests {
-    private let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+    private let provider = DefaultAPIProvider(transport: MockTransport())
 
-    @Test("The newest stub that matches and is not used up answers")
-    func newest() async throws {
-        MockURLProtocol.stub("/a", respond: .data(Data("any".utf8)))
+    @Test("The newest stub that matches and is not used up answers, then the handler, then the one answer for everything")
+    func order() async throws {
+        MockURLProtocol.stub("/a", times: 1, respond: .data(Data("any".utf8)))
         MockURLProtocol.stub(.get, "/a", times: 2, respond: .data(Data("twice".utf8)))
         MockURLProtocol.stub(.post, "/a", isOptional: true, respond: .status(500))
+        MockURLProtocol.responseWithStatusCode(code: 200)
+        MockURLProtocol.requestHandler = { request in
+            guard let url = request.url else { throw TestError() }
+            MockURLProtocol.requestHandler = nil
+            return (try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)), Data("handler".utf8))
+        }
         var answers: [String] = []
-        for _ in 0..<3 { answers.append(try await provider.request(Get(path: "/a")).value) }
-        #expect(answers == ["twice", "twice", "any"])
+        for _ in 0..<5 { answers.append(try await provider.request(Get(path: "/a")).value) }
+        #expect(answers == ["twice", "twice", "any", "handler", ""])
+    }
+
+    @Test(
+        "A stub's URL is compared by what it means",
+        arguments: [
+            ("/search/repositories", "https://api.example.com/search/repositories"),
+            ("/search/repositories", "http://localhost:8080/search/repositories?q=swift"),
+            ("https://api.example.com/user", "https://API.example.com:443/user"),
+            ("HTTPS://API.EXAMPLE.COM/user", "https://api.example.com/user"),
+            ("http://[::1]:8080/user", "http://[::1]:8080/user"),
+            ("https://api.example.com", "https://api.example.com/"),
+            ("/", "https://api.example.com"),
+            ("/repos/*/*", "https://api.example.com/repos/apple/swift"),
+            ("/repos/*/*", "https://api.example.com/repos/apple/a%2Fb"),
+            ("/a b/ü", "https://api.example.com/a%20b/%C3%BC"),
+            ("/a%20b/%c3%bc", "https://api.example.com/a%20b/%C3%BC"),
+            ("/%2A", "https://api.example.com/*"),
+            ("/search?q=a%20b&page=1", "https://api.example.com/search?page=1&per_page=30&q=a%20b"),
+        ])
+    func matches(pattern: String, url: String) async throws {
+        #expect(try await isAnswered(url, by: pattern))
+    }
+
+    @Test(
+        "and does not match what means something else",
+        arguments: [
+            ("/search/repositories", "https://api.example.com/search/repositories/"),
+            ("/search/repositories", "https://api.example.com/Search/repositories"),
+            ("https://api.example.com/user", "http://api.example.com/user"),
+            ("https://api.example.com/user", "https://api.example.com:8443/user"),
+            ("https://api.example.com/user", "https://api.example.org/user"),
+            ("/repos/*/*", "https://api.example.com/repos/apple"),
+            ("/repos/*/*", "https://api.example.com/repos/apple/swift/issues"),
+            ("/repos/*/*", "https://api.example.com/repos/apple/"),
+            ("/a/b", "https://api.example.com/a%2Fb"),
+            ("/%2A", "https://api.example.com/a"),
+            ("/search?q=a", "https://api.example.com/search?q=b"),
+            ("/search?q=a", "https://api.example.com/search"),
+        ])
+    func differs(pattern: String, url: String) async throws {
+        #expect(try await !isAnswered(url, by: pattern))
+    }
+
+    @Test(
+        "A URL that can match nothing traps nowhere, and the report says why",
+        arguments: [
+            ("user", "begins neither"), ("", "begins neither"), ("//host/user", "begins neither"), ("https:///user", "no host"),
+            ("ftp://host/user", "neither http nor https"), ("https://*.example.com/user", "for any host, begin with a slash"),
+            ("https://me:pw@host/user", "has a user"), ("/user#top", "fragment"), ("/users/octo*", "%2A"), ("/**", "%2A"), ("/100%", "%25"),
+        ])
+    func malformed(url: String, reason: String) async throws {
+        try await MockURLProtocol.withScope {
+            let stub = MockURLProtocol.stub(.get, url, respond: .status(200))
+            let provider = DefaultAPIProvider(transport: MockTransport())
+            let error = try await #require(throws: APIError.self) { try await provider.request(Get(path: "/user")).value }
+            #expect(error.description.contains(reason), "\(error)")
+            let report = try #require(throws: (any Error).self) { try MockURLProtocol.verify() }
+            #expect("\(report)".contains("\(stub) was never used: its URL can match no request"), "\(report)")
+        }
+    }
+
+    @Test(
+        "Each given query item must be there, several of a name in their order, whatever else is",
+        arguments: [
+            (["q": "a b"], true), (["page": 1, "q": "a b"], true), (["q": "a"], false), (["label": "y"], true),
+            (["label": ["x", "z"]], true), (["label": ["z", "x"]], false), (["label": ["x", "x"]], false), (["empty": ""], true),
+            (["missing": ""], false), (["plus": "1+1"], true), ([:], true),
+        ] as [(QueryParameters, Bool)])
+    func query(query: QueryParameters, isAnswered: Bool) async throws {
+        let url = "https://api.example.com/a?label=x&q=a%20b&label=y&page=1&label=z&empty&plus=1+1"
+        #expect(try await self.isAnswered(url, by: "/a", query: query) == isAnswered)
+    }
+
+    @Test("Header names are compared in any case, their values as they are")
+    func headers() async throws {
+        MockURLProtocol.stub("/a", headers: ["x-kind": "One", "ACCEPT": "text/plain"], respond: .status(200))
+        _ = try await provider.request(Get(path: "/a", headers: ["X-Kind": "One", "Accept": "text/plain", "X-Other": "y"])).value
+        await MockURLProtocol.withScope {
+            MockURLProtocol.stub("/a", headers: ["x-kind": "one"], respond: .status(200))
+            let provider = DefaultAPIProvider(transport: MockTransport())
+            await #expect(throws: APIError.self) { try await provider.request(Get(path: "/a", headers: ["X-Kind": "One"])).value }
+        }
+    }
+
+    private struct Point: Encodable {
+        var x = 1
+        var y: Double? = 2.5
+        var name = "a/b"
+    }
+
+    @Test(
+        "Bodies are compared by what they mean",
+        arguments: [
+            (.json(Point()), #"{ "name": "a\/b", "y": 2.50, "x": 1.0 }"#, true), (.json(Point()), #"{"name":"a/b","x":2,"y":2.5}"#, false),
+            (.json(Point()), #"{"name":"a/b","x":1,"y":2.5,"z":null}"#, false), (.json([true]), "[1]", false), (.json(["a"]), "", false),
+            (.json(9_007_199_254_740_993), "9007199254740992", false), (.json(["k": [1, 2]]), #"{"k":[1,2]}"#, true),
+            (.json(["k": [1, 2]]), #"{"k":[2,1]}"#, false), (.json(Double.nan), "null", false),
+            (.form(["a": "1 2", "b": ["x", "y"]]), "b=x&a=1+2&b=y", true), (.form(["a": "1 2"]), "a=1%202", true),
+            (.form(["a": "1"]), "a=1&b=2", false), (.form(["b": ["x", "y"]]), "b=y&b=x", false),
+            (.data(Data("ab".utf8)), "ab", true), (.data(Data("ab".utf8)), "abc", false),
+            (.contains("ü"), "xüy", true), (.contains("z"), "xüy", false), (.contains(""), "", true),
+            (.matching { $0.count == 3 }, "abc", true), (.matching("three bytes") { $0.count == 3 }, "ab", false),
+        ] as [(BodyMatcher, String, Bool)])
+    func bodies(matcher: BodyMatcher, body: String, isAnswered: Bool) async {
+        await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.post, "/a", body: matcher, respond: .status(200))
+            let provider = DefaultAPIProvider(transport: MockTransport())
+            let request = Get(path: "/a", method: .post, body: .data(Data(body.utf8), contentType: "text/plain"))
+            let answer = try? await provider.request(request).value
+            #expect((answer != nil) == isAnswered)
+        }
+    }
+
+    @Test("A body condition is asked without a lock held, and may ask the mock")
+    func condition() async throws {
+        let mock = MockURLProtocol.current
+        MockURLProtocol.stub(.get, "/a", body: .matching { _ in mock.requests.isEmpty }, respond: .status(200))
+        _ = try await provider.request(Get(path: "/a")).value
+    }
+
+    @Test("A recorded request knows the stub that answered it")
+    func recorded() async throws {
+        let stub = MockURLProtocol.stub(
+            .get, "/a", query: ["q": "x", "token": "s3cret"], fileID: "Tests/A.swift", line: 7, respond: .status(200))
+        MockURLProtocol.responseWithStatusCode(code: 200)
+        _ = try await provider.request(Get(path: "/a", query: ["q": "x", "token": "s3cret"])).value
+        _ = try await provider.request(Get(path: "/b")).value
+        #expect(MockURLProtocol.requests.map { $0.stub?.description } == [stub.description, nil])
+        #expect(stub.description == "GET /a?q=x&token=… (Tests/A.swift:7)")
+    }
+
+    @Test("Unused stubs are those that have answered nothing, but for optional ones; verify reports them, and reset forgets them")
+    func unused() async throws {
+        try await MockURLProtocol.withScope("a scope") {
+            MockURLProtocol.stub(.get, "/used", respond: .status(200))
+            MockURLProtocol.stub(.get, "/optional", isOptional: true, respond: .status(200))
+            try? MockURLProtocol.verify()
+            MockURLProtocol.stub(.get, "/unused", fileID: "Tests/A.swift", line: 7, respond: .status(200))
+            let provider = DefaultAPIProvider(transport: MockTransport())
+            _ = try await provider.request(Get(path: "/used")).value
+            _ = try? await provider.request(Get(path: "/unanswered")).value
+            #expect(MockURLProtocol.unusedStubs.map(\.description) == ["GET /unused (Tests/A.swift:7)"])
+            #expect(MockURLProtocol.unmatchedRequests.map(\.path) == ["/unanswered"])
+            let report = "\(try #require(throws: (any Error).self) { try MockURLProtocol.verify() })"
+            #expect(report.hasPrefix("MockURLProtocol has no answer for this request"), "\(report)")
+            #expect(report.hasSuffix("\n\nThe stub GET /unused (Tests/A.swift:7) was never used."), "\(report)")
+            MockURLProtocol.reset()
+            try MockURLProtocol.verify()
+            #expect(MockURLProtocol.unusedStubs.isEmpty)
+        }
+    }
+
+    private func isAnswered(_ url: String, by pattern: String, query: QueryParameters? = nil) async throws -> Bool {
+        let url = try #require(URL(string: url))
+        return await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.get, pattern, query: query, respond: .status(200))
+            let provider = DefaultAPIProvider(transport: MockTransport())
+            let answer = try? await provider.request(Get(baseURL: url)).value
+            return answer != nil
+        }
     }
 }

@@ -118,7 +118,7 @@ extension Error {
 
 extension String {
     /// The text with a space for whatever could start a line or command a terminal.
-    var onOneLine: String {
+    package var onOneLine: String {
         let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
         return String(map { $0.unicodeScalars.contains { unwanted.contains($0.properties.generalCategory) } ? " " : $0 })
     }

@@ -57,7 +57,7 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
             if let file { try file.append(chunk) } else { data.append(chunk) }
         }
         guard isTaken else { return false }
-        transferred.bytesToReceive = task.countOfBytesExpectedToReceive > 0 ? task.countOfBytesExpectedToReceive : nil
+        transferred.bytesToReceive = task.bytesToReceive
         report()
         return true
     }

@@ -84,6 +84,16 @@ extension URLRequest {
 }
 
 extension URLSessionTask {
+    /// How many bytes the whole body has; `nil` while nobody knows.
+    var bytesToReceive: Int64? {
+        var count = countOfBytesExpectedToReceive
+        #if canImport(FoundationNetworking)
+        // It stays 0 for what a protocol class answers.
+        if count <= 0, let response { count = response.expectedContentLength }
+        #endif
+        return count > 0 ? count : nil
+    }
+
     /// Cancels the task, also when the session itself has called.
     func cancelFromAnywhere() {
         #if canImport(FoundationNetworking)

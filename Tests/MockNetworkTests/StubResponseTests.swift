@@ -1,0 +1,268 @@
+import APIProvider
+import Fixtures
+import Foundation
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The two ways in which stubs answer.
+enum Way: CaseIterable {
+    case session, transport
+
+    var provider: DefaultAPIProvider {
+        switch self {
+        case .session: DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+        case .transport: DefaultAPIProvider(transport: MockTransport())
+        }
+    }
+}
+
+/// A request whose response is taken as it is.
+private struct Raw: APIRequest {
+    var baseURL = example
+    var path: RequestPath = "/a"
+    var method: HTTPMethod = .get
+    var body: HTTPBody?
+    func validate(_ response: APIResponse) throws {}
+    func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> APIResponse { response }
+}
+
+@Suite("Answers of stubs", .mockNetwork, .timeLimit(.minutes(2)))
+struct StubResponseTests {
+    @Test("A response is its status, its headers and its body", arguments: Way.allCases)
+    func response(way: Way) async throws {
+        let table: [(StubResponse, Int, String?, String)] = [
+            (.json(["b": 1, "a": 2], status: 201), 201, "application/json", #"{"a":2,"b":1}"#),
+            (.json([1], headers: ["content-type": "application/problem+json"]), 200, "application/problem+json", "[1]"),
+            (.data(Data("x".utf8), status: 404, headers: ["Content-Type": "text/plain"]), 404, "text/plain", "x"),
+            (.data(Data("x".utf8)), 200, nil, "x"),
+            (.status(503, headers: ["Retry-After": "1"]), 503, nil, ""),
+            (.fixture(MockURLProtocol.MockDTOType.empty), 200, nil, ""),
+        ]
+        for (response, status, type, body) in table {
+            MockURLProtocol.stub("/a", respond: response)
+            let answer = try await way.provider.request(Raw()).value
+            #expect(answer.statusCode == status)
+            #expect(answer.value(forHTTPHeaderField: "Content-Type") == type)
+            #expect(String(decoding: answer.data, as: UTF8.self) == body)
+            #expect(answer.response.url?.path == "/a")
+        }
+        MockURLProtocol.stub("/a", respond: .fixture(MockURLProtocol.MockDTOType.user))
+        let answer = try await way.provider.request(Raw()).value
+        #expect(answer.data.count > 1000)
+        #expect(answer.value(forHTTPHeaderField: "Content-Type") == "application/json")
+    }
+
+    @Test("A failure, a fixture that is missing, a value that is no JSON and a status that is none are errors", arguments: Way.allCases)
+    func failure(way: Way) async throws {
+        struct Missing: MockDTO {
+            let fileName = "Missing"
+            static var bundle: Bundle { MockURLProtocol.MockDTOType.bundle }
+        }
+        let table: [(StubResponse, String)] = [
+            (.failure(TestError("offline")), "offline"), (.fixture(Missing()), "There is no fixture \"Missing.json\""),
+            (.json(Double.nan), "nan"), (.handler { _ in throw TestError("refused") }, "refused"),
+            (.handler { _ in .sequence([]) }, "empty sequence"),
+        ]
+        for (response, text) in table {
+            MockURLProtocol.stub("/a", respond: response)
+            let error = try await #require(throws: APIError.self) { try await way.provider.request(Raw()).value }
+            #expect("\(error)".contains(text), "\(error)")
+        }
+        MockURLProtocol.stub("/a", respond: .failure(URLError(.notConnectedToInternet)))
+        let error = try await #require(throws: APIError.self) { try await way.provider.request(Raw()).value }
+        #expect(error.urlError?.code == .notConnectedToInternet)
+    }
+
+    @Test("A redirect leads through the stubs again", arguments: Way.allCases)
+    func redirect(way: Way) async throws {
+        MockURLProtocol.stub(.post, "/a", respond: .redirect(to: "/b", status: 303))
+        MockURLProtocol.stub(.get, "/b", respond: .redirect(to: "https://other.example.com/c"))
+        MockURLProtocol.stub(.get, "https://other.example.com/c", respond: .status(200))
+        let answer = try await way.provider.request(Raw(method: .post)).value
+        #expect(answer.request.url?.absoluteString == "https://other.example.com/c")
+        #expect(MockURLProtocol.requests.map(\.path) == ["/a", "/b", "/c"])
+    }
+
+    @Test("A redirect without end is an error", arguments: Way.allCases)
+    func redirects(way: Way) async throws {
+        MockURLProtocol.stub("/a", respond: .redirect(to: "/a"))
+        let error = try await #require(throws: APIError.self) { try await way.provider.request(Raw()).value }
+        #expect(error.urlError?.code == .httpTooManyRedirects)
+        #expect(MockURLProtocol.requests.count == 21)
+    }
+
+    @Test("A handler runs in its scope, and may stub, reset and send requests", arguments: Way.allCases)
+    func handler(way: Way) async throws {
+        let provider = way.provider
+        MockURLProtocol.stub(
+            .post, "/a",
+            respond: .handler { request in
+                MockURLProtocol.reset()
+                MockURLProtocol.stub(.get, "/inner", respond: .data(Data("inner".utf8)))
+                let answer = Log<String>()
+                let isThere = DispatchSemaphore(value: 0)
+                _ = provider.request(Get(path: "/inner")).subscribe { event in
+                    answer.append((try? event.get()) ?? "failed")
+                    isThere.signal()
+                }
+                isThere.wait()
+                return .json([String(decoding: request.body, as: UTF8.self)] + answer.entries + ["\(request.stub != nil)"], status: 201)
+            })
+        let raw = Raw(method: .post, body: .data(Data("sent".utf8), contentType: "text/plain"))
+        let answer = try await provider.request(raw).value
+        #expect(try answer.decode([String].self) == ["sent", "inner", "true"])
+        #expect(answer.statusCode == 201)
+        #expect(MockURLProtocol.requests.map(\.path) == ["/inner"])
+    }
+
+    @Test("A sequence hands each answer out once, in order, also under 100 concurrent requests", arguments: Way.allCases)
+    func sequence(way: Way) async throws {
+        let provider = way.provider
+        MockURLProtocol.stub("/a", respond: .sequence((0..<100).map { .data(Data("\($0)".utf8)) }))
+        let answers = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<100 { group.addTask { try await provider.request(Get(path: "/a")).value } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.compactMap { Int($0) }.sorted() == Array(0..<100))
+
+        MockURLProtocol.stub("/b", respond: .sequence([.sequence([.status(201), .status(202)]), .status(203)]))
+        MockURLProtocol.stub("/c", respond: .repeatingLast([.status(201), .status(202)]))
+        var statuses: [Int] = []
+        for path in ["/b", "/b", "/b", "/c", "/c", "/c"] {
+            statuses.append(try await provider.request(Raw(path: RequestPath(path))).value.statusCode)
+        }
+        #expect(statuses == [201, 202, 203, 201, 202, 202])
+    }
+
+    @Test("Past its end a sequence fails the request, though an older stub matches, unless it has as many times", arguments: Way.allCases)
+    func exhausted(way: Way) async throws {
+        try await MockURLProtocol.withScope {
+            let provider = way.provider
+            MockURLProtocol.stub("/a", respond: .status(204))
+            MockURLProtocol.stub("/a", times: 2, respond: .sequence([.status(201), .status(202)]))
+            let limited = [
+                try await provider.request(Raw()).value, try await provider.request(Raw()).value, try await provider.request(Raw()).value,
+            ]
+            #expect(limited.map(\.statusCode) == [201, 202, 204])
+            MockURLProtocol.stub("/a", respond: .sequence([.status(200), .status(200), .status(200)]))
+            for _ in 0..<3 { _ = try await provider.request(Raw()).value }
+            let error = try await #require(throws: APIError.self) { try await provider.request(Raw()).value }
+            #expect(error.description.contains("exhausted after 3"), "\(error)")
+            #expect(error.description.contains("used up after 2"), "\(error)")
+            #expect(MockURLProtocol.unmatchedRequests.count == 1)
+        }
+    }
+
+    @Test("A request without a lasting answer ends by being disposed, and says nothing afterwards", arguments: Way.allCases)
+    func disposed(way: Way) async throws {
+        let provider = way.provider
+        let log = Log<String>()
+        let responses: [StubResponse] = [.never, .status(200).delayed(by: 3600), .status(200).delayed(by: .infinity)]
+        for response in responses {
+            MockURLProtocol.stub("/a", respond: response)
+            MockURLProtocol.stub("/b", respond: .status(200))
+            let (held, token) = await withCheckedContinuation { continuation in
+                let token = Token()
+                let held = provider.request(Raw()).subscribe { [token] event in log.append("\(event), \(token)") }
+                continuation.resume(returning: (held, Weak(token)))
+            }
+            // What waits keeps nobody else waiting.
+            _ = try await provider.request(Raw(path: "/b")).value
+            held.dispose()
+            _ = try await provider.request(Raw(path: "/b")).value
+            #expect(token.value == nil)
+        }
+        #expect(log.entries.isEmpty)
+    }
+
+    @Test("A delay is at least as long as was asked for", arguments: Way.allCases)
+    func delay(way: Way) async throws {
+        let provider = way.provider
+        MockURLProtocol.stub("/a", respond: .sequence([.status(200), .handler { _ in .status(200) }]).delayed(by: 0.02).delayed(by: 0.03))
+        for _ in 0..<2 {
+            let start = DispatchTime.now()
+            _ = try await provider.request(Raw()).value
+            #expect(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds >= 50_000_000)
+        }
+    }
+
+    @Test("Chunks come one by one, and each is progress", arguments: Way.allCases)
+    func chunks(way: Way) async throws {
+        let body = Data("0123456789".utf8)
+        let table = [(3, [3, 6, 10]), (1, [10]), (0, [10]), (-1, [10]), (100, Array(1...10))] as [(Int, [Int64])]
+        for (count, steps) in table {
+            MockURLProtocol.stub("/a", respond: .data(body, headers: ["Content-Length": "10"]).chunked(into: count))
+            let log = Log<TransferProgress>()
+            let answer = try await way.provider.request(Raw()) { log.append($0) }.value
+            #expect(answer.data == body)
+            #expect(log.entries.map(\.bytesReceived) == steps)
+            #expect(log.entries.allSatisfy { $0.bytesToReceive == 10 })
+        }
+    }
+
+    @Test("An error can come behind the head and the body", arguments: Way.allCases)
+    func failingLate(way: Way) async throws {
+        MockURLProtocol.stub("/a", respond: .data(Data("0123456789".utf8)).chunked(into: 2).failing(with: URLError(.networkConnectionLost)))
+        let log = Log<Int64>()
+        let error = try await #require(throws: APIError.self) {
+            try await way.provider.request(Raw()) { log.append($0.bytesReceived) }.value
+        }
+        #expect(error.urlError?.code == .networkConnectionLost)
+        #expect(log.entries == [5, 10])
+    }
+
+    @Test("HEAD, 204 and 304 come without their body", arguments: Way.allCases)
+    func noBody(way: Way) async throws {
+        for (method, code) in [(.head, 200), (.get, 204), (.get, 304)] as [(HTTPMethod, Int)] {
+            MockURLProtocol.stub("/a", respond: .data(Data("body".utf8), status: code))
+            let answer = try await way.provider.request(Raw(method: method)).value
+            #expect(answer.data.isEmpty)
+            #expect(answer.statusCode == code)
+        }
+    }
+
+    @Test("The body that is sent is progress by MockTransport, and a GET with a body is refused")
+    func sent() async throws {
+        MockURLProtocol.stub(.post, "/a", respond: .status(200))
+        let log = Log<TransferProgress>()
+        let body = HTTPBody.data(Data("body".utf8), contentType: "text/plain")
+        _ = try await Way.transport.provider.request(Raw(method: .post, body: body)) { log.append($0) }.value
+        #expect(log.entries == [TransferProgress(bytesSent: 4, bytesToSend: 4)])
+        var request = URLRequest(url: example)
+        request.httpBody = Data("body".utf8)
+        let single = MockTransport().send(request, progress: nil)
+        await #expect(throws: APIError.self) { try await single.value.statusCode }
+    }
+
+    @Test("A MockTransport belongs to the scope in which it was made, and says when that has ended")
+    func scope() async throws {
+        MockURLProtocol.stub("/a", respond: .status(201))
+        let outer = Way.transport.provider
+        let inner = try await MockURLProtocol.withScope {
+            let status = try await outer.request(Raw()).value.statusCode
+            #expect(status == 201)
+            return Way.transport.provider
+        }
+        let error = try await #require(throws: APIError.self) { try await inner.request(Raw()).value }
+        #expect(error.description.contains("The scope of the session that sent this request has ended"))
+    }
+}
+
+/// A reference that keeps nothing alive.
+private struct Weak: Sendable {
+    private final class Box: @unchecked Sendable {  // It is written once, by its initialiser.
+        weak var value: Token?
+        init(_ value: Token) { self.value = value }
+    }
+
+    private let box: Box
+    init(_ value: Token) { box = Box(value) }
+    var value: Token? { box.value }
+}

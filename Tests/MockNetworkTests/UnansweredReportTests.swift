@@ -1,0 +1,135 @@
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("The report of a request without an answer", .timeLimit(.minutes(2)))
+struct UnansweredReportTests {
+    @Test("It is the one that the article shows")
+    func article() async throws {
+        let request = Get(path: "/repos/apple/swift/issues", query: ["state": "open", "access_token": "s3cret"])
+        let report = try await report(of: request) {
+            MockURLProtocol.stub(.get, "/user", fileID: "GitHubTests/IssuesTests.swift", line: 12, respond: .status(200))
+            MockURLProtocol.stub(
+                .get, "/repos/*/*/issues", query: ["state": "closed"], fileID: "GitHubTests/IssuesTests.swift", line: 13,
+                respond: .status(200))
+            MockURLProtocol.stub(
+                .post, "/repos/apple/swift/issues", headers: ["Accept": "application/json"], body: .json(["title": "Crash"]),
+                fileID: "GitHubTests/IssuesTests.swift", line: 14, respond: .status(201))
+            MockURLProtocol.stub(
+                .get, "/repos/apple/swift/issues", times: 1, fileID: "GitHubTests/IssuesTests.swift", line: 15, respond: .status(200))
+            _ = try? await DefaultAPIProvider(transport: MockTransport()).request(request).value
+        }
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appendingPathComponent("Sources/MockNetwork/MockNetwork.docc/WhenARequestHasNoAnswer.md")
+        let article = try String(contentsOf: file, encoding: .utf8)
+        #expect(article.contains("```\n\(report)\n```\n"), "\(report)")
+    }
+
+    @Test("It says what is expected and what was got, with secrets left out")
+    func mismatches() async throws {
+        let body = HTTPBody.json(["user": ["name": "a", "password": "s3cret"]])
+        let request = Get(path: "/login", method: .post, headers: ["Authorization": "Bearer s3cret", "X-Kind": "one"], body: body)
+        let table: [(@Sendable () -> Void, String)] = [
+            (
+                { MockURLProtocol.stub("/login", headers: ["authorization": "Bearer t0ken"], respond: .status(200)) },
+                "header  expected  authorization: …\ngot       authorization: … (another)"
+            ),
+            (
+                { MockURLProtocol.stub("/login", headers: ["X-Kind": "two", "X-Other": "b"], respond: .status(200)) },
+                """
+                header  expected  X-Kind: two
+                got       X-Kind: one
+                header  expected  X-Other: b
+                got       no X-Other
+                """
+            ),
+            (
+                { MockURLProtocol.stub("/login", body: .json(["user": ["name": "b", "password": "s3cret"]]), respond: .status(200)) },
+                "body    expected  user.name: \"b\"\ngot       user.name: \"a\""
+            ),
+            (
+                { MockURLProtocol.stub("/login", body: .json(["user": ["name": "a", "password": "t0ken"]]), respond: .status(200)) },
+                "body    expected  user.password: …\ngot       user.password: … (another)"
+            ),
+            (
+                { MockURLProtocol.stub("/login", body: .form(["name": "a", "password": "t0ken"]), respond: .status(200)) },
+                "body    expected  name=a&password=…\ngot       {\"user\":{"
+            ),
+            (
+                { MockURLProtocol.stub("/login", body: .matching("a form") { _ in false }, respond: .status(200)) },
+                "body    expected  a form\ngot       {\"user\":{"
+            ),
+            (
+                { MockURLProtocol.stub("/login", query: ["q": ["a", "b"], "token": "t0ken"], respond: .status(200)) },
+                "query   expected  q=a&q=b\ngot       no q\nquery   expected  token=…\ngot       no token"
+            ),
+            (
+                { MockURLProtocol.stub(.put, "https://api.example.org/log", respond: .status(200)) },
+                """
+                method  expected  PUT
+                got       POST
+                path    expected  /log
+                got       /login
+                host    expected  https://api.example.org
+                got       https://api.example.com
+                """
+            ),
+        ]
+        for (stub, expected) in table {
+            let report = try await report(of: request, stub: stub)
+            let lines = report.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+            #expect(lines.contains(expected), "\(report)")
+            #expect(!report.contains("s3cret") && !report.contains("t0ken"), "\(report)")
+        }
+    }
+
+    @Test("Its lines are its own: what a request holds breaks none")
+    func lines() async throws {
+        var components = URLComponents()
+        (components.scheme, components.host, components.path) = ("https", "api.example.com", "/a\nb")
+        components.queryItems = [URLQueryItem(name: "q", value: "1\n2")]
+        let report = try await report(of: Get(baseURL: try #require(components.url))) {
+            MockURLProtocol.stub(.get, "/c", query: ["q": "3\n4"], respond: .status(200))
+        }
+        #expect(report.contains("got       /a b\n"), "\(report)")
+        #expect(report.contains("expected  q=3 4\n"), "\(report)")
+    }
+
+    @Test("A body is cut at one kilobyte")
+    func longBody() async throws {
+        let body = HTTPBody.data(Data(repeating: UInt8(ascii: "x"), count: 5000), contentType: "text/plain")
+        let report = try await report(of: Get(path: "/a", method: .post, body: body)) {
+            MockURLProtocol.stub("/a", body: .contains("y"), respond: .status(200))
+        }
+        #expect(report.contains("x… (5000 bytes)\n"))
+        #expect(report.utf8.count < 2000)
+    }
+
+    @Test("In the process-wide scope it names the scopes that are live")
+    func process() async throws {
+        try await MockURLProtocol.withScope("a live one") {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [MockURLProtocol.self]
+            let provider = DefaultAPIProvider(configuration: configuration)
+            let error = try await #require(throws: APIError.self) { try await provider.request(Get(path: "/process")).value }
+            #expect(error.description.contains("The scope of the whole process has no stubs.\n\nOther scopes are live: \""), "\(error)")
+        }
+    }
+
+    /// The report of `request` in a scope with the stubs that `stub` makes.
+    private func report(of request: Get, stub: @Sendable () async -> Void) async throws -> String {
+        try await MockURLProtocol.withScope("the issues of a repository") {
+            await stub()
+            let provider = DefaultAPIProvider(transport: MockTransport())
+            let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
+            return "\(try #require(error.underlying))"
+        }
+    }
+}
