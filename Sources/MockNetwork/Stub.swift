@@ -48,7 +48,7 @@ public struct Stub: Sendable {
             line: "\(method?.rawValue ?? "any method") \(pattern.pathAndOrigin)\(items.isEmpty ? "" : "?" + items.shown)",
             matchers: methodMatcher + pattern.matchers + queryMatchers + headerMatchers + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
-            problem: pattern.problem.map { "its URL can match no request: \($0)" })
+            problem: pattern.problem.map { "its URL can match no request, because \($0)" })
     }
 
     func matches(_ request: Incoming) -> Bool {

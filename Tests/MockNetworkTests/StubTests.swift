@@ -85,7 +85,7 @@ struct StubTests {
             let error = try await #require(throws: APIError.self) { try await provider.request(Get(path: "/user")).value }
             #expect(error.description.contains(reason), "\(error)")
             let report = try #require(throws: (any Error).self) { try MockURLProtocol.verify() }
-            #expect("\(report)".contains("\(stub) was never used: its URL can match no request"), "\(report)")
+            #expect("\(report)".contains("\(stub) was never used: its URL can match no request, because "), "\(report)")
         }
     }
 

@@ -1,8 +1,10 @@
-import Foundation
 package import MiniRx
 
 #if canImport(FoundationNetworking)
+import Foundation
 package import FoundationNetworking
+#else
+package import Foundation
 #endif
 
 extension Single<APIResponse> {

@@ -1,0 +1,19 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own, because its tests are to fail: see `run`.
+let package = Package(
+    name: "FailingTests",
+    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
+    dependencies: [.package(name: "APIProvider", path: "../..")],
+    targets: [
+        .testTarget(
+            name: "FailingTests",
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MockNetwork", package: "APIProvider"),
+                .product(name: "MockNetworkTesting", package: "APIProvider"),
+            ],
+            path: "Tests")
+    ],
+    swiftLanguageModes: [.v6]
+)
