@@ -53,7 +53,8 @@ public struct BodyMatcher: Sendable {
     ///
     /// - Parameters:
     ///   - description: What a report calls it.
-    ///   - matches: May be called on any thread, and more than once for a request.
+    ///   - matches: May be called on any thread, and more than once for a request. It must not send requests: that is what
+    ///     ``StubResponse/handler(_:)`` may do.
     public static func matching(
         _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool
     ) -> BodyMatcher {

@@ -19,7 +19,7 @@ public import Foundation
 public struct MockTransport: Transport {
     private static let events = DispatchQueue(label: "MockNetwork.events", attributes: .concurrent)
 
-    /// `nil` is the process-wide mock. A scope is known by its class, so that its end shows.
+    /// The class of the scope, by which its end shows.
     private let mock: MockURLProtocol.Type
 
     /// A transport that the scope answers which is the current one now.
@@ -32,47 +32,51 @@ public struct MockTransport: Transport {
     ///   - progress: Called on a background queue, one call at a time: once for the body that is sent, and for each chunk that comes.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         .following(request) { request in
-            Single.deferred {
-                try request.check()
-                return reply(to: request)
-            }
-            .map { reply in try reply.response(to: request, progress) }
+            do { try request.check() } catch { return .error(error) }
+            return exchange(request, progress)
         }
     }
 
-    private func reply(to request: URLRequest) -> Single<Reply> {
+    private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         .create { [mock] observer in
             let ending = SerialDisposable()
             Self.events.async {
                 guard !ending.isDisposed else { return }
-                guard let scope = mock.scopeOfSession else {
-                    return observer(.success(Reply(.failed(MockFailure(endedScopeOf: RecordedRequest(request))))))
+                let reply = mock.reply(to: request)
+                let end: @Sendable () -> Void = {
+                    if let progress { reply.report(request) { if !ending.isDisposed { progress($0) } } }
+                    if let response = reply.response(to: request) { observer(response) }
                 }
-                let reply =
-                    switch scope.receive(request) {
-                    case .reply(let reply): reply
-                    case .handler(let handler): handler()
-                    }
-                guard reply.delay > 0 else { return observer(.success(reply)) }
-                ending.disposable = Reply.scheduler.schedule(after: reply.interval) { observer(.success(reply)) }
+                guard reply.delay > 0 else { return end() }
+                ending.disposable = Reply.scheduler.schedule(after: reply.interval, end)
             }
             return ending
         }
-        .flatMap { reply in
-            if case .never = reply.end { .never() } else { .just(reply) }
+    }
+}
+
+extension MockURLProtocol {
+    fileprivate static func reply(to request: URLRequest) -> Reply {
+        guard let scope = scopeOfSession else { return Reply(.failed(MockFailure(endedScopeOf: RecordedRequest(request)))) }
+        switch scope.receive(request) {
+        case .reply(let reply): return reply
+        case .handler(let handler): return handler()
         }
     }
 }
 
 extension Reply {
-    fileprivate func response(to request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) throws -> APIResponse {
-        if let progress { report(request, to: progress) }
-        if case .failed(let error) = end { throw APIError.transport(request, underlying: error) }
-        guard let head else { throw APIError.transport(request, underlying: URLError(.badServerResponse)) }
-        return APIResponse(request: request, response: head, data: body)
+    /// The end; `nil` if there is none.
+    fileprivate func response(to request: URLRequest) -> SingleEvent<APIResponse>? {
+        switch (end, head) {
+        case (.never, _): return nil
+        case (.failed(let error), _): return .failure(APIError.transport(request, underlying: error))
+        case (.finished, let head?): return .success(APIResponse(request: request, response: head, data: body))
+        case (.finished, nil): return .failure(APIError.transport(request, underlying: URLError(.badServerResponse)))
+        }
     }
 
-    private func report(_ request: URLRequest, to progress: @Sendable (TransferProgress) -> Void) {
+    fileprivate func report(_ request: URLRequest, to progress: (TransferProgress) -> Void) {
         var transferred = TransferProgress()
         if let count = request.httpBody?.count, count > 0 {
             (transferred.bytesSent, transferred.bytesToSend) = (Int64(count), Int64(count))

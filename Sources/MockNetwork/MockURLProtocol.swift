@@ -81,13 +81,12 @@ public class MockURLProtocol: URLProtocol {
         }
     }
 
+    /// To be called on the loading thread.
     private func play(_ reply: Reply) {
-        become(.answered(reply))
-        startLoading()
+        if become(.ended) { tell(reply) }
     }
 
     /// False once it has ended.
-    @discardableResult
     fileprivate func become(_ new: Phase) -> Bool {
         phase.withLock { phase in
             guard case .answering = phase else { return false }

@@ -11,12 +11,16 @@ public struct RecordedRequest: Sendable {
     public let method: HTTPMethod
     /// The whole URL.
     public let url: URL
-    /// The headers that the app and its provider set.
-    public let headers: HTTPHeaders
+    private let fields: [String: String]
     /// The whole body, whether it came as data or as a stream.
     public let body: Data
     /// The stub that has answered it, if one has.
     public internal(set) var stub: Stub?
+
+    /// The headers that the app and its provider set.
+    public var headers: HTTPHeaders {
+        fields.sorted { $0.key < $1.key }.reduce(into: [:]) { $0[$1.key] = $1.value }
+    }
 
     /// The path, without its escapes.
     public var path: String { url.path }
@@ -34,7 +38,7 @@ public struct RecordedRequest: Sendable {
     init(_ request: URLRequest) {
         method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
         url = request.url ?? URL(fileURLWithPath: "/")
-        headers = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.reduce(into: [:]) { $0[$1.key] = $1.value }
+        fields = request.allHTTPHeaderFields ?? [:]
         body = request.httpBody ?? request.httpBodyStream.map(Data.init(reading:)) ?? Data()
     }
 }

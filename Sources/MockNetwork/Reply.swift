@@ -72,7 +72,7 @@ extension StubResponse.Answer {
         }
         reply.delay += delay
         if let chunkCount { reply.chunkCount = chunkCount }
-        if let error { reply.end = .failed(error) }
+        if let error, case .finished = reply.end { reply.end = .failed(error) }
         return reply
     }
 }

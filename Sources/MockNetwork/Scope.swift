@@ -47,7 +47,8 @@ final class Scope: Sendable {
         let recorded = RecordedRequest(request)
         switch take(recorded) {
         case .answer(let answer, let recorded)?:
-            return decision(isHandler: answer.isHandler) { answer.reply(to: recorded) }
+            guard answer.isHandler else { return .reply(answer.reply(to: recorded)) }
+            return handler { answer.reply(to: recorded) }
         case .exhausted?:
             return .reply(Reply(.failed(unanswered(recorded))))
         case nil:
@@ -61,8 +62,8 @@ final class Scope: Sendable {
         case handler(@Sendable () -> Reply)
     }
 
-    private func decision(isHandler: Bool, _ reply: @escaping @Sendable () -> Reply) -> Decision {
-        isHandler ? .handler { Self.$current.withValue(self, operation: reply) } : .reply(reply())
+    private func handler(_ reply: @escaping @Sendable () -> Reply) -> Decision {
+        .handler { Self.$current.withValue(self, operation: reply) }
     }
 
     /// What the newest stub has for `request` that matches and is not used up. Nothing of the user's runs under the lock.
@@ -80,17 +81,20 @@ final class Scope: Sendable {
         let (handler, responseType, dto) = state.withLock { ($0.requestHandler, $0.responseType, $0.dto) }
         guard handler != nil || responseType != nil || dto != nil else { return .reply(Reply(.failed(unanswered(recorded)))) }
         state.withLock { $0.requests.append(recorded) }
+        guard let handler else {
+            return .reply(
+                Reply {
+                    if case .error(let error) = responseType { throw error }
+                    let body = try dto?.load() ?? Data()
+                    return Reply(try responseType.response(to: recorded.url), body, to: recorded)
+                })
+        }
         var request = request
         if !recorded.body.isEmpty { request.httpBody = recorded.body }  // A stream has been read to its end.
-        return decision(isHandler: handler != nil) { [request] in
+        return self.handler { [request] in
             Reply {
-                if let handler {
-                    let (response, body) = try handler(request)
-                    return Reply(response, body, to: recorded)
-                }
-                if case .error(let error) = responseType { return Reply(.failed(error)) }
-                let body = try dto?.load() ?? Data()
-                return Reply(try responseType.response(to: recorded.url), body, to: recorded)
+                let (response, body) = try handler(request)
+                return Reply(response, body, to: recorded)
             }
         }
     }

@@ -9,39 +9,51 @@ struct Target: Sendable {
         let port: Int?
     }
 
-    let origin: Origin?
-    /// What stands after each slash; the last is empty where the path ends in one.
+    /// What stands after each slash of the path; the last is empty where the path ends in one.
     let segments: [String]
-    let query: [URLQueryItem]
+    private let schemeAndAuthority: Substring
+    private let queryText: Substring
 
     /// A URL, or all of one that comes after its host.
+    ///
+    /// It is made for each request, and so goes by bytes and not by characters.
     init(_ url: String) {
-        let text = url.prefix { $0 != "#" }
-        let question = text.firstIndex(of: "?") ?? text.endIndex
+        let text = url.utf8.prefix { $0 != UInt8(ascii: "#") }
+        let question = text.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
         var path = text[..<question]
-        if let colon = path.range(of: "://") {
-            let end = path[colon.upperBound...].firstIndex(of: "/") ?? path.endIndex
-            origin = Origin(scheme: path[..<colon.lowerBound], authority: path[colon.upperBound..<end])
-            path = path[end...]
-        } else {
-            origin = nil
+        if path.first != UInt8(ascii: "/"), let colon = path.firstIndex(of: UInt8(ascii: ":")), path[colon...].starts(with: "://".utf8) {
+            let host = path[colon...].dropFirst(3)
+            path = host[(host.firstIndex(of: UInt8(ascii: "/")) ?? host.endIndex)...]
         }
-        segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(\.unescaped)
-        query = text[question...].dropFirst().split(separator: "&").map { item in
-            let name = item.prefix { $0 != "=" }
+        schemeAndAuthority = url[..<path.startIndex]
+        queryText = Substring(text[question...].dropFirst())
+        segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(\.unescaped)
+    }
+
+    /// `nil` where the URL begins with its path.
+    var origin: Origin? {
+        let parts = schemeAndAuthority.components(separatedBy: "://")
+        return parts.count == 2 ? Origin(scheme: parts[0], authority: parts[1]) : nil
+    }
+
+    var hasUser: Bool { schemeAndAuthority.contains("@") }
+
+    var query: [URLQueryItem] {
+        queryText.utf8.split(separator: UInt8(ascii: "&")).map { item in
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
             return URLQueryItem(name: name.unescaped, value: item[name.endIndex...].dropFirst().unescaped)
         }
     }
 
     func values(of name: String) -> [String] {
-        query.lazy.filter { $0.name == name }.map { $0.value ?? "" }
+        query.filter { $0.name == name }.map { $0.value ?? "" }
     }
 
     var path: String { "/" + segments.joined(separator: "/") }
 }
 
-extension Target.Origin {
-    fileprivate init(scheme: Substring, authority: Substring) {
+extension Target.Origin: CustomStringConvertible {
+    fileprivate init(scheme: String, authority: String) {
         self.scheme = scheme.lowercased()
         let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         // The colons within the brackets of an IPv6 address are before none that starts a port.
@@ -50,15 +62,14 @@ extension Target.Origin {
         let port = Int(host[colon...].dropFirst())
         self.port = port == (self.scheme == "https" ? 443 : 80) ? nil : port
     }
-}
 
-extension Target.Origin: CustomStringConvertible {
     var description: String { "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")" }
 }
 
-extension Substring {
+extension Substring.UTF8View {
     /// The text without its escapes, or as it is where they are none.
     fileprivate var unescaped: String {
-        utf8.contains(UInt8(ascii: "%")) ? removingPercentEncoding ?? String(self) : String(self)
+        let text = String(Substring(self))
+        return contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? text : text
     }
 }

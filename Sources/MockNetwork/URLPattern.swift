@@ -30,9 +30,7 @@ struct URLPattern {
         }
         guard ["http", "https"].contains(origin.scheme) else { return "its scheme is neither http nor https" }
         if origin.host.isEmpty { return "it has no host" }
-        if path.contains("@") && path.range(of: "://[^/]*@", options: .regularExpression) != nil {
-            return "it has a user, which is never sent"
-        }
+        if target.hasUser { return "it has a user, which is never sent" }
         if origin.host.contains("*") { return "* stands for a segment of the path; for any host, begin with a slash" }
         return segmentProblem(of: path)
     }

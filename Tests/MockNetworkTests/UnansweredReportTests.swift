@@ -102,6 +102,20 @@ struct UnansweredReportTests {
         #expect(report.contains("expected  q=3 4\n"), "\(report)")
     }
 
+    @Test("What it gives to paste answers the request, whatever characters that has")
+    func paste() async throws {
+        let url = try #require(URL(string: "https://api.example.com/a%20b%2Fc*/%22?q=%22%5C(x)%0A&l=1&l=2&token=t0ken"))
+        let line =
+            #"MockURLProtocol.stub("PROPFIND", "/a%20b%2Fc%2A/%22", query: ["q": "\"\\(x)\n", "l": ["1", "2"]], respond: .status(200))"#
+        let request = Get(baseURL: url, method: "PROPFIND")
+        let report = try await report(of: request) {}
+        #expect(report.hasSuffix("    \(line)"), "\(report)")
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub("PROPFIND", "/a%20b%2Fc%2A/%22", query: ["q": "\"\\(x)\n", "l": ["1", "2"]], respond: .status(200))
+            _ = try await DefaultAPIProvider(transport: MockTransport()).request(request).value
+        }
+    }
+
     @Test("A body is cut at one kilobyte")
     func longBody() async throws {
         let body = HTTPBody.data(Data(repeating: UInt8(ascii: "x"), count: 5000), contentType: "text/plain")
