@@ -8,7 +8,7 @@ import Testing
 
 struct Get: APIRequest {
     typealias Response = String
-    var baseURL = URL(string: "https://api.example.com")!
+    var baseURL = URL(string: "https://api.example.com") ?? URL(fileURLWithPath: "/")
     var path: RequestPath = ""
     var method: HTTPMethod = .get
     var query: QueryParameters = [:]
