@@ -51,10 +51,10 @@ extension Matcher {
         Matcher {
             $0.target.values(of: name).contains(inOrder: values)
         } explain: {
-            let actual = $0.target.values(of: name)
+            let actual = $0.target.values(of: name).map { pair(name, $0) }.joined(separator: "&")
             return Mismatch(
                 name: "query", expected: values.map { pair(name, $0) }.joined(separator: "&"),
-                actual: actual.isEmpty ? "no \(name)" : actual.map { pair(name, $0) }.joined(separator: "&"))
+                actual: actual.isEmpty ? "no \(name)" : actual + (Secret.isNamed(by: name) ? " (another)" : ""))
         }
     }
 

@@ -59,7 +59,7 @@ struct StubResponseTests {
         #expect(answer.value(forHTTPHeaderField: "Content-Type") == "application/json")
     }
 
-    @Test("A failure, a fixture that is missing, a value that is no JSON and a status that is none are errors", arguments: Way.allCases)
+    @Test("A failure, a fixture that is missing, a value that is no JSON and what a handler throws are errors", arguments: Way.allCases)
     func failure(way: Way) async throws {
         struct Missing: MockDTO {
             let fileName = "Missing"
