@@ -182,6 +182,33 @@ struct StubResponseTests {
         #expect(log.entries.isEmpty)
     }
 
+    @Test("Requests that are disposed at whatever moment of their delay end at most once, the others exactly once", arguments: Way.allCases)
+    func disposedAtRandom(way: Way) async throws {
+        let provider = way.provider
+        MockURLProtocol.stub("/a", respond: .handler { _ in .data(Data("body".utf8)).delayed(by: 0.002).chunked(into: 2) })
+        let ends = Log<Int>()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<2_500 {
+                if number >= 100 { await group.next() }
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        let subscription = provider.request(Raw()).subscribe { _ in
+                            ends.append(number)
+                            if !number.isMultiple(of: 2) { continuation.resume() }
+                        }
+                        guard number.isMultiple(of: 2) else { return }
+                        DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int.random(in: 0..<6_000))) {
+                            subscription.dispose()
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
+        }
+        #expect(Set(ends.entries).count == ends.count)
+        #expect(Set(0..<2_500).subtracting(ends.entries).allSatisfy { $0.isMultiple(of: 2) })
+    }
+
     @Test("A delay is at least as long as was asked for", arguments: Way.allCases)
     func delay(way: Way) async throws {
         let provider = way.provider
