@@ -39,7 +39,8 @@ let package = Package(
             dependencies: ["MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "Fixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "GitHubAPITests", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures"],
+            name: "GitHubAPITests",
+            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "RecipeTests", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures"],

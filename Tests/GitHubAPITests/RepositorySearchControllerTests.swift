@@ -1,0 +1,262 @@
+import APIProvider
+import Foundation
+import GitHubAPI
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@MainActor
+@Suite("A search field and its results", .timeLimit(.minutes(2)))
+struct RepositorySearchControllerTests {
+    private let server = SearchServer()
+
+    @Test("A search shows that it loads, then what was found")
+    func search() {
+        let controller = controller()
+        var shown: [[String]] = []
+        controller.onChange = { shown.append([$0.keyword, "\($0.isLoading)"] + $0.repositories.map(\.name)) }
+        controller.search(" swift\n")
+        server.answer(0, ["a", "b"])
+        #expect(shown == [["", "true"], ["swift", "false", "a", "b"]])
+        #expect(server.queries == ["q=swift&page=1&per_page=2"])
+        #expect(controller.state.totalCount == 2)
+    }
+
+    @Test("A new search cancels the one before, whose late answer is nothing")
+    func stale() {
+        let controller = controller()
+        controller.search("a")
+        controller.search("b")
+        #expect(server.cancelled == [0])
+        server.answer(0, ["stale"])
+        #expect(controller.state.isLoading)
+        #expect(controller.state.repositories.isEmpty)
+        server.answer(1, ["fresh"])
+        server.answer(0, ["stale"])
+        server.fail(0)
+        #expect(controller.state.names == ["fresh"])
+        #expect(controller.state.error == nil)
+    }
+
+    @Test("An answer that was on its way to the main thread when a new search began is nothing")
+    func staleOnItsWay() async {
+        let controller = controller()
+        controller.search("a")
+        // Nothing of the main thread's runs before the next suspension, so that the answer can only wait.
+        DispatchQueue.global().sync { server.answer(0, ["stale"]) }
+        controller.search("b")
+        DispatchQueue.global().sync { server.answer(1, ["fresh"]) }
+        let shown: [[String]] = await withCheckedContinuation { continuation in
+            var shown: [[String]] = []
+            controller.onChange = {
+                shown.append($0.names)
+                guard !$0.isLoading else { return }
+                controller.onChange = nil
+                continuation.resume(returning: shown)
+            }
+        }
+        #expect(shown == [["fresh"]])
+    }
+
+    @Test("The next page is appended, and a repository that comes again is shown once")
+    func nextPage() {
+        let controller = controller()
+        controller.search("swift")
+        server.answer(0, ["a", "b"], of: 4)
+        controller.loadNextPage()
+        #expect(controller.state.isLoading)
+        #expect(controller.state.names == ["a", "b"])
+        server.answer(1, ["b", "c"], of: 4)
+        #expect(controller.state.names == ["a", "b", "c"])
+        #expect(!controller.state.hasNextPage)
+        #expect(server.queries.last == "q=swift&page=2&per_page=2")
+    }
+
+    @Test("There is one next page at a time, and none where there is no more")
+    func nextPageOnce() {
+        let controller = controller()
+        controller.loadNextPage()
+        #expect(server.queries.isEmpty)
+        controller.search("swift")
+        controller.loadNextPage()
+        server.answer(0, ["a", "b"], of: 4)
+        controller.loadNextPage()
+        controller.loadNextPage()
+        #expect(server.queries.count == 2)
+        server.answer(1, ["c", "d"], of: 4)
+        controller.loadNextPage()
+        #expect(server.queries.count == 2)
+    }
+
+    @Test("An empty page is the last, whatever the count says")
+    func emptyPage() {
+        let controller = controller()
+        controller.search("swift")
+        server.answer(0, [], of: 4)
+        #expect(!controller.state.hasNextPage)
+    }
+
+    @Test("Pages end where GitHub's search does, at 1,000 results", arguments: [(100, 10), (30, 34), (1_000, 10), (0, 1_000)])
+    func limit(perPage: Int, pages: Int) {
+        let controller = RepositorySearchController(provider: server.provider, perPage: perPage)
+        controller.search("swift")
+        server.answer(0, ["0"], of: 1_000_000)
+        while controller.state.hasNextPage {
+            controller.loadNextPage()
+            server.answer(server.queries.count - 1, ["\(server.queries.count)"], of: 1_000_000)
+        }
+        #expect(server.queries.count == pages)
+    }
+
+    @Test("An error keeps what was there, and the next try takes it away")
+    func error() {
+        let controller = controller()
+        controller.search("swift")
+        server.answer(0, ["a", "b"], of: 4)
+        controller.loadNextPage()
+        server.fail(1)
+        #expect(controller.state.names == ["a", "b"])
+        #expect(controller.state.error is TestError)
+        #expect(!controller.state.isLoading)
+        controller.loadNextPage()
+        #expect(controller.state.error == nil)
+        server.answer(2, ["c", "d"], of: 4)
+        #expect(controller.state.names == ["a", "b", "c", "d"])
+        #expect(server.queries[2] == server.queries[1])
+    }
+
+    @Test("When a new search fails, the next page is still that of what is shown")
+    func errorOfNewSearch() {
+        let controller = controller()
+        controller.search("swift")
+        server.answer(0, ["a", "b"], of: 4)
+        controller.search("kotlin")
+        server.fail(1)
+        #expect(controller.state.names == ["a", "b"])
+        #expect(controller.state.keyword == "swift")
+        controller.loadNextPage()
+        #expect(server.queries.last == "q=swift&page=2&per_page=2")
+    }
+
+    @Test("Blank text clears all and cancels what is in flight", arguments: ["", " \n\t"])
+    func blank(text: String) {
+        let controller = controller()
+        controller.search("swift")
+        server.answer(0, ["a", "b"], of: 4)
+        controller.loadNextPage()
+        controller.search(text)
+        #expect(server.cancelled == [1])
+        server.answer(1, ["stale"])
+        #expect(controller.state.names.isEmpty)
+        #expect(controller.state.keyword.isEmpty)
+        #expect(controller.state.totalCount == 0)
+        #expect(!controller.state.isLoading)
+        #expect(!controller.state.hasNextPage)
+        #expect(server.queries.count == 2)
+    }
+
+    @Test("Letting it go cancels what is in flight, and nothing happens afterwards")
+    func gone() {
+        var changes = 0
+        weak var gone: RepositorySearchController?
+        do {
+            let controller = controller()
+            gone = controller
+            controller.onChange = { _ in changes += 1 }
+            controller.search("swift")
+        }
+        #expect(gone == nil)
+        #expect(server.cancelled == [0])
+        server.answer(0, ["late"])
+        #expect(changes == 1)
+    }
+
+    @Test("A provider that answers at once is shown in the same order")
+    func synchronous() {
+        let controller = RepositorySearchController(provider: SearchServer.answering(["a"], of: 60))
+        var shown: [[String]] = []
+        controller.onChange = { shown.append([$0.keyword, "\($0.isLoading)"] + $0.names) }
+        controller.search("swift")
+        controller.loadNextPage()
+        #expect(shown == [["", "true"], ["swift", "false", "a"], ["swift", "true", "a"], ["swift", "false", "a"]])
+    }
+
+    @Test("A search from within onChange is the one that counts", arguments: [true, false])
+    func reentrant(isSynchronous: Bool) {
+        let controller = RepositorySearchController(provider: isSynchronous ? SearchServer.answering(["a"], of: 1) : server.provider)
+        var isFirst = true
+        controller.onChange = { [unowned controller] _ in
+            guard isFirst else { return }
+            isFirst = false
+            controller.search("second")
+        }
+        controller.search("first")
+        if !isSynchronous { server.answer(0, ["a"], of: 1) }
+        #expect(controller.state.keyword == "second")
+        #expect(!controller.state.isLoading)
+        #expect(isSynchronous || server.queries == ["q=second&page=1&per_page=30"])
+    }
+
+    private func controller() -> RepositorySearchController { RepositorySearchController(provider: server.provider, perPage: 2) }
+}
+
+extension RepositorySearchController.State {
+    fileprivate var names: [String] { repositories.map(\.name) }
+}
+
+/// Answers when the test says so.
+private final class SearchServer: Sendable {
+    private let requests = Log<(URLRequest, Single<APIResponse>.SingleObserver)>()
+    private let disposals = Log<Int>()
+    /// Those that the test has answered.
+    private let answered = Log<Int>()
+
+    var provider: any APIProvider {
+        DefaultAPIProvider(
+            transport: AnyTransport { request in
+                .create { observer in
+                    let index = self.requests.count
+                    self.requests.append((request, observer))
+                    return Disposables.create { if !self.answered.entries.contains(index) { self.disposals.append(index) } }
+                }
+            })
+    }
+
+    var queries: [String] { requests.entries.map { $0.0.url?.query ?? "" } }
+    /// The requests that were cancelled before they were answered.
+    var cancelled: [Int] { disposals.entries }
+
+    func answer(_ index: Int, _ names: [String], of total: Int? = nil) {
+        answered.append(index)
+        let (request, observer) = requests.entries[index]
+        observer(.success(Self.response(to: request, names, of: total)))
+    }
+
+    func fail(_ index: Int) {
+        answered.append(index)
+        requests.entries[index].1(.failure(TestError()))
+    }
+
+    static func answering(_ names: [String], of total: Int) -> any APIProvider {
+        DefaultAPIProvider(transport: AnyTransport { .just(response(to: $0, names, of: total)) })
+    }
+
+    private static func response(to request: URLRequest, _ names: [String], of total: Int?) -> APIResponse {
+        guard let head = HTTPURLResponse(url: GitHub.apiURL, statusCode: 200, httpVersion: nil, headerFields: nil) else {
+            preconditionFailure("200 is a status.")
+        }
+        let items = names.map { name in
+            """
+            {"id": \(name.unicodeScalars.reduce(0) { $0 * 128 + Int($1.value) }), "name": "\(name)", "full_name": "octocat/\(name)",
+             "owner": null, "html_url": "https://github.com/octocat/\(name)", "stargazers_count": 1, "forks_count": 0, "fork": false,
+             "archived": false}
+            """
+        }
+        let body = #"{"total_count": \#(total ?? names.count), "incomplete_results": false, "items": [\#(items.joined(separator: ","))]}"#
+        return APIResponse(request: request, response: head, data: Data(body.utf8))
+    }
+}
