@@ -1,32 +1,5 @@
 public import Foundation
 
-/// What the REST API says of a request that it refuses: `try error.response?.decode(GitHubError.self)`.
-public struct GitHubError: Error, Decodable, Sendable {
-    /// What is wrong.
-    public let message: String
-    /// Where it is explained.
-    public let documentationURL: String?
-    /// What is wrong with each field.
-    public let errors: [Detail]?
-
-    /// What is wrong with one field.
-    public struct Detail: Decodable, Sendable {
-        /// The kind of thing that the field is of.
-        public let resource: String?
-        /// The field.
-        public let field: String?
-        /// `missing`, `missing_field`, `invalid`, `already_exists`, `unprocessable` or `custom`.
-        public let code: String?
-        /// What is wrong, in words.
-        public let message: String?
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case message, errors
-        case documentationURL = "documentation_url"
-    }
-}
-
 /// Why GitHub gives no access token.
 public struct GitHubOAuthError: Error, Decodable, Sendable, LocalizedError, CustomStringConvertible {
     /// The kind of error. Others than the known ones may come.
