@@ -5,10 +5,8 @@ public import Foundation
 public protocol GitHubRequest: APIRequest {}
 
 extension GitHubRequest {
-    /// What GitHub asks clients to send.
-    public var headers: HTTPHeaders {
-        ["Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", "User-Agent": "github-demo"]
-    }
+    /// What GitHub asks clients to send. It also asks for a `User-Agent`, by which the app names itself: `DefaultHeadersMiddleware` sets one.
+    public var headers: HTTPHeaders { ["Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"] }
 }
 
 /// Where GitHub is.
