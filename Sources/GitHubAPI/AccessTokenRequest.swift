@@ -47,6 +47,14 @@ public struct AccessTokenRequest: APIRequest {
     }
 }
 
+extension AccessTokenRequest: CustomStringConvertible, CustomReflectable {
+    /// The type alone: the secret and the code are left out.
+    public var description: String { "AccessTokenRequest" }
+
+    /// Shows the OAuth host alone, also in a `dump`.
+    public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL]) }
+}
+
 /// What opens the API for a user.
 public struct AccessToken: Decodable, Sendable {
     /// The token itself: a secret.
@@ -61,4 +69,12 @@ public struct AccessToken: Decodable, Sendable {
         case scope
         case type = "token_type"
     }
+}
+
+extension AccessToken: CustomStringConvertible, CustomReflectable {
+    /// What the token allows. The token itself is left out.
+    public var description: String { "AccessToken(\(type): \(scope))" }
+
+    /// Shows all but the token, also in a `dump`.
+    public var customMirror: Mirror { Mirror(self, children: ["type": type, "scope": scope]) }
 }

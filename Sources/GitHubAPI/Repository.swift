@@ -8,8 +8,9 @@ public struct Repository: Decodable, Sendable, Identifiable {
     public let name: String
     /// `owner/name`
     public let fullName: String
-    /// The account that it belongs to.
-    public let owner: Owner
+    /// The account that it belongs to. Where GitHub sends none, as it may in a search, only the name is known.
+    public var owner: Owner { account ?? Owner(login: String(fullName.prefix { $0 != "/" }), avatarURL: nil, htmlURL: nil) }
+    private let account: Owner?
     /// Its page.
     public let htmlURL: URL
     /// What its owner says of it.
@@ -34,9 +35,9 @@ public struct Repository: Decodable, Sendable, Identifiable {
         /// The account's name.
         public let login: String
         /// Its picture.
-        public let avatarURL: URL
+        public let avatarURL: URL?
         /// Its page.
-        public let htmlURL: URL
+        public let htmlURL: URL?
 
         private enum CodingKeys: String, CodingKey {
             case login
@@ -59,7 +60,8 @@ public struct Repository: Decodable, Sendable, Identifiable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, name, owner, description, language, topics, license
+        case id, name, description, language, topics, license
+        case account = "owner"
         case fullName = "full_name"
         case htmlURL = "html_url"
         case stargazersCount = "stargazers_count"
