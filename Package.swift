@@ -43,6 +43,9 @@ let package = Package(
             dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "DemoTests", dependencies: ["github-demo", "GitHubAPI", "APIProvider", "Fixtures", "TestSupport"], swiftSettings: settings
+        ),
+        .testTarget(
             name: "RecipeTests", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures"],
             swiftSettings: settings),
     ],

@@ -2,84 +2,71 @@ import Foundation
 
 /// What the program was asked to do.
 struct Arguments {
-    enum Command {
-        case search(keyword: String)
-        case user(login: String)
-        case starred(login: String)
-        case login(code: String)
+    let command: Command
+    /// The keyword or the login.
+    let operand: String?
+    let code: String?
+    let page: Int
+    let perPage: Int
+    /// Over the network, and not from the bundled fixtures.
+    let isLive: Bool
+    let baseURL: URL?
+    /// A secret, as is that of the app.
+    let token: String?
+    let clientID: String?
+    let clientSecret: String?
+    let isJSON: Bool
+    let isVerbose: Bool
+
+    /// Arguments that make no sense: what is wrong with them. It shows none of them but names of options and commands.
+    struct Misuse: Error {
+        let message: String
+        var command: Command?
     }
 
-    /// Arguments that make no sense: what is wrong with them.
-    struct Misuse: Error, CustomStringConvertible { let description: String }
-
-    var command: Command
-    /// Over the network, and not from the bundled fixtures.
-    var isLive = false
-    var baseURL: URL?
-
-    static let usage = """
-        usage: github-demo search KEYWORD | user LOGIN | starred LOGIN | login --code CODE  [--live] [--base-url URL]
-        """
-
-    static let help = """
-        \(usage)
-
-        Asks GitHub, or the answers that are bundled with the program.
-
-          search KEYWORD     repositories that match
-          user LOGIN         a user
-          starred LOGIN      the repositories that a user has starred
-          login --code CODE  an access token for the code of a sign-in; the bundled answers know the
-                             codes bad, redirect and client, each with its error
-
-          --live             over the network, from GitHub
-          --base-url URL     over the network, from another server: https://github.example.com/api/v3
-                             (for login, the host on which people sign in: https://github.example.com)
-          --help             this text
-
-        For login --live, GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET in the environment name the app.
-        """
-
-    /// `nil` where help is asked for.
-    static func parse(_ arguments: some Sequence<String>) throws -> Arguments? {
-        var words: [String] = []
-        var options: [String: String] = [:]
-        var isLive = false
-        var rest = Array(arguments)[...]
-        while let argument = rest.popFirst() {
-            switch argument {
-            case "--help", "-h": return nil
-            case "--live": isLive = true
-            case "--base-url", "--code":
-                guard let value = rest.popFirst() else { throw Misuse(description: "\(argument) needs a value") }
-                options[argument] = value
-            case _ where argument.hasPrefix("-"): throw Misuse(description: "there is no option \(argument)")
-            default: words.append(argument)
+    init(_ words: Words, environment: [String: String]) throws {
+        guard let name = words.operands.first else { throw Misuse(message: "a command is missing") }
+        guard let command = Command(rawValue: name) else {
+            throw Misuse(message: "there is no command \(name.printable)" + suggestion(for: name, among: Command.allCases.map(\.rawValue)))
+        }
+        func misuse(_ message: String) -> Misuse { Misuse(message: "\(command.rawValue) \(message)", command: command) }
+        func number(_ option: Option, in range: ClosedRange<Int>, default standard: Int) throws -> Int {
+            guard let text = words.options[option] else { return standard }
+            guard let number = Int(text), range.contains(number) else {
+                throw misuse("\(option.rawValue) takes a number from 1\(range.upperBound == .max ? "" : " to \(range.upperBound)")")
             }
+            return number
         }
 
-        let command: Command =
-            switch (words.first, words.dropFirst().first, options["--code"]) {
-            case ("search", let keyword?, nil): .search(keyword: keyword)
-            case ("user", let login?, nil): .user(login: login)
-            case ("starred", let login?, nil): .starred(login: login)
-            case ("login", nil, let code?): .login(code: code)
-            case ("login", nil, nil): throw Misuse(description: "login needs --code CODE")
-            case ("search", _, _): throw Misuse(description: "search takes a KEYWORD, and nothing else")
-            case ("user", _, _), ("starred", _, _): throw Misuse(description: "\(words[0]) takes a LOGIN, and nothing else")
-            case ("login", _, _): throw Misuse(description: "login takes --code CODE, and nothing else")
-            case (let word?, _, _): throw Misuse(description: "there is no command \(word)")
-            case (nil, _, _): throw Misuse(description: "a command is missing")
-            }
-        guard words.count <= 2 else { throw Misuse(description: "\"\(words[2])\" is one argument too many; put quotes around spaces") }
-
-        var result = Arguments(command: command, isLive: isLive || options["--base-url"] != nil)
-        if let text = options["--base-url"] {
-            guard let url = URL(string: text), url.host?.isEmpty == false, ["http", "https"].contains(url.scheme?.lowercased()) else {
-                throw Misuse(description: "--base-url takes a URL like https://github.example.com/api/v3, and not \"\(text)\"")
-            }
-            result.baseURL = url
+        for option in Option.allCases where words.options[option] != nil && !command.options.contains(option) {
+            throw misuse("takes no \(option.rawValue)")
         }
-        return result
+        for option in command.options where option.isRequired && words.options[option] == nil { throw misuse("needs \(option.synopsis)") }
+        self.command = command
+        operand = words.operands.dropFirst().first
+        if let expected = command.operand, expected.isRequired, operand == nil { throw misuse("needs a \(expected.name)") }
+        guard words.operands.count <= (command.operand == nil ? 1 : 2) else {
+            throw misuse(command.operand.map { "takes one \($0.name); put quotes around spaces" } ?? "takes options alone")
+        }
+        page = try number(.page, in: 1...Int.max, default: 1)
+        perPage = try number(.perPage, in: 1...100, default: 30)
+        code = words.options[.code]
+        baseURL = try words.options[.baseURL].map { text in
+            guard let url = URL(string: text), url.host?.isEmpty == false, ["http", "https"].contains(url.scheme?.lowercased()),
+                url.user == nil, url.password == nil
+            else { throw misuse("--base-url takes a URL like https://github.example.com/api/v3, without a user name") }
+            return url
+        }
+        isLive = words.options[.live] != nil || baseURL != nil
+        isJSON = words.options[.json] != nil
+        isVerbose = words.options[.verbose] != nil
+
+        let token = (words.options[.token] ?? environment["GITHUB_TOKEN"] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+        self.token = token.isEmpty ? nil : token
+        clientID = environment["GITHUB_CLIENT_ID"]
+        clientSecret = environment["GITHUB_CLIENT_SECRET"]
+        if command == .login, isLive, clientID == nil || clientSecret == nil {
+            throw misuse("over the network needs GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET in the environment")
+        }
     }
 }

@@ -1,0 +1,103 @@
+import APIProvider
+import Fixtures
+import Foundation
+import GitHubAPI
+import MiniRx
+import MockNetwork
+
+/// One run of a command: what it asks, and what it prints of the answer.
+struct Session {
+    private let arguments: Arguments
+    private let provider: any APIProvider
+    private let apiURL: URL
+    private let oauthURL: URL
+    private let source: String
+
+    init(_ arguments: Arguments) {
+        self.arguments = arguments
+        apiURL = arguments.baseURL ?? GitHub.apiURL
+        oauthURL = arguments.baseURL ?? GitHub.oauthURL
+        if arguments.isLive {
+            provider = DefaultAPIProvider(configuration: .ephemeral, middlewares: arguments.middlewares)
+            source = "From \(arguments.baseURL?.host ?? "GitHub")."
+        } else {
+            let fixture = arguments.fixture
+            MockURLProtocol.responseWithDTO(type: fixture)
+            provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration, middlewares: arguments.middlewares)
+            source = "From the bundled fixture \(fixture.fileName).json, without the network; --live asks GitHub."
+        }
+    }
+
+    func run() async throws {
+        let output = Output.standard
+        let (operand, page, perPage) = (arguments.operand ?? "", arguments.page, arguments.perPage)
+        switch arguments.command {
+        case .search:
+            try await show(SearchRequest(keyword: operand, page: page, perPage: perPage, baseURL: apiURL)) { response in
+                (
+                    Table(response.items).text(for: output),
+                    "\(response.items.count) of \(response.totalCount) repositories for \"\(operand.printable)\"."
+                )
+            }
+        case .user:
+            try await show(UserRequest(login: arguments.operand, baseURL: apiURL)) { (Table($0).text(for: output), nil) }
+        case .starred:
+            try await show(StarredRequest(login: operand, page: page, perPage: perPage, baseURL: apiURL)) { repositories in
+                (Table(repositories).text(for: output), "\(repositories.count) repositories that \(operand.printable) has starred.")
+            }
+        case .login:
+            let request = AccessTokenRequest(
+                clientID: arguments.clientID ?? "", clientSecret: arguments.clientSecret ?? "", code: arguments.code ?? "",
+                baseURL: oauthURL)
+            try await show(request, json: { token, _ in try JSONEncoder.sorted.encode(["scope": token.scope, "token_type": token.type]) }) {
+                (nil, "Signed in: a \($0.type.printable) token of \($0.value.count) characters that allows \($0.scope.printable).")
+            }
+        }
+    }
+
+    /// Prints what `text` makes of the answer, a table and a note, or as JSON what `json` makes of it: by default the body as it came.
+    private func show<Request: APIRequest>(
+        _ request: Request, json: (Request.Response, Data) throws -> Data = { $1 },
+        text: (Request.Response) -> (table: String?, note: String?)
+    ) async throws {
+        let answer = try await provider.request(KeepingBody(base: request)).value
+        guard !arguments.isJSON else {
+            if !arguments.isLive { try Output.error.print(Output.error.dim(source)) }
+            let document = String(decoding: try json(answer.value, answer.body), as: UTF8.self)
+            return try Output.standard.print(document.hasSuffix("\n") ? String(document.dropLast()) : document)
+        }
+        let (table, note) = text(answer.value)
+        let lines = (table.map { [$0, ""] } ?? []) + [Output.standard.dim([note, source].compactMap { $0 }.joined(separator: " "))]
+        try Output.standard.print(lines.joined(separator: "\n"))
+    }
+}
+
+extension Arguments {
+    fileprivate var middlewares: [any Middleware] {
+        var headers: HTTPHeaders = [:]
+        // The token is for the API alone, and not for the host on which people sign in.
+        if command != .login { headers["Authorization"] = token.map { "Bearer \($0)" } }
+        return [DefaultHeadersMiddleware(headers)] + (isVerbose ? [LoggingMiddleware()] : [])
+    }
+
+    /// The bundled answer to the command.
+    fileprivate var fixture: MockURLProtocol.MockDTOType {
+        switch (command, code) {
+        case (.search, _): .search
+        case (.user, _): .user
+        case (.starred, _): .starred
+        case (.login, "bad"): .oauthBadRequest
+        case (.login, "redirect"): .oauthRedirectURLMismatch
+        case (.login, "client"): .oauthIncorrectClientCredentials
+        case (.login, _): .oauth
+        }
+    }
+}
+
+extension JSONEncoder {
+    fileprivate static var sorted: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
+    }
+}

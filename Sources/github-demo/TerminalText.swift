@@ -1,0 +1,39 @@
+extension String {
+    /// The text on one line, without what could steer a terminal or turn the direction of its text: it comes from a server.
+    var printable: String {
+        let spaces: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
+        let turns: [ClosedRange<UInt32>] = [0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069]
+        return String(
+            String.UnicodeScalarView(
+                unicodeScalars.lazy.filter { scalar in !turns.contains { $0.contains(scalar.value) } }
+                    .map { spaces.contains($0.properties.generalCategory) ? " " : $0 }))
+    }
+
+    /// How many columns a terminal gives the text.
+    var columns: Int { reduce(0) { $0 + $1.columns } }
+
+    func padding(to width: Int) -> String { self + String(repeating: " ", count: max(width - columns, 0)) }
+
+    func cut(to limit: Int) -> String {
+        guard columns > limit else { return self }
+        var width = 1
+        let beginning = prefix {
+            width += $0.columns
+            return width <= limit
+        }
+        return beginning + "…"
+    }
+}
+
+extension Character {
+    /// Two for the wide ones of Unicode's East Asian Width, and for emoji.
+    fileprivate var columns: Int {
+        guard let first = unicodeScalars.first, first.properties.generalCategory != .format else { return 0 }
+        if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
+        let wide: [ClosedRange<UInt32>] = [
+            0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x20000...0x3FFFD,
+        ]
+        return wide.contains { $0.contains(first.value) } ? 2 : 1
+    }
+}
