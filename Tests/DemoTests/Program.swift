@@ -1,0 +1,53 @@
+import Foundation
+
+/// The built program, run as a user runs it.
+struct Program {
+    /// What has become of it.
+    struct Outcome: Sendable {
+        let output: String
+        let error: String
+        let status: Int32
+        let wasSignal: Bool
+    }
+
+    private let process = Process()
+    private let output = Pipe()
+    private let error = Pipe()
+
+    init(_ arguments: String..., environment: [String: String] = [:]) {
+        process.executableURL = Self.url
+        process.arguments = arguments
+        process.environment = environment
+        process.standardOutput = output
+        process.standardError = error
+    }
+
+    /// Runs it to its end. `started` gets what sends it a Ctrl-C.
+    func run(_ started: (_ interrupt: @escaping @Sendable () -> Void) -> Void = { _ in }) async throws -> Outcome {
+        try process.run()
+        let (output, error, process) = (output.fileHandleForReading, error.fileHandleForReading, process)
+        let id = process.processIdentifier
+        started { kill(id, SIGINT) }
+        async let text = Self.text(of: output)
+        async let errorText = Self.text(of: error)
+        let (outputText, words) = try await (text, errorText)
+        process.waitUntilExit()
+        return Outcome(
+            output: outputText, error: words, status: process.terminationStatus, wasSignal: process.terminationReason == .uncaughtSignal)
+    }
+
+    private static func text(of handle: FileHandle) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self) })
+            }
+        }
+    }
+
+    /// It stands beside the tests.
+    private static var url: URL {
+        let tests = Bundle.allBundles.first { $0.bundleURL.pathExtension == "xctest" } ?? .main
+        let folder = tests.bundleURL.pathExtension == "xctest" ? tests.bundleURL.deletingLastPathComponent() : tests.bundleURL
+        return folder.appendingPathComponent("github-demo")
+    }
+}
