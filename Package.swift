@@ -46,7 +46,11 @@ let package = Package(
             name: "DemoTests", dependencies: ["github-demo", "GitHubAPI", "APIProvider", "Fixtures", "TestSupport"], swiftSettings: settings
         ),
         .testTarget(
-            name: "RecipeTests", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures"],
+            name: "ReadmeTests", dependencies: ["APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "TestSupport"],
+            resources: [.process("Fixtures")], swiftSettings: settings),
+        .testTarget(
+            name: "RecipeTests",
+            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

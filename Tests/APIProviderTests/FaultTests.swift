@@ -75,9 +75,7 @@ struct FaultTests {
 
     @Test("The documentation has each fault with its case and its sentence")
     func documentation() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let article = root.appendingPathComponent("Sources/APIProvider/APIProvider.docc/BadNetworks.md")
-        let lines = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "\n")
+        let lines = try PackageFile("Sources/APIProvider/APIProvider.docc/BadNetworks.md").text.components(separatedBy: "\n")
         let table = Array(lines.drop { !$0.hasPrefix("| The server") }.dropFirst(2).prefix { $0.hasPrefix("| ") })
         #expect(table == Fault.all.map(\.row), "\(Fault.all.map(\.row).joined(separator: "\n"))")
     }

@@ -1,6 +1,7 @@
 import APIProvider
 import Foundation
 import MiniRx
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -61,16 +62,9 @@ struct WritingAMiddlewareTests {
 
     @Test("The article's code is the code of this file")
     func article() throws {
-        let file = URL(fileURLWithPath: #filePath)
-        let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let article = root.appendingPathComponent("Sources/APIProvider/APIProvider.docc/WritingAMiddleware.md")
-        let blocks = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```")
-            .filter { $0.hasPrefix("swift\n") && $0.contains("\n    ") }
-        let code = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        let blocks = try PackageFile("Sources/APIProvider/APIProvider.docc/WritingAMiddleware.md").swiftBlocks.filter { $0.contains("\n    ") }
+        let tests = try PackageFile("Tests/APIProviderTests/WritingAMiddlewareTests.swift")
         #expect(blocks.count == 2)
-        for block in blocks {
-            let lines = block.split(separator: "\n").dropFirst().map { $0.trimmingCharacters(in: .whitespaces) }
-            #expect(code.indices.contains { code[$0...].starts(with: lines) }, "\(block)")
-        }
+        for block in blocks { #expect(tests.contains(code: block), "\(block)") }
     }
 }

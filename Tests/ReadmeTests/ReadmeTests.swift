@@ -1,0 +1,131 @@
+// The code of the README, as it stands there.
+
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+import XCTest
+
+struct SearchResponse: Decodable {
+    struct Repository: Decodable { let name: String }
+    let items: [Repository]
+}
+
+struct SearchRequest: APIRequest {
+    typealias Response = SearchResponse
+    let keyword: String
+    let baseURL = URL(string: "https://api.github.com")!
+    let path: RequestPath = "/search/repositories"
+    var query: QueryParameters { ["q": keyword] }
+}
+
+@MainActor
+final class SearchModel {
+    private(set) var items: [SearchResponse.Repository] = []
+    private(set) var message: String?
+    private let provider: any APIProvider
+    private let bag = DisposeBag()
+
+    init(provider: any APIProvider = DefaultAPIProvider()) { self.provider = provider }
+
+    func search(_ keyword: String) {
+        provider.request(SearchRequest(keyword: keyword))
+            .observe(on: MainActor.shared)
+            .subscribe(
+                with: self,
+                onSuccess: { model, response in model.items = response.items },
+                onFailure: { model, error in model.message = error.localizedDescription }
+            )
+            .disposed(by: bag)
+    }
+}
+
+struct RefreshRequest: APIRequest {
+    struct Response: Decodable { let accessToken: String }
+    let baseURL = URL(string: "https://api.github.com")!
+}
+
+func makeProvider(login: DefaultAPIProvider) -> DefaultAPIProvider {
+    let provider = DefaultAPIProvider(middlewares: [
+        DefaultHeadersMiddleware(["Accept-Language": "en"]),
+        RetryMiddleware(),
+        AuthenticationMiddleware { _ in login.request(RefreshRequest()).map(\.accessToken) },
+        LoggingMiddleware(),
+    ])
+    return provider
+}
+
+enum Fixture: String, MockDTO {
+    case search = "Search"  // Fixtures/Search.json
+    static let bundle = Bundle.module
+}
+
+@Test(.mockNetwork) func search() async throws {
+    MockURLProtocol.responseWithDTO(type: Fixture.search)
+    let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+
+    let response = try await provider.request(SearchRequest(keyword: "swift")).value
+
+    #expect(response.items.map(\.name) == ["swift", "swift-nio"])
+    #expect(MockURLProtocol.requests.first?.queryItems == [URLQueryItem(name: "q", value: "swift")])
+}
+
+@Test(.mockNetwork) func aServerThatIsBusyIsAskedAgain() async throws {
+    MockURLProtocol.stub(
+        .get, "/search/repositories", query: ["q": "swift"],
+        respond: .sequence([.status(503), .fixture(Fixture.search)]))
+    let provider = DefaultAPIProvider(
+        configuration: MockURLProtocol.configuration, middlewares: [RetryMiddleware(baseDelay: .milliseconds(1))])
+
+    let response = try await provider.request(SearchRequest(keyword: "swift")).value
+
+    #expect(response.items.count == 2)
+}
+
+final class SearchTests: XCTestCase {
+    override func tearDown() { MockURLProtocol.reset() }
+
+    func testSearch() {
+        MockURLProtocol.responseWithDTO(type: Fixture.search)
+        MockURLProtocol.responseWithStatusCode(code: 200)
+        let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+        let bag = DisposeBag()
+        let expectation = expectation(description: "an event")
+
+        provider.request(SearchRequest(keyword: "swift"))
+            .subscribe { event in
+                switch event {
+                case .success(let response): XCTAssertEqual(response.items.count, 2)
+                case .failure(let error): XCTFail("\(error)")
+                }
+                expectation.fulfill()
+            }
+            .disposed(by: bag)
+        wait(for: [expectation], timeout: 10)
+    }
+}
+
+@Suite("The README", .timeLimit(.minutes(1)))
+struct ReadmeTests {
+    @Test("Its code is the code of this file", arguments: try PackageFile("README.md").swiftBlocks.filter { !$0.contains(".package(") })
+    func code(block: String) throws {
+        let code = block.split(separator: "\n").filter { !$0.hasPrefix("import ") }.joined(separator: "\n")
+        #expect(try PackageFile("Tests/ReadmeTests/ReadmeTests.swift").contains(code: code))
+    }
+
+    @Test("A screen shows what was found, and an error in a sentence", .mockNetwork)
+    @MainActor
+    func model() async throws {
+        MockURLProtocol.stub(.get, "/search/repositories", respond: .sequence([.fixture(Fixture.search), .status(500)]))
+        let model = SearchModel(provider: DefaultAPIProvider(configuration: MockURLProtocol.configuration))
+        model.search("swift")
+        while model.items.isEmpty { await Task.yield() }
+        #expect(model.items.map(\.name) == ["swift", "swift-nio"])
+        model.search("swift")
+        while model.message == nil { await Task.yield() }
+        #expect(model.message == "GET https://api.github.com/search/repositories?q=… failed: 500 Internal Server Error.")
+    }
+}
