@@ -1,4 +1,4 @@
-// The code of the README, as it stands there.
+// The code of the README and of "Test your networking in five minutes", as it stands there.
 
 import APIProvider
 import Foundation
@@ -110,10 +110,17 @@ final class SearchTests: XCTestCase {
 
 @Suite("The README", .timeLimit(.minutes(1)))
 struct ReadmeTests {
-    @Test("Its code is the code of this file", arguments: try PackageFile("README.md").swiftBlocks.filter { !$0.contains(".package(") })
-    func code(block: String) throws {
-        let code = block.split(separator: "\n").filter { !$0.hasPrefix("import ") }.joined(separator: "\n")
-        #expect(try PackageFile("Tests/ReadmeTests/ReadmeTests.swift").contains(code: code))
+    @Test(
+        "Its code is the code of this file, and so is that of the first steps",
+        arguments: ["README.md", "Sources/MockNetwork/MockNetwork.docc/FiveMinutes.md"])
+    func code(document: String) throws {
+        let tests = try PackageFile("Tests/ReadmeTests/ReadmeTests.swift")
+        let blocks = try PackageFile(document).swiftBlocks.filter { !$0.contains(".package(") }
+        #expect(blocks.count > 3)
+        for block in blocks {
+            let code = block.split(separator: "\n").filter { !$0.contains("import ") }.joined(separator: "\n")
+            #expect(tests.contains(code: code), "\(block)")
+        }
     }
 
     @Test("A screen shows what was found, and an error in a sentence", .mockNetwork)
