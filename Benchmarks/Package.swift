@@ -27,6 +27,14 @@ let package = Package(
             ],
             path: "Benchmarks/APIProviderBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+        .executableTarget(
+            name: "MockNetworkBenchmarks",
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
+                .product(name: "MockNetwork", package: "APIProvider"), .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Benchmarks/MockNetworkBenchmarks",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(name: "ratios"),
     ],
     swiftLanguageModes: [.v6]

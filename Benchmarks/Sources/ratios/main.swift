@@ -1,4 +1,4 @@
-// Reads what the benchmark harness has exported in the format of JMH, and prints how MiniRx stands to its yardsticks as a table.
+// Reads what the benchmark harness has exported in the format of JMH, and prints how each module stands to its yardsticks as a table.
 
 import Foundation
 
@@ -38,6 +38,13 @@ let tables = [
         title: "Microseconds a request (median), and the ratio to bare URLSession in the same run.", callsPerRun: 100, unit: 1,
         library: "APIProvider", yardsticks: ["URLSession"],
         goals: ["2 KB, one at a time": [nil, 1.1], "2 KB, 100 at a time": [nil, 1], "100 KB, 100 at a time": [nil, 0.6]]),
+    "MockNetworkBenchmarks": Table(
+        title: "Microseconds a request, or a scope (median), and the ratio to the smallest URLProtocol in the same run.", callsPerRun: 100,
+        unit: 1, library: "MockNetwork", yardsticks: ["URLProtocol"],
+        goals: [
+            "a stub": [nil, 1.15], "the last of 20 stubs": [nil, 1.15], "through the provider and MockTransport": [nil, 0.25],
+            "a scope": [20],
+        ]),
 ]
 
 guard let path = CommandLine.arguments.dropFirst().first else {
