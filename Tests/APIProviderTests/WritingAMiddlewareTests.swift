@@ -62,7 +62,8 @@ struct WritingAMiddlewareTests {
 
     @Test("The article's code is the code of this file")
     func article() throws {
-        let blocks = try PackageFile("Sources/APIProvider/APIProvider.docc/WritingAMiddleware.md").swiftBlocks.filter { $0.contains("\n    ") }
+        let article = try PackageFile("Sources/APIProvider/APIProvider.docc/WritingAMiddleware.md")
+        let blocks = article.swiftBlocks.filter { $0.contains("\n    ") }
         let tests = try PackageFile("Tests/APIProviderTests/WritingAMiddlewareTests.swift")
         #expect(blocks.count == 2)
         for block in blocks { #expect(tests.contains(code: block), "\(block)") }

@@ -15,29 +15,29 @@ struct RepositorySearchControllerTests {
     private let server = SearchServer()
 
     @Test("A search shows that it loads, then what was found")
-    func search() {
+    func search() async {
         let controller = controller()
         var shown: [[String]] = []
         controller.onChange = { shown.append([$0.keyword, "\($0.isLoading)"] + $0.repositories.map(\.name)) }
         controller.search(" swift\n")
-        server.answer(0, ["a", "b"])
+        await answer(0, ["a", "b"])
         #expect(shown == [["", "true"], ["swift", "false", "a", "b"]])
         #expect(server.queries == ["q=swift&page=1&per_page=2"])
         #expect(controller.state.totalCount == 2)
     }
 
     @Test("A new search cancels the one before, whose late answer is nothing")
-    func stale() {
+    func stale() async {
         let controller = controller()
         controller.search("a")
         controller.search("b")
         #expect(server.cancelled == [0])
-        server.answer(0, ["stale"])
+        await answer(0, ["stale"])
         #expect(controller.state.isLoading)
         #expect(controller.state.repositories.isEmpty)
-        server.answer(1, ["fresh"])
-        server.answer(0, ["stale"])
-        server.fail(0)
+        await answer(1, ["fresh"])
+        await answer(0, ["stale"])
+        await fail(0)
         #expect(controller.state.names == ["fresh"])
         #expect(controller.state.error == nil)
     }
@@ -63,79 +63,79 @@ struct RepositorySearchControllerTests {
     }
 
     @Test("The next page is appended, and a repository that comes again is shown once")
-    func nextPage() {
+    func nextPage() async {
         let controller = controller()
         controller.search("swift")
-        server.answer(0, ["a", "b"], of: 4)
+        await answer(0, ["a", "b"], of: 4)
         controller.loadNextPage()
         #expect(controller.state.isLoading)
         #expect(controller.state.names == ["a", "b"])
-        server.answer(1, ["b", "c"], of: 4)
+        await answer(1, ["b", "c"], of: 4)
         #expect(controller.state.names == ["a", "b", "c"])
         #expect(!controller.state.hasNextPage)
         #expect(server.queries.last == "q=swift&page=2&per_page=2")
     }
 
     @Test("There is one next page at a time, and none where there is no more")
-    func nextPageOnce() {
+    func nextPageOnce() async {
         let controller = controller()
         controller.loadNextPage()
         #expect(server.queries.isEmpty)
         controller.search("swift")
         controller.loadNextPage()
-        server.answer(0, ["a", "b"], of: 4)
+        await answer(0, ["a", "b"], of: 4)
         controller.loadNextPage()
         controller.loadNextPage()
         #expect(server.queries.count == 2)
-        server.answer(1, ["c", "d"], of: 4)
+        await answer(1, ["c", "d"], of: 4)
         controller.loadNextPage()
         #expect(server.queries.count == 2)
     }
 
     @Test("An empty page is the last, whatever the count says")
-    func emptyPage() {
+    func emptyPage() async {
         let controller = controller()
         controller.search("swift")
-        server.answer(0, [], of: 4)
+        await answer(0, [], of: 4)
         #expect(!controller.state.hasNextPage)
     }
 
     @Test("Pages end where GitHub's search does, at 1,000 results", arguments: [(100, 10), (30, 34), (1_000, 10), (0, 1_000)])
-    func limit(perPage: Int, pages: Int) {
+    func limit(perPage: Int, pages: Int) async {
         let controller = RepositorySearchController(provider: server.provider, perPage: perPage)
         controller.search("swift")
-        server.answer(0, ["0"], of: 1_000_000)
+        await answer(0, ["0"], of: 1_000_000)
         while controller.state.hasNextPage {
             controller.loadNextPage()
-            server.answer(server.queries.count - 1, ["\(server.queries.count)"], of: 1_000_000)
+            await answer(server.queries.count - 1, ["\(server.queries.count)"], of: 1_000_000)
         }
         #expect(server.queries.count == pages)
     }
 
     @Test("An error keeps what was there, and the next try takes it away")
-    func error() {
+    func error() async {
         let controller = controller()
         controller.search("swift")
-        server.answer(0, ["a", "b"], of: 4)
+        await answer(0, ["a", "b"], of: 4)
         controller.loadNextPage()
-        server.fail(1)
+        await fail(1)
         #expect(controller.state.names == ["a", "b"])
         #expect(controller.state.error is TestError)
         #expect(!controller.state.isLoading)
         controller.loadNextPage()
         #expect(controller.state.error == nil)
-        server.answer(2, ["c", "d"], of: 4)
+        await answer(2, ["c", "d"], of: 4)
         #expect(controller.state.names == ["a", "b", "c", "d"])
         #expect(server.queries[2] == server.queries[1])
     }
 
     @Test("When a new search fails, the next page is still that of what is shown")
-    func errorOfNewSearch() {
+    func errorOfNewSearch() async {
         let controller = controller()
         controller.search("swift")
-        server.answer(0, ["a", "b"], of: 4)
+        await answer(0, ["a", "b"], of: 4)
         controller.search("kotlin")
-        server.fail(1)
+        await fail(1)
         #expect(controller.state.names == ["a", "b"])
         #expect(controller.state.keyword == "swift")
         controller.loadNextPage()
@@ -143,14 +143,14 @@ struct RepositorySearchControllerTests {
     }
 
     @Test("Blank text clears all and cancels what is in flight", arguments: ["", " \n\t"])
-    func blank(text: String) {
+    func blank(text: String) async {
         let controller = controller()
         controller.search("swift")
-        server.answer(0, ["a", "b"], of: 4)
+        await answer(0, ["a", "b"], of: 4)
         controller.loadNextPage()
         controller.search(text)
         #expect(server.cancelled == [1])
-        server.answer(1, ["stale"])
+        await answer(1, ["stale"])
         #expect(controller.state.names.isEmpty)
         #expect(controller.state.keyword.isEmpty)
         #expect(controller.state.totalCount == 0)
@@ -160,7 +160,7 @@ struct RepositorySearchControllerTests {
     }
 
     @Test("Letting it go cancels what is in flight, and nothing happens afterwards")
-    func gone() {
+    func gone() async {
         var changes = 0
         weak var gone: RepositorySearchController?
         do {
@@ -171,22 +171,24 @@ struct RepositorySearchControllerTests {
         }
         #expect(gone == nil)
         #expect(server.cancelled == [0])
-        server.answer(0, ["late"])
+        await answer(0, ["late"])
         #expect(changes == 1)
     }
 
     @Test("A provider that answers at once is shown in the same order")
-    func synchronous() {
+    func synchronous() async {
         let controller = RepositorySearchController(provider: SearchServer.answering(["a"], of: 60))
         var shown: [[String]] = []
         controller.onChange = { shown.append([$0.keyword, "\($0.isLoading)"] + $0.names) }
         controller.search("swift")
+        await mainQueue()
         controller.loadNextPage()
+        await mainQueue()
         #expect(shown == [["", "true"], ["swift", "false", "a"], ["swift", "true", "a"], ["swift", "false", "a"]])
     }
 
     @Test("A search from within onChange is the one that counts", arguments: [true, false])
-    func reentrant(isSynchronous: Bool) {
+    func reentrant(isSynchronous: Bool) async {
         let controller = RepositorySearchController(provider: isSynchronous ? SearchServer.answering(["a"], of: 1) : server.provider)
         var isFirst = true
         controller.onChange = { [unowned controller] _ in
@@ -195,10 +197,25 @@ struct RepositorySearchControllerTests {
             controller.search("second")
         }
         controller.search("first")
-        if !isSynchronous { server.answer(0, ["a"], of: 1) }
+        await isSynchronous ? mainQueue() : answer(0, ["a"], of: 1)
         #expect(controller.state.keyword == "second")
         #expect(!controller.state.isLoading)
         #expect(isSynchronous || server.queries == ["q=second&page=1&per_page=30"])
+    }
+
+    private func answer(_ index: Int, _ names: [String], of total: Int? = nil) async {
+        server.answer(index, names, of: total)
+        await mainQueue()
+    }
+
+    private func fail(_ index: Int) async {
+        server.fail(index)
+        await mainQueue()
+    }
+
+    /// An event comes at once on the main thread only where nothing of another test waits for it.
+    private func mainQueue() async {
+        await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
     }
 
     private func controller() -> RepositorySearchController { RepositorySearchController(provider: server.provider, perPage: 2) }

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A file of this package, so that what it says can be compared with what is.
 package struct PackageFile {
