@@ -11,7 +11,7 @@ enum JSONTree: Decodable, Equatable {
     case array([JSONTree])
     case object([String: JSONTree])
 
-    init(_ data: Data) throws { self = try JSONDecoder().decode(JSONTree.self, from: data) }
+    init(_ data: Data) throws { self = try JSONDecoder().decodeAny(JSONTree.self, from: data) }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

@@ -33,7 +33,7 @@ public struct RecordedRequest: Sendable {
     /// Decodes the body from JSON.
     ///
     /// - Throws: `DecodingError`, when it is something else.
-    public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decode(type, from: body) }
+    public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeAny(type, from: body) }
 
     init(_ request: URLRequest) {
         method = HTTPMethod(rawValue: request.httpMethod ?? "GET")

@@ -60,6 +60,12 @@ struct ResponseTests {
         #expect(error.description == "GET https://api.example.com/search?q=… returned 200, but " + row.finding)
     }
 
+    @Test("JSON that opens more brackets than are taken is an error", arguments: [511, 512, 513, 514], ["[", "{\"a\":{", "", "\r"])
+    func deep(count: Int, end: String) throws {
+        let body = Data((String(repeating: "[", count: count) + end).utf8)
+        #expect(throws: APIError.self) { try APIResponse(to: URLRequest("GET"), body: body).decode(Search.self) }
+    }
+
     @Test("Text that is no JSON says so")
     func noJSON() async throws {
         let error = try await failure(of: ProbeRequest<Search>(), status: 200, body: "{\"items\":", type: nil)

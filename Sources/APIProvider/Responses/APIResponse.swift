@@ -37,7 +37,7 @@ public struct APIResponse: Sendable {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
             if let raw = (optional?.wrapped ?? type) as? any RawResponse.Type, let value = try raw.init(self) as? T { return value }
-            return try decoder.decode(type, from: data)
+            return try decoder.decodeAny(type, from: data)
         }
     }
 

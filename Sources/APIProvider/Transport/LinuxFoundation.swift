@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import MiniRx
 
 #if canImport(FoundationNetworking)
@@ -200,5 +200,13 @@ extension CocoaError {
         if let error = userInfo[NSUnderlyingErrorKey] as? POSIXError { return String(cString: strerror(error.code.rawValue)) }
         #endif
         return localizedDescription
+    }
+}
+
+extension JSONDecoder {
+    /// Decodes whatever bytes there are, or throws.
+    package func decodeAny<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
+        // The bracket that is one too many, the 513th, traps where the text ends with it or with a carriage return behind it.
+        try decode(type, from: data.last.map { "[{\r".utf8.contains($0) } == true ? data + Data(" ".utf8) : data)
     }
 }
