@@ -1,10 +1,10 @@
 /// SplitMix64: the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -13,7 +13,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 
     /// Up to eight characters, of which many are such as need escapes.
-    mutating func text() -> String {
+    package mutating func text() -> String {
         let scalars = (0..<Int.random(in: 0...8, using: &self)).compactMap { _ in
             switch Int.random(in: 0...3, using: &self) {
             case 0: Array("/%?#&=+ .;:\"\r\n".unicodeScalars).randomElement(using: &self)
