@@ -151,7 +151,7 @@ struct DownloadTests {
             }
         let error = try await failure(server.url, to: destination, by: provider)
         #expect((error.underlying as? CocoaError)?.code == code)
-        #expect(error.description == "GET \(server.url) failed: the download cannot be written to \(reason).")
+        #expect(error.description == "GET \(server.url) failed: the file cannot be written to \(reason).")
         #expect(try folder.names.isEmpty)
     }
 

@@ -49,7 +49,7 @@ extension URLRequest {
 
 extension HTTPHeaders {
     /// Throws for a field that HTTP does not allow (RFC 9110, section 5.5).
-    static func check(_ name: String, _ value: String) throws {
+    package static func check(_ name: String, _ value: String) throws {
         guard name.isToken else { throw APIError.invalid("its header name \"\(name)\" is no token (RFC 9110, section 5.6.2)") }
         guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a line break or a NUL in its value") }
     }

@@ -30,22 +30,14 @@ extension URLRequest {
 package enum Secret {
     private static let parts = [
         "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "authorization", "bearer", "cookie", "credential",
-        "apikey", "privatekey", "accesskey", "subscriptionkey", "functionskey", "sessionid", "signature", "jwt", "assertion", "devicecode",
-        "codeverifier",
+        "apikey", "authkey", "privatekey", "accesskey", "subscriptionkey", "functionskey", "signingkey", "encryptionkey", "sessionid",
+        "signature", "jwt", "assertion", "devicecode", "codeverifier",
     ]
 
     /// Whether a header, a parameter or a JSON field of this name holds a secret.
     package static func isNamed(by name: some StringProtocol) -> Bool {
         let name = name.lowercased().filter { $0 != "_" && $0 != "-" }
         return name.hasSuffix("auth") || parts.contains { name.contains($0) }
-    }
-
-    /// What a JSON string says, where it uses escapes.
-    private static func unescaped(_ string: ArraySlice<UInt8>) -> String {
-        guard string.contains(UInt8(ascii: "\\")), let text = try? JSONDecoder().decode(String.self, from: Data(string)) else {
-            return String(decoding: string, as: UTF8.self)
-        }
-        return text
     }
 
     /// Text with `…` for the value of each field named like a secret: of JSON, or else of a form. In text that is neither, nobody knows where
@@ -96,7 +88,7 @@ package enum Secret {
         var scanner = JSONTextScanner(text)
         while let token = scanner.next() {
             result += token
-            guard token.first == UInt8(ascii: "\""), isNamed(by: unescaped(token)), let colon = scanner.colon()
+            guard token.first == UInt8(ascii: "\""), isNamed(by: JSONTextScanner.content(of: token)), let colon = scanner.colon()
             else { continue }
             result += colon
             scanner.skipValue()
@@ -122,55 +114,5 @@ extension Substring {
             if Secret.isNamed(by: name) { return name.endIndex }
         }
         return nil
-    }
-}
-
-/// Walks over JSON text without building anything, so that it takes text that breaks off.
-private struct JSONTextScanner {
-    private let bytes: [UInt8]
-    private var position = 0
-
-    init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
-
-    /// A whole string, with its quotes, or one byte of anything else.
-    mutating func next() -> ArraySlice<UInt8>? {
-        guard position < bytes.count else { return nil }
-        let start = position
-        position += 1
-        guard bytes[start] == UInt8(ascii: "\"") else { return bytes[start..<position] }
-        while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
-            position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
-        }
-        position = min(position + 1, bytes.count)
-        return bytes[start..<position]
-    }
-
-    /// A colon with the white space around it, if that comes next.
-    mutating func colon() -> ArraySlice<UInt8>? {
-        var end = position
-        var hasColon = false
-        while end < bytes.count, [9, 10, 13, 32].contains(bytes[end]) || (!hasColon && bytes[end] == UInt8(ascii: ":")) {
-            hasColon = hasColon || bytes[end] == UInt8(ascii: ":")
-            end += 1
-        }
-        guard hasColon else { return nil }
-        defer { position = end }
-        return bytes[position..<end]
-    }
-
-    /// Passes over one value, with all that is nested in it.
-    mutating func skipValue() {
-        var depth = 0
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if depth == 0 { return }
-                depth -= 1
-            case UInt8(ascii: ",") where depth == 0: return
-            default: break
-            }
-            _ = next()
-        }
     }
 }

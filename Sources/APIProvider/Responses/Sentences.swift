@@ -35,7 +35,7 @@ extension Data {
 
 extension DecodingError {
     /// What was expected where, and what `json` has there.
-    fileprivate func finding(in json: Data) -> String {
+    package func finding(in json: Data) -> String {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
             let found = JSONValue(at: context.codingPath, in: json).map { ", found \($0)" }

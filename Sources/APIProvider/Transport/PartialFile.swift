@@ -1,9 +1,9 @@
-import Foundation
+package import Foundation
 
 /// A file that is written beside its destination and takes the destination's place when it is whole.
 ///
 /// It may be removed from any thread while another one writes.
-final class PartialFile: Sendable {
+package final class PartialFile: Sendable {
     private let destination: URL
     private let url: URL
     private let descriptor: Int32
@@ -40,8 +40,8 @@ final class PartialFile: Sendable {
 
     func remove() { unlink(url.path) }
 
-    /// Puts `data` in the place of `destination`.
-    static func replace(_ destination: URL, with data: Data) throws {
+    /// Puts `data` in the place of `destination`, which is whole at every moment.
+    package static func replace(_ destination: URL, with data: Data) throws {
         let file = try PartialFile(beside: destination)
         do {
             try file.append(data)
@@ -68,7 +68,7 @@ extension CocoaError {
             default: (.fileWriteUnknown, String(cString: strerror(number)))
             }
         let place = file.isFileURL ? file.path : file.redacted
-        let sentence = "the download cannot be written to \(place): \(reason)."
+        let sentence = "the file cannot be written to \(place): \(reason)."
         return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: sentence, NSFilePathErrorKey: place])
     }
 }
