@@ -37,6 +37,7 @@ let package = Package(
         .testTarget(
             name: "MockNetworkTests",
             dependencies: ["MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "Fixtures", "TestSupport"],
+            resources: [.copy("Recordings")],
             swiftSettings: settings),
         .testTarget(
             name: "GitHubAPITests",

@@ -9,6 +9,9 @@ public struct Stub: Sendable {
         package let filePath: String
         package let line: Int
         package let column: Int
+
+        /// In a recording, which has its own way to say where, the line is 0.
+        var text: String { line == 0 ? fileID : "\(fileID):\(line)" }
     }
 
     /// What is asked for and answered; how often it was, its scope knows.
@@ -44,11 +47,19 @@ public struct Stub: Sendable {
         let methodMatcher = method.map { [Matcher.method($0)] } ?? []
         let queryMatchers = names.map { name in Matcher.query(name, items.filter { $0.name == name }.map { $0.value ?? "" }) }
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
-        definition = Definition(
+        self.init(
             line: "\(method?.rawValue ?? "any method") \(pattern.pathAndOrigin)\(items.isEmpty ? "" : "?" + items.shown)",
             matchers: methodMatcher + pattern.matchers + queryMatchers + headerMatchers + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
             problem: pattern.problem.map { "its URL can match no request, because \($0)" })
+    }
+
+    init(
+        line: String, matchers: [Matcher], times: Int = .max, isOptional: Bool, place: Place, response: StubResponse,
+        problem: String? = nil
+    ) {
+        definition = Definition(
+            line: line, matchers: matchers, times: times, isOptional: isOptional, place: place, response: response, problem: problem)
     }
 
     func matches(_ request: Incoming) -> Bool {
@@ -82,5 +93,5 @@ public struct Stub: Sendable {
 
 extension Stub: CustomStringConvertible {
     /// The method, the URL, and where in the source the stub is: `GET /user (MyTests/UserTests.swift:12)`.
-    public var description: String { "\(line) (\(place.fileID):\(place.line))" }
+    public var description: String { "\(line) (\(place.text))" }
 }

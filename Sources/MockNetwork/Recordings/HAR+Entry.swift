@@ -1,0 +1,118 @@
+import APIProvider
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension HAR.Entry {
+    /// - Parameters:
+    ///   - request: What was sent.
+    ///   - result: What came of it.
+    ///   - started: When it was sent.
+    ///   - milliseconds: How long it took.
+    init(
+        _ request: URLRequest, _ result: Result<APIResponse, any Error>, started: Date, milliseconds: Double, redacting redaction: Redaction
+    ) {
+        let response = try? result.get()
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        startedDateTime = formatter.string(from: started)
+        time = milliseconds
+        timings = HAR.Timings(wait: milliseconds)
+        self.request = HAR.Request(request, redaction)
+        switch result {
+        case .success(let response): self.response = HAR.Response(response, redaction)
+        case .failure(let error): self.response = HAR.Response(error)
+        }
+        comment = response?.isWithoutItsBody == true ? "No body came here, as when it is downloaded to a file." : nil
+    }
+}
+
+extension HAR.Request {
+    fileprivate init(_ request: URLRequest, _ redaction: Redaction) {
+        method = request.httpMethod ?? "GET"
+        // The format leaves fragments out.
+        url = redaction.url(request.url?.absoluteString.prefix { $0 != "#" } ?? "")
+        queryString = (URLComponents(string: url)?.queryItems ?? []).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
+        headers = (request.allHTTPHeaderFields ?? [:]).fields(redaction)
+        let pairs = request.value(forHTTPHeaderField: "Cookie")?.split(separator: ";") ?? []
+        cookies = pairs.compactMap { HAR.Field(cookie: $0, of: "Cookie", redaction) }
+
+        let type = request.value(forHTTPHeaderField: "Content-Type")
+        let body = request.httpBody.map { redaction.body($0, contentType: type) }
+        postData = body.map { body in
+            let (text, encoding) = body.harText
+            return HAR.PostData(mimeType: type ?? "", text: text, _encoding: encoding)
+        }
+        let isStream = request.httpBodyStream != nil
+        bodySize = isStream ? -1 : body?.count ?? 0
+        comment = isStream ? "The body is a stream, which is not read here." : nil
+    }
+}
+
+extension HAR.Response {
+    fileprivate init(_ response: APIResponse, _ redaction: Redaction) {
+        status = response.statusCode
+        statusText = HTTPStatus.reasons[status] ?? ""
+        headers = response.response.allHeaderFields.reduce(into: [:]) { $0["\($1.key)"] = "\($1.value)" }.fields(redaction)
+        cookies = (response.value(forHTTPHeaderField: "Set-Cookie") ?? "").setCookies
+            .compactMap { HAR.Field(cookie: $0, of: "Set-Cookie", redaction) }
+        redirectURL = response.value(forHTTPHeaderField: "Location").map { redaction.header("Location", $0) } ?? ""
+        let type = response.value(forHTTPHeaderField: "Content-Type")
+        let body = redaction.body(response.data, contentType: type)
+        let (text, encoding) = body.harText
+        content = HAR.Content(size: body.count, mimeType: type ?? "", text: text, encoding: encoding)
+        bodySize = -1
+        _error = nil
+    }
+
+    fileprivate init(_ error: any Error) {
+        status = 0
+        (statusText, redirectURL) = ("", "")
+        (headers, cookies) = ([], [])
+        content = HAR.Content(size: 0, mimeType: "x-unknown", text: "", encoding: nil)
+        bodySize = -1
+        // What an error of one's own says may hold secrets.
+        _error = RecordedFailure(error).text
+    }
+}
+
+extension HAR.Field {
+    /// `name=value`, and attributes that are not recorded.
+    fileprivate init?(cookie: some StringProtocol, of header: String, _ redaction: Redaction) {
+        let pair = cookie.prefix { $0 != ";" }
+        guard let equals = pair.firstIndex(of: "=") else { return nil }
+        name = pair[..<equals].trimmingCharacters(in: .whitespaces)
+        let value = pair[equals...].dropFirst().trimmingCharacters(in: .whitespaces)
+        self.value = redaction.hides(header) || redaction.hides(name) ? Redaction.placeholder : value
+    }
+}
+
+extension [String: String] {
+    fileprivate func fields(_ redaction: Redaction) -> [HAR.Field] {
+        sorted { $0.key < $1.key }.map { HAR.Field(name: $0.key, value: redaction.header($0.key, $0.value)) }
+    }
+}
+
+extension String {
+    /// The cookies of several Set-Cookie fields that have been joined by commas, which their dates have as well: `Expires=Wed, 09 Jun …`.
+    fileprivate var setCookies: [String] {
+        split(separator: ",").reduce(into: []) { cookies, piece in
+            if cookies.isEmpty || piece.prefix(while: { $0 != ";" }).contains("=") {
+                cookies.append(String(piece))
+            } else {
+                cookies[cookies.count - 1] += ",\(piece)"
+            }
+        }
+    }
+}
+
+extension APIResponse {
+    /// Whether a body was announced that is not here: nobody tells a middleware that it goes to a file.
+    fileprivate var isWithoutItsBody: Bool {
+        guard data.isEmpty, request.httpMethod != "HEAD", 200...299 ~= statusCode, ![204, 205].contains(statusCode) else { return false }
+        let length = value(forHTTPHeaderField: "Content-Length").flatMap(Int.init) ?? 0
+        return length > 0 || value(forHTTPHeaderField: "Transfer-Encoding") != nil
+    }
+}

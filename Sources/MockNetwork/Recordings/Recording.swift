@@ -1,0 +1,141 @@
+import APIProvider
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What replay needs of a HAR file, and no more: the programs that write them agree on little else.
+struct Recording {
+    struct Exchange {
+        /// Which of the file's entries it is.
+        var index = 0
+        let method: HTTPMethod
+        let url: URL
+        let answer: Answer
+    }
+
+    enum Answer {
+        case response(status: Int, headers: HTTPHeaders, body: Data)
+        case failure(RecordedFailure)
+    }
+
+    /// In the order of the file.
+    let exchanges: [Exchange]
+
+    /// Throws one sentence that begins with the file's name.
+    init(contentsOf file: URL) throws {
+        let name = file.lastPathComponent
+        guard file.isFileURL else { throw MockFailure("\(file.redacted) is no file, and no recording can be read from it.") }
+        guard let data = try? Data(contentsOf: file) else {
+            let isThere = FileManager.default.fileExists(atPath: file.path)
+            throw MockFailure(isThere ? "\(name): it cannot be read (\(file.path))." : "\(name): there is no such file (\(file.path)).")
+        }
+        guard !data.isEmpty else { throw MockFailure("\(name): the file is empty.") }
+        do {
+            let entries = try JSONDecoder().decodeAny(File.self, from: data).log.entries
+            exchanges = entries.enumerated().compactMap { index, entry in
+                var exchange = entry.exchange
+                exchange?.index = index
+                return exchange
+            }
+        } catch DecodingError.keyNotFound(let key, let context) where context.codingPath.isEmpty {
+            throw MockFailure("\(name): this is no HAR file, for it has no \"\(key.stringValue)\".")
+        } catch let error as DecodingError {
+            throw MockFailure("\(name): \(error.finding(in: data)).")
+        }
+    }
+}
+
+private struct File: Decodable {
+    struct Log: Decodable { let entries: [Entry] }
+    let log: Log
+}
+
+/// An entry; one that is about something else than HTTP has no exchange.
+private struct Entry: Decodable {
+    let exchange: Recording.Exchange?
+
+    private enum Key: CodingKey { case request, response, method, url, status, headers, content, _error, _resourceType }
+
+    init(from decoder: any Decoder) throws {
+        let entry = try decoder.container(keyedBy: Key.self)
+        let request = try entry.nestedContainer(keyedBy: Key.self, forKey: .request)
+        let address = try request.decode(String.self, forKey: .url)
+        guard let url = URL(string: address), let scheme = url.scheme?.lowercased() else {
+            throw DecodingError.dataCorruptedError(forKey: .url, in: request, debugDescription: "what should be a URL is none")
+        }
+        guard ["http", "https"].contains(scheme) else {
+            exchange = nil
+            return
+        }
+        guard url.host?.isEmpty == false else {
+            throw DecodingError.dataCorruptedError(forKey: .url, in: request, debugDescription: "the URL has no host")
+        }
+
+        let method = HTTPMethod(rawValue: try request.decode(String.self, forKey: .method))
+        let response = try entry.nestedContainer(keyedBy: Key.self, forKey: .response)
+        let answer: Recording.Answer
+        switch try response.decode(Int.self, forKey: .status) {
+        case 0:
+            let reason = (try? response.decodeIfPresent(String.self, forKey: ._error)) ?? nil
+            answer = .failure(RecordedFailure(text: reason ?? "the recording does not say why"))
+        case 101:  // The beginning of a WebSocket.
+            exchange = nil
+            return
+        case let status where 100...999 ~= status:
+            let body = try response.decodeIfPresent(Content.self, forKey: .content)?.data ?? Data()
+            let fields = try response.decodeIfPresent([Field].self, forKey: .headers) ?? []
+            let headers = HTTPHeaders(fields, method: method, bodySize: body.count)
+            answer = .response(status: status, headers: headers, body: body)
+        case let status:
+            throw DecodingError.dataCorruptedError(forKey: .status, in: response, debugDescription: "\(status) is no HTTP status")
+        }
+        exchange = Recording.Exchange(method: method, url: url, answer: answer)
+    }
+}
+
+private struct Field: Decodable {
+    let name: String
+    let value: String
+}
+
+private struct Content: Decodable {
+    let data: Data
+
+    private enum Key: CodingKey { case text, encoding }
+
+    init(from decoder: any Decoder) throws {
+        let content = try decoder.container(keyedBy: Key.self)
+        let text = try content.decodeIfPresent(String.self, forKey: .text) ?? ""
+        switch try content.decodeIfPresent(String.self, forKey: .encoding)?.lowercased() {
+        case nil, "":
+            data = Data(text.utf8)
+        case "base64":
+            // Charles breaks its lines.
+            guard let data = Data(base64Encoded: text) ?? Data(base64Encoded: text.filter { !$0.isWhitespace }) else {
+                throw DecodingError.dataCorruptedError(forKey: .text, in: content, debugDescription: "what should be Base64 is none")
+            }
+            self.data = data
+        case let encoding?:
+            throw DecodingError.dataCorruptedError(
+                forKey: .encoding, in: content, debugDescription: "\"\(encoding)\" is an encoding that only its writer knows")
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// The fields as they are sent with the body that the file has: one that came whole, and was decoded.
+    fileprivate init(_ fields: [Field], method: HTTPMethod, bodySize: Int) {
+        self.init()
+        for field in fields {
+            // Firefox has several fields of one name in one, on a line each; HTTP/2 has fields such as `:status`.
+            let value = field.value.split(whereSeparator: \.isNewline).joined(separator: ", ")
+            guard (try? HTTPHeaders.check(field.name, value)) != nil else { continue }
+            self[field.name] = self[field.name].map { "\($0), \(value)" } ?? value
+        }
+        self["Transfer-Encoding"] = nil
+        self["Content-Encoding"] = nil
+        if self["Content-Length"] != nil, method != .head { self["Content-Length"] = "\(bodySize)" }
+    }
+}

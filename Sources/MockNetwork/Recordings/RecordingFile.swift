@@ -1,0 +1,75 @@
+import APIProvider
+import Foundation
+import MiniRx
+
+/// A HAR file that grows, and is whole at every moment: it is replaced at each change.
+///
+/// An entry is encoded once. What comes while the file is being written goes into it together, with the next writing.
+final class RecordingFile: Sendable {
+    private struct State {
+        var lastNumber = 0
+        /// In the order in which they were begun.
+        var entries: [(number: Int, bytes: Data)] = []
+        var version = 0
+    }
+
+    private struct Written {
+        var version = 0
+        var hasFailed = false
+    }
+
+    private let url: URL
+    private let state = Locked(State())
+    private let written = Locked(Written())
+
+    init(_ url: URL) { self.url = url }
+
+    /// The place of an entry among the others.
+    func makeNumber() -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    /// Returns when the file holds `entry`. The first failure goes to standard error.
+    func add(_ entry: HAR.Entry, number: Int) {
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try write(containing: insert(encoder.encode(entry), number: number))
+        } catch {
+            let isFirst = written.withLock { !exchange(&$0.hasFailed, with: true) }
+            guard isFirst else { return }
+            StandardError.print("RecordingMiddleware: \(error.localizedDescription)")
+        }
+    }
+
+    private func insert(_ bytes: Data, number: Int) -> Int {
+        state.withLock { state in
+            let place = state.entries.lastIndex { $0.number < number }.map { $0 + 1 } ?? 0
+            state.entries.insert((number, bytes), at: place)
+            state.version += 1
+            return state.version
+        }
+    }
+
+    private func write(containing version: Int) throws {
+        try written.withLock { written in
+            guard written.version < version else { return }
+            let (entries, latest) = state.withLock { ($0.entries, $0.version) }
+            try PartialFile.replace(url, with: Self.file(of: entries.map(\.bytes)))
+            written.version = latest
+        }
+    }
+
+    private static func file(of entries: [Data]) -> Data {
+        var data = Data(#"{"log":{"version":"1.2","creator":{"name":"MockNetwork","version":"1.0"},"entries":["#.utf8)
+        data.reserveCapacity(entries.reduce(data.count + 8) { $0 + $1.count + 2 })
+        for (index, entry) in entries.enumerated() {
+            data += Data((index == 0 ? "\n" : ",\n").utf8)
+            data += entry
+        }
+        return data + Data("\n]}}\n".utf8)
+    }
+}

@@ -1,0 +1,235 @@
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Recordings", .timeLimit(.minutes(2)))
+struct RecordingTests {
+    private let folder = TemporaryFolder()
+    private var file: URL { folder.url("session.har") }
+
+    private func provider(_ transport: any Transport, redacting redaction: Redaction = .secrets) -> DefaultAPIProvider {
+        DefaultAPIProvider(transport: transport, middlewares: [RecordingMiddleware(to: file, redacting: redaction)])
+    }
+
+    @Test("Whoever has a response finds it in the file, which is valid after each request")
+    func inFile() async throws {
+        let provider = provider(answering { Data(($0.url?.path ?? "").utf8) })
+        for count in 1...5 {
+            _ = try await provider.request(AnyRequest("https://a.example/\(count)")).value
+            let recorded = try RecordedFile(file)
+            #expect(recorded.entries.count == count)
+            #expect(recorded.value("response.content.text", of: count - 1) as? String == "/\(count)")
+        }
+        #expect(try folder.names == ["session.har"])
+    }
+
+    @Test(
+        "Every field that HAR 1.2 requires is there",
+        arguments: [
+            // http://www.softwareishard.com/blog/har-12-spec/
+            ("", ["startedDateTime", "time", "request", "response", "cache", "timings"]),
+            (
+                "request",
+                ["method", "url", "httpVersion", "cookies", "headers", "queryString", "postData", "headersSize", "bodySize"]
+            ),
+            (
+                "response",
+                ["status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize", "bodySize"]
+            ),
+            ("request.postData", ["mimeType", "text"]),
+            ("response.content", ["size", "mimeType"]),
+            ("timings", ["send", "wait", "receive"]),
+        ])
+    func required(path: String, names: [String]) async throws {
+        let failing = AnyTransport { _ in .error(URLError(.timedOut)) }
+        for transport in [answering(), failing] as [any Transport] {
+            _ = try? await provider(transport).request(AnyRequest("POST", "https://a.example", body: Data("x".utf8))).value
+            let recorded = try RecordedFile(file)
+            let object = try #require(recorded.value(path) as? [String: Any])
+            #expect(names.filter { object[$0] == nil }.isEmpty)
+            #expect(recorded.log["version"] as? String == "1.2")
+            #expect((recorded.log["creator"] as? [String: String])?.keys.sorted() == ["name", "version"])
+        }
+    }
+
+    @Test("An entry says what was sent, what came, and when")
+    func entry() async throws {
+        let transport = answering(
+            status: 404, headers: ["Content-Type": "text/plain", "Set-Cookie": "a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT,b=2"]
+        ) { _ in Data("Nöne 🌍".utf8) }
+        let before = Date()
+        _ = try await provider(transport, redacting: .none).request(
+            AnyRequest(
+                "PUT", "https://a.example/b%20c?d=e%26f&g#h", headers: ["Cookie": "x=1; y=2", "Content-Type": "text/csv"],
+                body: Data("1,2".utf8))
+        ).value
+        let recorded = try RecordedFile(file)
+        #expect(recorded.value("request.method") as? String == "PUT")
+        #expect(recorded.value("request.url") as? String == "https://a.example/b%20c?d=e%26f&g")
+        #expect(recorded.value("request.queryString") as? Fields == [["name": "d", "value": "e&f"], ["name": "g", "value": ""]])
+        #expect(recorded.value("request.cookies") as? Fields == [["name": "x", "value": "1"], ["name": "y", "value": "2"]])
+        #expect(recorded.value("request.postData") as? [String: String] == ["mimeType": "text/csv", "text": "1,2"])
+        #expect(recorded.value("response.status") as? Int == 404)
+        #expect(recorded.value("response.statusText") as? String == "Not Found")
+        #expect(recorded.value("response.cookies") as? Fields == [["name": "a", "value": "1"], ["name": "b", "value": "2"]])
+        #expect(recorded.value("response.content.text") as? String == "Nöne 🌍")
+        #expect(recorded.value("response.content.size") as? Int == 10)
+        let text = try #require(recorded.value("startedDateTime") as? String)
+        #expect(text.range(of: #"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"#, options: .regularExpression) != nil)
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        let date = try #require(formatter.date(from: text))
+        #expect(abs(date.timeIntervalSince(before)) < 60)
+        #expect(recorded.value("time") as? Double == recorded.value("timings.wait") as? Double)
+    }
+
+    @Test("Entries stand in the order in which the requests began")
+    func order() async throws {
+        let (first, second) = (Producer<APIResponse>(), Producer<APIResponse>())
+        let provider = provider(AnyTransport { $0.url?.path == "/1" ? first.single : second.single })
+        let (one, two) = (try AnyRequest("https://a.example/1"), try AnyRequest("https://a.example/2"))
+        let subscriptions = [provider.request(one), provider.request(two)].map { $0.subscribe { _ in } }
+        for (producer, request) in [(second, two), (first, one)] {
+            producer.send(.success(try await answering().send(request.request, progress: nil).value))
+        }
+        let recorded = try RecordedFile(file)
+        #expect(recorded.value("request.url", of: 0) as? String == "https://a.example/1")
+        #expect(recorded.value("request.url", of: 1) as? String == "https://a.example/2")
+        subscriptions.forEach { $0.dispose() }
+    }
+
+    @Test("A failure has the status 0, and is replayed", arguments: [URLError.Code.timedOut, .cannotFindHost, .notConnectedToInternet])
+    func failure(code: URLError.Code) async throws {
+        let request = try AnyRequest("https://a.example")
+        _ = try? await provider(AnyTransport { _ in .error(URLError(code)) }).request(request).value
+        #expect(try RecordedFile(file).value("response.status") as? Int == 0)
+        #expect(try RecordedFile(file).value("response._error") as? String == "URLError \(code.rawValue)")
+        try await MockURLProtocol.withScope {
+            try MockURLProtocol.replay(har: file)
+            let error = await #expect(throws: APIError.self) {
+                try await DefaultAPIProvider(configuration: MockURLProtocol.configuration).request(request).value
+            }
+            #expect(error?.urlError?.code == code)
+        }
+    }
+
+    @Test("An error of one's own is recorded by its type alone, and reaches the caller as it is")
+    func ownError() async throws {
+        let provider = provider(AnyTransport { _ in .error(TestError("planted")) })
+        await #expect(throws: TestError("planted")) { try await provider.request(AnyRequest("https://a.example")).value }
+        #expect(try RecordedFile(file).value("response._error") as? String == "TestError")
+        #expect(try !RecordedFile(file).text.contains("planted"))
+    }
+
+    @Test("A request that is disposed leaves nothing")
+    func disposed() throws {
+        let producer = Producer<APIResponse>()
+        provider(AnyTransport { _ in producer.single }).request(try AnyRequest("https://a.example")).subscribe { _ in }.dispose()
+        #expect(producer.subscriptions == 1)
+        producer.send(.failure(TestError()))
+        #expect(try folder.names.isEmpty)
+    }
+
+    @Test("A file that is there is replaced at the first request, and not before")
+    func begunAnew() async throws {
+        try Data("old".utf8).write(to: file)
+        let provider = provider(answering())
+        #expect(try String(contentsOf: file, encoding: .utf8) == "old")
+        _ = try await provider.request(AnyRequest("https://a.example")).value
+        #expect(try RecordedFile(file).entries.count == 1)
+    }
+
+    @Test("A file that cannot be written harms no request")
+    func unwritable() async throws {
+        let recording = RecordingMiddleware(to: folder.url("none/session.har"))
+        let provider = DefaultAPIProvider(transport: answering(), middlewares: [recording])
+        for _ in 0..<2 { #expect(try await provider.request(AnyRequest("https://a.example")).value.statusCode == 200) }
+        #expect(try folder.names.isEmpty)
+    }
+
+    @Test("A body that went to a file or came from a stream is not recorded, which a comment says")
+    func elsewhere() async throws {
+        var request = try AnyRequest("POST", "https://a.example").request
+        request.httpBodyStream = InputStream(data: Data("streamed".utf8))
+        let streaming = request
+        struct Streaming: APIRequest {
+            typealias Response = Void
+            let baseURL = example
+            let request: URLRequest
+            func urlRequest() throws -> URLRequest { request }
+        }
+        let server = try LoopbackServer { $1.respond(body: "a file") }
+        let recording = [RecordingMiddleware(to: file)]
+        let download = folder.url("download")
+        _ = try await DefaultAPIProvider(configuration: .ephemeral, middlewares: recording)
+            .download(AnyRequest("\(server.url)"), to: download).value
+        _ = try await DefaultAPIProvider(transport: answering(), middlewares: recording).request(Streaming(request: streaming)).value
+        #expect(try String(contentsOf: download, encoding: .utf8) == "a file")
+        let recorded = try RecordedFile(file)
+        #expect(recorded.value("comment") as? String == "No body came here, as when it is downloaded to a file.")
+        #expect(recorded.value("response.content.text") as? String == "")
+        #expect(recorded.value("request.comment", of: 1) as? String == "The body is a stream, which is not read here.")
+    }
+
+    /// By their names, because the test library takes long with an argument of a megabyte.
+    private static let samples = [
+        "none": Data(), "text": Data("plain".utf8), "emoji": Data("Grüße 🌍\u{0}\u{1F468}\u{200D}\u{1F469}".utf8),
+        "a BOM": Data("\u{FEFF}text".utf8), "JSON": Data("{\"a\" : 1.50,\r\n\"b\":[ ] }\n".utf8), "escapes": Data("\\\"\u{2028}".utf8),
+        "a megabyte of JSON": Data(String(repeating: "{\"name\": \"0123456789\"},\n", count: 45_000).utf8),
+        "no UTF-8": Data([0xFF, 0xFE, 0x00, 0x80]), "a megabyte": Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0) }),
+    ]
+
+    @Test("A body comes back byte for byte", arguments: samples.keys.sorted())
+    func bodies(name: String) async throws {
+        let body = try #require(Self.samples[name])
+        let request = try AnyRequest("POST", "https://a.example", body: body)
+        _ = try await provider(answering { _ in body }).request(request).value
+        try await MockURLProtocol.withScope {
+            try MockURLProtocol.replay(har: file)
+            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            #expect(try await provider.request(request).value.data == body)
+        }
+        struct File: Decodable {
+            struct Log: Decodable { let entries: [Entry] }
+            struct Entry: Decodable { let request: Request }
+            struct Request: Decodable { let postData: PostData }
+            struct PostData: Decodable { let text: String, _encoding: String? }
+            let log: Log
+        }
+        let sent = try JSONDecoder().decode(File.self, from: Data(contentsOf: file)).log.entries[0].request.postData
+        #expect((sent._encoding == "base64" ? Data(base64Encoded: sent.text) : Data(sent.text.utf8)) == body)
+        #expect(sent._encoding == nil || ["a BOM", "no UTF-8", "a megabyte"].contains(name))
+    }
+
+    @Test("A hundred requests at once, in two recordings, are each in theirs")
+    func parallel() async throws {
+        let files = [file, folder.url("other.har")]
+        let providers = files.map {
+            DefaultAPIProvider(transport: answering { Data(($0.url?.path ?? "").utf8) }, middlewares: [RecordingMiddleware(to: $0)])
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (provider, file) in zip(providers, files) {
+                for number in 0..<100 {
+                    group.addTask {
+                        _ = try await provider.request(AnyRequest("https://a.example/\(number)")).value
+                        #expect(try RecordedFile(file).text.contains("\"text\" : \"/\(number)\""))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for file in files {
+            let recorded = try RecordedFile(file)
+            #expect(Set(recorded.entries.indices.map { recorded.value("request.url", of: $0) as? String }).count == 100)
+            #expect(recorded.entries.count == 100)
+        }
+        #expect(try folder.names == ["other.har", "session.har"])
+    }
+}

@@ -1,0 +1,184 @@
+import APIProvider
+import Foundation
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Replay", .mockNetwork, .timeLimit(.minutes(2)))
+struct ReplayTests {
+    private let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+    private let folder = TemporaryFolder()
+
+    private func replay(_ name: String) throws {
+        try MockURLProtocol.replay(
+            har: try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "Recordings")))
+    }
+
+    private func get(_ url: String) async throws -> APIResponse { try await provider.request(AnyRequest(url)).value }
+
+    private func error(_ url: String) async throws -> URLError {
+        let error = try await #require(throws: APIError.self) { try await get(url) }
+        return try #require(error.urlError)
+    }
+
+    @Test("Chrome: pseudo-headers, encodings that are undone, Base64, WebSockets and data URLs, failed and blocked requests")
+    func chrome() async throws {
+        try replay("chrome")
+        let items = try await get("https://shop.example.com/api/items?sort=price%20up&page=1")
+        #expect(String(decoding: items.data, as: UTF8.self) == "{\"items\":[{\"name\":\"Grüße 🌍\",\"price\":3}],\"total\":1}")
+        #expect(items.value(forHTTPHeaderField: "Content-Encoding") == nil)
+        #expect(items.value(forHTTPHeaderField: "Content-Length") == "\(items.data.count)")
+        #expect(items.value(forHTTPHeaderField: "X-Cache") == "HIT")
+        #expect(items.response.allHeaderFields.keys.allSatisfy { !"\($0)".hasPrefix(":") })
+        #expect(try await get("https://shop.example.com/dot.gif").data.starts(with: Data("GIF89a".utf8)))
+        #expect(try await error("https://metrics.example.net/a.js").code == .cannotFindHost)
+        let blocked = try await error("https://ads.example.net/b.js")
+        #expect(blocked.localizedDescription.contains("net::ERR_BLOCKED_BY_CLIENT"))
+    }
+
+    @Test("Firefox: several fields in one, on a line each, and redirects")
+    func firefox() async throws {
+        try replay("firefox")
+        let response = try await provider.request(AnyRequest("POST", "https://shop.example.com/login", body: Data("user=another".utf8)))
+            .value
+        #expect(String(decoding: response.data, as: UTF8.self) == "account")
+        #expect(response.value(forHTTPHeaderField: "Transfer-Encoding") == nil)
+        #expect(MockURLProtocol.requests.map(\.path) == ["/login", "/account"])
+    }
+
+    @Test("Safari: a BOM, missing fields, several entries of one URL, an aborted request")
+    func safari() async throws {
+        try replay("safari")
+        for text in ["pending", "done", "done"] {
+            #expect(String(decoding: try await get("https://shop.example.com/status").data, as: UTF8.self) == text)
+        }
+        #expect(try await error("https://shop.example.com/aborted").code == .unknown)
+    }
+
+    @Test("Charles: null, line breaks in Base64, a HEAD, fields that come twice")
+    func charles() async throws {
+        try replay("charles")
+        let head = try await provider.request(AnyRequest("HEAD", "http://shop.example.com/file.bin")).value
+        #expect(head.value(forHTTPHeaderField: "Content-Length") == "4096")
+        #expect(head.value(forHTTPHeaderField: "Vary") == "Accept, Cookie")
+        let part = try await get("http://shop.example.com/file.bin")
+        #expect(part.statusCode == 206)
+        #expect(part.data == Data([0x00, 0xFF, 0xFE, 0x80]))
+        #expect(part.value(forHTTPHeaderField: "Content-Length") == "4")
+    }
+
+    @Test("Insomnia: items without a value, several of one name")
+    func insomnia() async throws {
+        try replay("insomnia")
+        let response = try await provider.request(AnyRequest("PUT", "http://localhost:8080/v1/items/7?tag=a&tag=b&dry=")).value
+        #expect(response.statusCode == 422)
+        #expect(response.value(forHTTPHeaderField: "Content-Type") == "application/problem+json")
+    }
+
+    @Test(
+        "A request that is not in the file has no answer, and the report names what comes near",
+        arguments: [
+            "https://shop.example.com/api/items?page=2&sort=price%20up", "https://shop.example.com/api/items",
+            "https://shop.example.com/api/items?page=1&sort=price%20up&more",
+        ])
+    func unanswered(url: String) async throws {
+        try await MockURLProtocol.withScope {
+            try replay("chrome")
+            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            let error = try await #require(throws: APIError.self) { try await provider.request(AnyRequest(url)).value }
+            #expect(error.description.contains("chrome.har: log.entries[0]"), "\(error)")
+        }
+    }
+
+    @Test("A stub that is registered later comes first, and an older one answers what is not recorded")
+    func stubs() async throws {
+        MockURLProtocol.stub("/older", respond: .status(201))
+        try replay("chrome")
+        MockURLProtocol.stub("/dot.gif", respond: .status(410))
+        #expect(try await get("https://shop.example.com/older").statusCode == 201)
+        #expect(try await get("https://shop.example.com/dot.gif").statusCode == 410)
+        #expect(MockURLProtocol.unusedStubs.isEmpty)
+    }
+
+    @Test("A query value that was left out stands for any, but not for none")
+    func placeholder() async throws {
+        let file = folder.url("a.har")
+        try Data(
+            """
+            {"log":{"entries":[
+            {"request":{"method":"GET","url":"https://REDACTED@a.example/?key=REDACTED&page=1"},"response":{"status":204}},
+            {"request":{"method":"GET","url":"https://a.example/?page=1&key=REDACTED"},"response":{"status":205}}]}}
+            """.utf8
+        ).write(to: file)
+        try MockURLProtocol.replay(har: file)
+        #expect(try await get("https://a.example?page=1&key=live").statusCode == 204)
+        #expect(try await get("https://me:pass@a.example/?key=other&page=1#x").statusCode == 205)
+        try await MockURLProtocol.withScope {
+            try MockURLProtocol.replay(har: file)
+            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            await #expect(throws: APIError.self) { try await provider.request(AnyRequest("https://a.example/?page=1")).value }
+            await #expect(throws: APIError.self) { try await provider.request(AnyRequest("https://a.example/?page=2&key=live")).value }
+        }
+    }
+
+    @Test(
+        "What is wrong with a file is one sentence that says where",
+        arguments: [
+            ("", "session.har: the file is empty."),
+            ("<html>", "session.har: expected JSON, found HTML or XML."),
+            ("{}", "session.har: this is no HAR file, for it has no \"log\"."),
+            ("[]", "session.har: expected an object at the top level, found an array."),
+            (#"{"log":{}}"#, "session.har: log.entries is missing."),
+            (#"{"log":{"entries":{}}}"#, "session.har: expected an array at log.entries, found an object."),
+            (entry(#""url":7"#), "session.har: expected String at log.entries[1].request.url, found a number."),
+            (entry(#""url":"not a URL""#), "session.har: what should be a URL is none at log.entries[1].request.url."),
+            (entry(#""url":"http:///x""#), "session.har: the URL has no host at log.entries[1].request.url."),
+            (entry(response: #""status":"200""#), "session.har: expected Int at log.entries[1].response.status, found a string."),
+            (entry(response: #""status":20"#), "session.har: 20 is no HTTP status at log.entries[1].response.status."),
+            (entry(response: ""), "session.har: log.entries[1].response.status is missing."),
+            (
+                entry(response: #""status":200,"headers":[{"name":"a"}]"#),
+                "session.har: log.entries[1].response.headers[0].value is missing."
+            ),
+            (
+                entry(response: #""status":200,"content":{"encoding":"base64","text":"?"}"#),
+                "session.har: what should be Base64 is none at log.entries[1].response.content.text."
+            ),
+            (
+                entry(response: #""status":200,"content":{"encoding":"zip","text":"?"}"#),
+                "session.har: \"zip\" is an encoding that only its writer knows at log.entries[1].response.content.encoding."
+            ),
+        ])
+    func broken(text: String, sentence: String) throws {
+        let file = folder.url("session.har")
+        try Data(text.utf8).write(to: file)
+        let error = #expect(throws: (any Error).self) { try MockURLProtocol.replay(har: file) }
+        #expect(error?.localizedDescription == sentence)
+        #expect(MockURLProtocol.unusedStubs.isEmpty)
+    }
+
+    @Test("JSON that breaks off, a file that is not there, and what is no file say so")
+    func unreadable() throws {
+        let file = folder.url("session.har")
+        func sentence(_ file: URL) -> String? {
+            #expect(throws: (any Error).self) { try MockURLProtocol.replay(har: file) }?.localizedDescription
+        }
+        #expect(sentence(file) == "session.har: there is no such file (\(file.path)).")
+        #expect(sentence(folder.url)?.hasSuffix("it cannot be read (\(folder.url.path)).") == true)
+        try Data(#"{"log":{"entries":["#.utf8).write(to: file)
+        #expect(sentence(file)?.hasPrefix("session.har: it is no valid JSON") == true)
+        #expect(
+            sentence(try #require(URL(string: "https://a.example/b.har?token=s3cret")))
+                == "https://a.example/b.har?token=… is no file, and no recording can be read from it.")
+    }
+}
+
+private func entry(_ request: String = #""url":"https://a.example/""#, response: String = #""status":200"#) -> String {
+    let good = #"{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":200}}"#
+    return #"{"log":{"entries":[\#(good),{"request":{"method":"GET",\#(request)},"response":{\#(response)}}]}}"#
+}
