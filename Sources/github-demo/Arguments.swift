@@ -15,6 +15,8 @@ struct Arguments {
     let token: String?
     let clientID: String?
     let clientSecret: String?
+    let record: URL?
+    let replay: URL?
     let isJSON: Bool
     let isVerbose: Bool
 
@@ -57,7 +59,10 @@ struct Arguments {
             else { throw misuse("--base-url takes a URL like https://github.example.com/api/v3, without a user name") }
             return url
         }
-        isLive = words.options[.live] != nil || baseURL != nil
+        record = words.options[.record].map { URL(fileURLWithPath: $0) }
+        replay = words.options[.replay].map { URL(fileURLWithPath: $0) }
+        if replay != nil, words.options[.live] != nil { throw misuse("takes --live or --replay, and not both") }
+        isLive = replay == nil && (words.options[.live] != nil || baseURL != nil)
         isJSON = words.options[.json] != nil
         isVerbose = words.options[.verbose] != nil
 

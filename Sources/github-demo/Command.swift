@@ -28,7 +28,7 @@ enum Command: String, CaseIterable {
             case .user: []
             case .login: [.code]
             }
-        return own + [.live, .baseURL] + (self == .login ? [] : [.token]) + [.json, .verbose, .help]
+        return own + [.live, .baseURL] + (self == .login ? [] : [.token]) + [.record, .replay, .json, .verbose, .help]
     }
 
     struct Operand {
@@ -45,6 +45,8 @@ enum Option: String, CaseIterable {
     case live = "--live"
     case baseURL = "--base-url"
     case token = "--token"
+    case record = "--record"
+    case replay = "--replay"
     case json = "--json"
     case verbose = "--verbose"
     case help = "--help"
@@ -56,6 +58,7 @@ enum Option: String, CaseIterable {
         case .page, .perPage: "N"
         case .baseURL: "URL"
         case .token: "TOKEN"
+        case .record, .replay: "FILE"
         case .live, .json, .verbose, .help: nil
         }
     }
@@ -95,6 +98,8 @@ enum Option: String, CaseIterable {
             in the list of processes: better set GITHUB_TOKEN in the
             environment, which is sent to the same server
             """
+        case (.record, _): "write requests and answers to a HAR file, without secrets"
+        case (.replay, _): "answers come from such a file, and not from the network"
         case (.json, .login): "for programs: what the token allows, as JSON"
         case (.json, _): "for programs: the JSON that GitHub sent, unchanged"
         case (.verbose, _): "a line for each request on standard error, without secrets"

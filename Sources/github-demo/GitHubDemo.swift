@@ -9,7 +9,8 @@ enum GitHubDemo {
             let words = try Words(CommandLine.arguments.dropFirst())
             guard words.options[.help] == nil else { return try Output.standard.print(Help.text(for: words.command)) }
             let arguments = try Arguments(words, environment: ProcessInfo.processInfo.environment)
-            let work = Task { try await Session(arguments).run() }
+            let session = try Session(arguments)
+            let work = Task { try await session.run() }
             let interrupt = Interrupt.handled { work.cancel() }
             defer { interrupt.cancel() }
             try await work.value

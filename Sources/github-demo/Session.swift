@@ -13,13 +13,17 @@ struct Session {
     private let oauthURL: URL
     private let source: String
 
-    init(_ arguments: Arguments) {
+    init(_ arguments: Arguments) throws {
         self.arguments = arguments
         apiURL = arguments.baseURL ?? GitHub.apiURL
         oauthURL = arguments.baseURL ?? GitHub.oauthURL
         if arguments.isLive {
             provider = DefaultAPIProvider(configuration: .ephemeral, middlewares: arguments.middlewares)
             source = "From \(arguments.baseURL?.host ?? "GitHub")."
+        } else if let file = arguments.replay {
+            try MockURLProtocol.replay(har: file)
+            provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration, middlewares: arguments.middlewares)
+            source = "From \(file.lastPathComponent.printable), without the network."
         } else {
             let fixture = arguments.fixture
             MockURLProtocol.responseWithDTO(type: fixture)
@@ -60,7 +64,9 @@ struct Session {
         _ request: Request, json: (Request.Response, Data) throws -> Data = { $1 },
         text: (Request.Response) -> (table: String?, note: String?)
     ) async throws {
-        let answer = try await provider.request(KeepingBody(base: request)).value
+        let answer = try await provider.request(KeepingBody(base: request))
+            .mapError { MockURLProtocol.unmatchedRequests.isEmpty ? $0 : NotRecorded(file: arguments.replay) }
+            .value
         guard !arguments.isJSON else {
             if !arguments.isLive { try Output.error.print(Output.error.dim(source)) }
             let document = String(decoding: try json(answer.value, answer.body), as: UTF8.self)
@@ -78,6 +84,7 @@ extension Arguments {
         // The token is for the API alone, and not for the host on which people sign in.
         if command != .login { headers["Authorization"] = token.map { "Bearer \($0)" } }
         return [DefaultHeadersMiddleware(headers)] + (isVerbose ? [LoggingMiddleware()] : [])
+            + (record.map { [RecordingMiddleware(to: $0)] } ?? [])
     }
 
     /// The bundled answer to the command.
@@ -92,6 +99,12 @@ extension Arguments {
         case (.login, _): .oauth
         }
     }
+}
+
+/// In place of the mock's report, which is for the author of a test.
+private struct NotRecorded: LocalizedError {
+    let file: URL?
+    var errorDescription: String? { "\(file?.lastPathComponent ?? "The recording") has no answer to this command." }
 }
 
 extension JSONEncoder {

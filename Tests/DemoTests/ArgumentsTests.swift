@@ -46,6 +46,14 @@ struct ArgumentsTests {
         #expect(arguments.operand == nil)
     }
 
+    @Test("A recording is answered from without the network, whatever the base URL")
+    func replay() throws {
+        let arguments = try parse("user", "--base-url", "https://github.example.com", "--replay", "session.har")
+        #expect(!arguments.isLive)
+        #expect(arguments.replay?.lastPathComponent == "session.har")
+        #expect(try parse("user", "--record", "session.har").record?.lastPathComponent == "session.har")
+    }
+
     @Test(
         "The token is that of --token, else that of the environment",
         arguments: [
@@ -79,6 +87,7 @@ struct ArgumentsTests {
             ("login x --code y", "login takes options alone", .login),
             ("login --code", "--code needs a value: --code CODE", nil),
             ("user --token --live", "--token needs a value: --token TOKEN", nil),
+            ("user x --replay f --live", "user takes --live or --replay, and not both", .user),
             ("user x --live=yes", "--live takes no value", nil),
             (
                 "login --code x --live", "login over the network needs GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET in the environment",

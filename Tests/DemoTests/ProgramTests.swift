@@ -60,6 +60,27 @@ struct ProgramTests {
         #expect(outcome.status == 1)
     }
 
+    @Test("What was recorded over the network is replayed without it, and holds no token")
+    func recording() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.url("session.har")
+        let server = try LoopbackServer { _, connection in connection.respond(body: fixture(.search)) }
+        let url = "\(server.url)"
+        let live = try await Program("search", "swift", "--base-url", url, "--record", file.path, "--token", "ghp_secret").run()
+        #expect(live.status == 0)
+        #expect(try !String(contentsOf: file, encoding: .utf8).contains("ghp_secret"))
+
+        let replayed = try await Program("search", "swift", "--base-url", url, "--replay", file.path).run()
+        #expect(replayed.output == live.output.replacingOccurrences(of: "From 127.0.0.1.", with: "From session.har, without the network."))
+        #expect(replayed.error.isEmpty)
+
+        let other = try await Program("search", "kotlin", "--base-url", url, "--replay", file.path).run()
+        #expect(other.output.isEmpty)
+        #expect(other.error == "github-demo: session.har has no answer to this command.\n")
+        #expect(other.status == 1)
+        #expect(server.requests.count == 1)
+    }
+
     @Test("Ctrl-C cancels the request and ends the program as shells expect")
     func interrupt() async throws {
         let came = DispatchSemaphore(value: 0)
