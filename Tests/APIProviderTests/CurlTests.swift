@@ -68,7 +68,7 @@ private struct Shell: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("cURL", .timeLimit(.minutes(2)))
+@Suite("cURL", .timeLimit(.minutes(10)))
 struct CurlTests {
     private static let hostile = [
         "plain", "a b", "'", "''", "\"", "it's \"$HOME\" `id` $(id) ${PATH}", #"\"#, #"\n \\ \' \0"#, "*", "?", "~", "#", "!!",

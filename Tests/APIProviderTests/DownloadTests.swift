@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Downloads", .timeLimit(.minutes(2)))
+@Suite("Downloads", .timeLimit(.minutes(10)))
 struct DownloadTests {
     let folder = TemporaryFolder()
     let provider = DefaultAPIProvider(configuration: .ephemeral)

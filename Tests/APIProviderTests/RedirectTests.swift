@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Redirects", .timeLimit(.minutes(2)))
+@Suite("Redirects", .timeLimit(.minutes(10)))
 struct RedirectTests {
     let provider = DefaultAPIProvider(configuration: RedirectingProtocol.configuration)
 

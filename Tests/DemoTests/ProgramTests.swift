@@ -4,7 +4,7 @@ import MockNetwork
 import TestSupport
 import Testing
 
-@Suite("github-demo over the network", .timeLimit(.minutes(2)))
+@Suite("github-demo over the network", .timeLimit(.minutes(10)))
 struct ProgramTests {
     @Test("A live search sends the token to the server, shows it nowhere, and tells of the request", arguments: [true, false])
     func live(isArgument: Bool) async throws {

@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("GitHub", .mockNetwork, .timeLimit(.minutes(2)))
+@Suite("GitHub", .mockNetwork, .timeLimit(.minutes(10)))
 struct GitHubAPITests {
     let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
 

@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("MockURLProtocol", .mockNetwork, .timeLimit(.minutes(2)))
+@Suite("MockURLProtocol", .mockNetwork, .timeLimit(.minutes(10)))
 struct MockURLProtocolTests {
     private let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
 
@@ -176,7 +176,7 @@ struct MockURLProtocolTests {
     }
 }
 
-@Suite("Scopes", .timeLimit(.minutes(2)))
+@Suite("Scopes", .timeLimit(.minutes(10)))
 struct ScopeTests {
     @Test("A request without an answer fails, and says what to do")
     func unanswered() async throws {

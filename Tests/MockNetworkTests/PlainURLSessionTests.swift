@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("URLSession code that never heard of a provider", .mockNetwork, .timeLimit(.minutes(2)))
+@Suite("URLSession code that never heard of a provider", .mockNetwork, .timeLimit(.minutes(10)))
 struct PlainURLSessionTests {
     /// What a task has ended in.
     fileprivate struct Outcome: Sendable {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Recordings", .timeLimit(.minutes(2)))
+@Suite("Recordings", .timeLimit(.minutes(10)))
 struct RecordingTests {
     private let folder = TemporaryFolder()
     private var file: URL { folder.url("session.har") }

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Replay", .mockNetwork, .timeLimit(.minutes(2)))
+@Suite("Replay", .mockNetwork, .timeLimit(.minutes(10)))
 struct ReplayTests {
     private let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
     private let folder = TemporaryFolder()

@@ -33,7 +33,7 @@ private struct Raw: APIRequest {
     func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> APIResponse { response }
 }
 
-@Suite("Answers of stubs", .mockNetwork, .timeLimit(.minutes(2)))
+@Suite("Answers of stubs", .mockNetwork, .timeLimit(.minutes(10)))
 struct StubResponseTests {
     @Test("A response is its status, its headers and its body", arguments: Way.allCases)
     func response(way: Way) async throws {

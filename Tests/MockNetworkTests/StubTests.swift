@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Stubs", .mockNetwork, .timeLimit(.minutes(2)))
+@Suite("Stubs", .mockNetwork, .timeLimit(.minutes(10)))
 struct StubTests {
     private let provider = DefaultAPIProvider(transport: MockTransport())
 

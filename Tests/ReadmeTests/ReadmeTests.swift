@@ -108,7 +108,7 @@ final class SearchTests: XCTestCase {
     }
 }
 
-@Suite("The README", .timeLimit(.minutes(1)))
+@Suite("The README", .timeLimit(.minutes(10)))
 struct ReadmeTests {
     @Test(
         "Its code is the code of this file, and so is that of the first steps",
