@@ -22,6 +22,17 @@ struct SearchRequest: APIRequest {
     var query: QueryParameters { ["q": keyword] }
 }
 
+struct Issue: Codable { let title: String }
+
+struct CreateIssueRequest: APIRequest {
+    typealias Response = Issue
+    let issue: Issue
+    let baseURL = URL(string: "https://api.github.com")!
+    let path: RequestPath = "/repos/apple/swift/issues"
+    let method: HTTPMethod = .post
+    var body: HTTPBody? { .json(issue) }
+}
+
 @MainActor
 final class SearchModel {
     private(set) var items: [SearchResponse.Repository] = []
@@ -121,6 +132,14 @@ struct ReadmeTests {
             let code = block.split(separator: "\n").filter { !$0.contains("import ") }.joined(separator: "\n")
             #expect(tests.contains(code: code), "\(block)")
         }
+    }
+
+    @Test("A request that sends something is sent with its body", .mockNetwork)
+    func body() async throws {
+        MockURLProtocol.stub(
+            .post, "/repos/apple/swift/issues", body: .json(["title": "Crash"]), respond: .json(["title": "Crash"], status: 201))
+        let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+        #expect(try await provider.request(CreateIssueRequest(issue: Issue(title: "Crash"))).value.title == "Crash")
     }
 
     @Test("A screen shows what was found, and an error in a sentence", .mockNetwork)

@@ -19,6 +19,9 @@ public import FoundationNetworking
 /// type: `Decodable` from JSON, `Data` and `String` as they come, ``Empty`` and `Void` whatever comes, an `Optional` that is `nil` for an
 /// empty body.
 ///
+/// A property counts with the type that it has below: `let path = "/user"` is a `String`, and `var body: HTTPBody` no optional, so that the
+/// default is sent instead. The compiler warns of it when the conformance is an extension, and not when it stands at the type.
+///
 /// ## Targets that are isolated to the main actor
 ///
 /// New Xcode projects isolate everything to the main actor by default. A model's `Decodable` then belongs to the main actor, where no

@@ -26,7 +26,7 @@ public struct APIResponse: Sendable {
     /// The value of the header field `name`, in any case. Fields of the same name are joined with `", "`.
     public func value(forHTTPHeaderField name: String) -> String? { response.values(forHTTPHeaderField: name) }
 
-    /// Decodes the body, also that of an error: `error.response?.decode(GitHubError.self)`.
+    /// Decodes the body, also that of an error: `try error.response?.decode(GitHubError.self)`.
     ///
     /// `Data` and `String` come as they are, ``Empty`` whatever there is, an `Optional` is `nil` for an empty body, and anything else comes
     /// from JSON.
