@@ -44,6 +44,18 @@ struct WritingAMiddlewareTests {
         await #expect(throws: SupportMiddleware.Maintenance(requestID: "1")) { try await provider.request(ItemsRequest()).value }
     }
 
+    @Test("The article's retry waits for no clock")
+    func retry() {
+        let scheduler = TestScheduler()
+        let transport = AnyTransport { _ in .error(URLError(.timedOut)) }
+        let provider = DefaultAPIProvider(transport: transport, middlewares: [RetryMiddleware(maxAttempts: 3, scheduler: scheduler)])
+        let ended = DispatchSemaphore(value: 0)
+        let subscription = provider.request(ItemsRequest()).subscribe(onFailure: { _ in ended.signal() })
+        scheduler.run()
+        #expect(ended.wait(timeout: .now()) == .success)
+        subscription.dispose()
+    }
+
     @Test("In front of a retry a request keeps its id, behind it each attempt has one, and each subscription has its own")
     func order() async throws {
         let retry = RetryMiddleware(baseDelay: .nanoseconds(0))
