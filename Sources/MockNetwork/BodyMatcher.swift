@@ -8,6 +8,8 @@ public struct BodyMatcher: Sendable {
     let explain: @Sendable (_ body: Data) -> (expected: String, actual: String)
 
     /// JSON that means the same as `value`: neither the order of keys nor white space counts, nor how a number is written.
+    ///
+    /// A `String` is a JSON string, and not the JSON that it may hold. Values of several types need an `Encodable` struct.
     public static func json(_ value: some Encodable) -> BodyMatcher {
         let expected = Result { try JSONEncoder.sorting.encode(value) }
         let tree = try? JSONTree(expected.get())

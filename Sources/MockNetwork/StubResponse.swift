@@ -75,6 +75,8 @@ extension StubResponse {
 
     /// `value` as JSON, with sorted keys and the Content-Type `application/json`, unless `headers` has one. A value that cannot be encoded
     /// fails each request.
+    ///
+    /// A `String` becomes a JSON string: text that is JSON already is `.data(Data(text.utf8), headers: ["Content-Type": "application/json"])`.
     public static func json(_ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(status: status, headers: headers, type: "application/json") { try JSONEncoder.sorting.encode(value) }
     }
