@@ -104,7 +104,9 @@ extension Arguments {
 /// In place of the mock's report, which is for the author of a test.
 private struct NotRecorded: LocalizedError {
     let file: URL?
-    var errorDescription: String? { "\(file?.lastPathComponent ?? "The recording") has no answer to this command." }
+    var errorDescription: String? {
+        "\(file?.lastPathComponent ?? "The recording") has no answer to this command: it was recorded with other arguments or another --base-url."
+    }
 }
 
 extension JSONEncoder {
