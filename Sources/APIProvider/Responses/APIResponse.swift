@@ -29,7 +29,7 @@ public struct APIResponse: Sendable {
     /// Decodes the body, also that of an error: `try error.response?.decode(GitHubError.self)`.
     ///
     /// `Data` and `String` come as they are, ``Empty`` whatever there is, an `Optional` is `nil` for an empty body, and anything else comes
-    /// from JSON.
+    /// from JSON, by `decoder`: a provider's own is not known here.
     ///
     /// - Throws: ``APIError/decoding(_:expected:underlying:)`` when the body is something else.
     public func decode<T: Decodable>(_ type: T.Type, using decoder: JSONDecoder = JSONDecoder()) throws -> T {
