@@ -79,6 +79,11 @@ extension MockURLProtocol {
 
     /// Why there was no answer, for each of ``unmatchedRequests``.
     package static var unansweredReports: [String] { scope.state.withLock(\.unanswered).map(\.report) }
+
+    /// Whether `error` says what one of ``unansweredReports`` says, on its way through a session and a provider.
+    package static func hasReported(_ error: any Error) -> Bool {
+        unansweredReports.contains(((error as? APIError)?.underlying ?? error).localizedDescription)
+    }
 }
 
 extension Stub {

@@ -76,9 +76,18 @@ extension StubResponse {
     /// `value` as JSON, with sorted keys and the Content-Type `application/json`, unless `headers` has one. A value that cannot be encoded
     /// fails each request.
     ///
-    /// A `String` becomes a JSON string: text that is JSON already is `.data(Data(text.utf8), headers: ["Content-Type": "application/json"])`.
+    /// A `String` becomes a JSON string: for text that is JSON already, see ``json(text:status:headers:)``.
     public static func json(_ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(status: status, headers: headers, type: "application/json") { try JSONEncoder.sorting.encode(value) }
+    }
+
+    /// `text`, which is JSON, or is meant not to be, as it stands; with the Content-Type `application/json`, unless `headers` has one.
+    ///
+    /// ```swift
+    /// MockURLProtocol.stub(.get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
+    /// ```
+    public static func json(text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(status: status, headers: headers, type: "application/json") { Data(text.utf8) }
     }
 
     /// These bytes. No header is added.

@@ -28,7 +28,7 @@ struct Session {
             let fixture = arguments.fixture
             MockURLProtocol.responseWithDTO(type: fixture)
             provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration, middlewares: arguments.middlewares)
-            source = "From the bundled fixture \(fixture.fileName).json, without the network; --live asks GitHub."
+            source = "From the bundled fixture \(fixture.fileName).json, whatever is asked; --live asks GitHub."
         }
     }
 

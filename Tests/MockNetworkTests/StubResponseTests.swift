@@ -40,6 +40,7 @@ struct StubResponseTests {
         let table: [(StubResponse, Int, String?, String)] = [
             (.json(["b": 1, "a": 2], status: 201), 201, "application/json", #"{"a":2,"b":1}"#),
             (.json([1], headers: ["content-type": "application/problem+json"]), 200, "application/problem+json", "[1]"),
+            (.json(text: #"{"a": [1, "b"]}"#), 200, "application/json", #"{"a": [1, "b"]}"#),
             (.data(Data("x".utf8), status: 404, headers: ["Content-Type": "text/plain"]), 404, "text/plain", "x"),
             (.data(Data("x".utf8)), 200, nil, "x"),
             (.status(503, headers: ["Retry-After": "1"]), 503, nil, ""),

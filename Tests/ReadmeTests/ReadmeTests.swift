@@ -38,19 +38,19 @@ final class SearchModel {
     private(set) var items: [SearchResponse.Repository] = []
     private(set) var message: String?
     private let provider: any APIProvider
-    private let bag = DisposeBag()
+    private let latest = SerialDisposable()
 
     init(provider: any APIProvider = DefaultAPIProvider()) { self.provider = provider }
 
+    deinit { latest.dispose() }
+
     func search(_ keyword: String) {
-        provider.request(SearchRequest(keyword: keyword))
+        latest.disposable = provider.request(SearchRequest(keyword: keyword))
             .observe(on: MainActor.shared)
             .subscribe(
                 with: self,
                 onSuccess: { model, response in model.items = response.items },
-                onFailure: { model, error in model.message = error.localizedDescription }
-            )
-            .disposed(by: bag)
+                onFailure: { model, error in model.message = error.localizedDescription })
     }
 }
 

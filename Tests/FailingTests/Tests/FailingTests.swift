@@ -58,7 +58,7 @@ struct Everything {
         }
     }
 
-    @Test func thrown() async throws {  // 2: GET https://api.example.com/thrown
+    @Test func thrown() async throws {  // 1: GET https://api.example.com/thrown
         _ = try await DefaultAPIProvider(transport: MockTransport()).request(Get(path: "/thrown")).value
     }
 
