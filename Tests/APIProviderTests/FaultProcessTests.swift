@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) && compiler(>=6.3)  // An exit test that captures a value.
 import APIProvider
 import Foundation
 import FoundationNetworking

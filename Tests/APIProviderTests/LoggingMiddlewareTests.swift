@@ -183,7 +183,7 @@ struct LoggingMiddlewareTests {
 
     @Test("On standard error, lines of several threads stay whole")
     func standardError() async throws {
-        #if os(Linux) || os(macOS)
+        #if compiler(>=6.2) && (os(Linux) || os(macOS))
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let middleware = LoggingMiddleware(.bodies)
             let request = URLRequest("GET", headers: ["X-A": String(repeating: "a", count: 500)])

@@ -122,7 +122,7 @@ struct RetryMiddlewareTests {
 
     @Test("No attempt at all stops with a message that says what to write")
     func none() async {
-        #if os(Linux) || os(macOS)
+        #if compiler(>=6.2) && (os(Linux) || os(macOS))
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = RetryMiddleware(maxAttempts: 0) }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("RetryMiddleware(maxAttempts: 0) would never send"), "\(text)")

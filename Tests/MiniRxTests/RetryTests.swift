@@ -40,7 +40,7 @@ struct RetryTests {
 
     @Test("retry(0) stops with a message that says what to write")
     func zero() async {
-        #if os(Linux) || os(macOS)
+        #if compiler(>=6.2) && (os(Linux) || os(macOS))
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Single.just(1).retry(0) }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("retry(0) would never subscribe"), "\(text)")

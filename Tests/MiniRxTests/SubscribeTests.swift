@@ -24,7 +24,7 @@ struct SubscribeTests {
 
     @Test("Until it is set, the hook prints one line to standard error, whatever is in the error")
     func printedHook() async throws {
-        #if os(macOS) || os(Linux)
+        #if compiler(>=6.2) && (os(macOS) || os(Linux))
         let result = try await #require(
             processExitsWith: .success, observing: [\.standardErrorContent],
             performing: { _ = Single<Int>.error(LongError()).subscribe(onSuccess: { _ in }) })
