@@ -41,10 +41,12 @@ extension MockURLProtocol {
     /// ```
     public static var current: MockURLProtocol.Type { scope.protocolClass }
 
-    /// A configuration for sessions that this scope answers: the ephemeral one, with ``current`` as its only protocol class.
+    /// A configuration for sessions that this scope answers: the ephemeral one, with ``current`` as its only protocol class and no cache.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [current]
+        // On Linux a cancelled task of a session with a cache ends the process; and no answer of the mock's is to be cached.
+        configuration.urlCache = nil
         return configuration
     }
 

@@ -130,6 +130,24 @@ struct PlainURLSessionTests {
         }
     }
 
+    @Test("A task that is cancelled as soon as it is resumed harms nothing", arguments: [0, 0.001])
+    func cancellingSoon(delay: TimeInterval) async throws {
+        MockURLProtocol.stub(.get, "/a", respond: .data(body).delayed(by: delay))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for number in 0..<500 {
+                        await withCheckedContinuation { continuation in
+                            let task = session.dataTask(with: request("/a")) { _, _, _ in continuation.resume() }
+                            task.resume()
+                            if !number.isMultiple(of: 3) { task.cancel() }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test("5,000 delayed requests of which half are cancelled at random moments end once each")
     func cancellingMany() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .data(body).delayed(by: 0.01).chunked(into: 2))
