@@ -159,6 +159,33 @@ struct RecordingRedactionTests {
         #expect(headers.contains(["name": "Link", "value": "<https://a.example/items?page=2&api_key=REDACTED>; rel=\"next\""]))
     }
 
+    @Test(
+        "A secret is left out also of a URL or JSON that is the value of a parameter, and from among parameters that stand together",
+        arguments: [
+            (
+                "https://a.example/?next=https://b.example/?token=planted&n=1",
+                "https://a.example/?next=https://b.example/?token=REDACTED&n=1"
+            ),
+            (
+                "https://a.example/?variables=%7B%22n%22:1,%22token%22:%22planted==%22%7D",
+                "https://a.example/?variables=%7B%22n%22%3A1%2C%22token%22%3A%22REDACTED%22%7D"
+            ),
+            ("https://a.example/?a=1;token=planted;b=2", "https://a.example/?a=1;token=REDACTED"),
+            ("https://a.example/?q=a;b,c=d", "https://a.example/?q=a;b,c=d"),
+        ])
+    func parameters(url: String, recorded: String) async throws {
+        let request = try AnyRequest("GET", url, headers: ["X-A": "a=1;token=planted", "X-B": #"{"token":"planted"}"#])
+        let location = ["Location": "/#/callback?code=planted", "X-C": #"["https://b.example/?token=planted"]"#]
+        let provider = DefaultAPIProvider(
+            transport: answering(headers: location) { _ in Data(#"payload={"token":"planted"}&n=1"#.utf8) },
+            middlewares: [RecordingMiddleware(to: file)])
+        _ = try await provider.request(request).value
+        let file = try RecordedFile(file)
+        #expect(!file.text.contains("planted"), "\(file.text)")
+        #expect(file.value("request.url") as? String == recorded)
+        #expect(file.value("response.redirectURL") as? String == "/#/callback?code=REDACTED")
+    }
+
     @Test("More can be named, and nothing need be left out")
     func names() async throws {
         let request = try AnyRequest(

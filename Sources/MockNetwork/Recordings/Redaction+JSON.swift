@@ -5,7 +5,7 @@ extension Redaction {
     /// JSON text, or text in which JSON stands, such as server-sent events, with its secrets left out. What is nested in a secret is one.
     ///
     /// All else stays byte for byte, and each value keeps its type, so that what decoded it still does: a number becomes 0.
-    func json(_ text: String) -> String {
+    func json(_ text: String, depth: Int = 0) -> String {
         var scanner = JSONTextScanner(text)
         var result: [UInt8] = []
         var copied = 0
@@ -14,7 +14,7 @@ extension Redaction {
             let replacement: [UInt8]?
             let start: Int
             if scanner.colon() == nil {
-                (start, replacement) = (string.startIndex, inner(string))
+                (start, replacement) = (string.startIndex, inner(string, depth: depth))
             } else {
                 let name = string.dropFirst().dropLast()
                 let isSecret = isHidden[name] ?? hides(JSONTextScanner.content(of: string))
@@ -55,10 +55,10 @@ extension Redaction {
     }
 
     /// What becomes of a string with its quotes in which a URL or JSON stands; `nil` where nothing is to be left out of it.
-    private func inner(_ string: ArraySlice<UInt8>) -> [UInt8]? {
+    private func inner(_ string: ArraySlice<UInt8>, depth: Int) -> [UInt8]? {
         guard string.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "\\") }) else { return nil }
         let content = JSONTextScanner.content(of: string)
-        let redacted = content.first.map { "{[".contains($0) } == true ? json(content) : words(content)
+        let redacted = words(content, depth: depth)
         return redacted == content ? nil : (try? JSONEncoder().encode(redacted)).map(Array.init)
     }
 }

@@ -8,25 +8,24 @@ extension Redaction {
     }
 
     /// A URL, or a reference to one: its user and password, and the secrets of its query and its fragment.
-    func url(_ text: some StringProtocol) -> String {
+    func url(_ text: some StringProtocol, depth: Int = 0) -> String {
         let address = text.prefix { $0 != "?" && $0 != "#" }
         let query = text[address.endIndex...].prefix { $0 != "#" }
         let fragment = text[query.endIndex...]
-        return withoutUser(address) + query.prefix(1) + form(query.dropFirst()) + fragment.prefix(1) + form(fragment.dropFirst())
+        return withoutUser(address) + query.prefix(1) + form(query.dropFirst(), depth: depth)
+            + fragment.prefix(1) + form(fragment.dropFirst(), depth: depth)
     }
 
-    /// What `&` separates: a query, a form, or a fragment that is written like one.
-    func form(_ text: some StringProtocol) -> String { form(text, depth: 0) }
-
-    /// Text in which URLs and parameters may stand among other words.
-    func words(_ text: String) -> String {
+    /// Text that is JSON, or in which URLs and parameters may stand among other words.
+    func words(_ text: String, depth: Int = 0) -> String {
+        if text.beginsAsJSON, case let redacted = json(text, depth: depth), redacted != text { return redacted }
         guard text.contains(where: { "=@".contains($0) }) else { return text }
         var result = ""
         var rest = text[...]
         while !rest.isEmpty {
             var word = rest.prefix { !$0.endsWord }
             while let last = word.last, ";,".contains(last) { word.removeLast() }
-            result += word.contains { "/?#".contains($0) } ? url(word) : form(word)
+            result += word.contains { "/?#".contains($0) } ? url(word, depth: depth) : form(word, depth: depth)
             rest = rest[word.endIndex...]
             let gap = rest.prefix { $0.endsWord || ";,".contains($0) }
             result += gap
@@ -35,25 +34,40 @@ extension Redaction {
         return result
     }
 
-    private func form(_ text: some StringProtocol, depth: Int) -> String {
+    /// What `&` separates: a query, a form, or a fragment that is written like one.
+    func form(_ text: some StringProtocol, depth: Int = 0) -> String {
         guard text.contains("=") else { return String(text) }
         return text.split(separator: "&", omittingEmptySubsequences: false).map { item in
+            if let end = endOfSecretName(in: item) { return "\(item[..<end])=\(Self.placeholder)" }
             let name = item.prefix { $0 != "=" }
-            let value = item[name.endIndex...].dropFirst()
-            guard !value.isEmpty else { return String(item) }
-            guard !hidesParameter(name.removingPercentEncoding ?? String(name)) else { return "\(name)=\(Self.placeholder)" }
-            return unescaped(value, depth: depth).map { "\(name)=\($0)" } ?? String(item)
+            return nested(item[name.endIndex...].dropFirst(), depth: depth).map { "\(name)=\($0)" } ?? String(item)
         }.joined(separator: "&")
     }
 
-    /// A value in which a URL stands with its escapes, as one to come back to does; `nil` where nothing is to be left out of it. What is
-    /// escaped without end would take the stack.
-    private func unescaped(_ value: some StringProtocol, depth: Int) -> String? {
-        guard depth < 4, value.contains("%"), let inner = value.removingPercentEncoding else { return nil }
-        let address = inner.prefix { $0 != "?" && $0 != "#" }
-        let parameters = inner[address.endIndex...]
-        let redacted = withoutUser(address) + parameters.prefix(1) + form(parameters.dropFirst(), depth: depth + 1)
-        return redacted == inner ? nil : redacted.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+    /// Where the first name of a secret ends that has a value: that of the item, or of a parameter among several that stand in it. What
+    /// follows is left out to the item's end, for a secret may itself hold what separates parameters.
+    private func endOfSecretName<Text: StringProtocol>(in item: Text) -> Text.Index? {
+        let value = item[(item.firstIndex(of: "=") ?? item.startIndex)...].dropFirst()
+        let isOne = value.removingPercentEncoding?.beginsAsJSON == true
+        for parameter in isOne ? [item[...]] : item.split(whereSeparator: { ";,".contains($0) }) {
+            let name = parameter.prefix { $0 != "=" }
+            guard !parameter[name.endIndex...].dropFirst().isEmpty else { continue }
+            let text = name.removingPercentEncoding ?? String(name)
+            // A fragment may be a path with a query of its own: `#/callback?code=…`.
+            if hidesParameter(text) || text.lastIndex(of: "?").map({ hidesParameter(text[$0...].dropFirst()) }) == true {
+                return name.endIndex
+            }
+        }
+        return nil
+    }
+
+    /// A value that is JSON or in which a URL stands, escaped or not, as one to come back to does; `nil` where nothing is to be left out of
+    /// it. What is nested without end would take the stack.
+    private func nested(_ value: some StringProtocol, depth: Int) -> String? {
+        guard depth < 4, let inner = value.removingPercentEncoding else { return nil }
+        let redacted = inner.beginsAsJSON ? json(inner, depth: depth + 1) : url(inner, depth: depth + 1)
+        guard redacted != inner else { return nil }
+        return value.contains("%") ? redacted.addingPercentEncoding(withAllowedCharacters: .alphanumerics) : redacted
     }
 
     /// RFC 3986, section 3.2.1.
@@ -63,6 +77,10 @@ extension Redaction {
         guard let at = authority.lastIndex(of: "@"), at > authority.startIndex else { return String(address) }
         return address[..<slashes.upperBound] + Self.placeholder + address[at...]
     }
+}
+
+extension String {
+    fileprivate var beginsAsJSON: Bool { first { !$0.isWhitespace }.map { "{[".contains($0) } == true }
 }
 
 extension Character {
