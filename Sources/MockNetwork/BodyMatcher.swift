@@ -10,14 +10,15 @@ public struct BodyMatcher: Sendable {
     /// JSON that means the same as `value`: neither the order of keys nor white space counts, nor how a number is written.
     ///
     /// A `String` is a JSON string, and not the JSON that it may hold. Values of several types need an `Encodable` struct.
+    /// JSON that is nested more than 100 deep matches nothing.
     public static func json(_ value: some Encodable) -> BodyMatcher {
         let expected = Result { try JSONEncoder.sorting.encode(value) }
         let tree = try? JSONTree(expected.get())
         return BodyMatcher {
             tree != nil && tree == (try? JSONTree($0))
         } explain: { body in
-            guard let tree, let text = try? expected.get() else { return ("JSON, but its value cannot be encoded", body.shown) }
-            guard let actual = try? JSONTree(body) else { return (text.shown, body.shown) }
+            guard let text = try? expected.get() else { return ("JSON, but its value cannot be encoded", body.shown) }
+            guard let tree, let actual = try? JSONTree(body) else { return (text.shown, body.shown) }
             return tree.firstDifference(to: actual) ?? (text.shown, body.shown)
         }
     }
@@ -85,9 +86,12 @@ extension [URLQueryItem] {
     fileprivate var byName: [String: [String?]] { Dictionary(grouping: self, by: \.name).mapValues { $0.map(\.value) } }
 
     /// The items with secrets masked.
-    var shown: String {
-        map { "\($0.name)=\(Secret.isNamed(by: $0.name) ? "…" : $0.value ?? "")" }.joined(separator: "&")
-    }
+    var shown: String { map { "\($0.name)=\($0.shownValue)" }.joined(separator: "&") }
+}
+
+extension URLQueryItem {
+    /// The value with secrets masked, also those of a URL or of JSON that it is.
+    var shownValue: String { Secret.isNamed(by: name) ? "…" : Secret.masked(in: value ?? "") }
 }
 
 extension Substring {

@@ -11,9 +11,15 @@ enum JSONTree: Decodable, Equatable {
     case array([JSONTree])
     case object([String: JSONTree])
 
+    /// Threads elsewhere than on Linux have a small stack, which deeper nesting would take.
+    private static let maximumDepth = 100
+
     init(_ data: Data) throws { self = try JSONDecoder().decodeAny(JSONTree.self, from: data) }
 
     init(from decoder: any Decoder) throws {
+        guard decoder.codingPath.count <= Self.maximumDepth else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "it is nested too deep"))
+        }
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -36,7 +42,7 @@ enum JSONTree: Decodable, Equatable {
     func firstDifference(to other: JSONTree) -> (expected: String, actual: String)? {
         let place = difference(to: other, at: "")
         guard let place, !place.path.isEmpty else { return nil }
-        let isSecret = Secret.isNamed(by: place.path)
+        let isSecret = place.path.split { ".[".contains($0) }.contains { Secret.isNamed(by: $0) }
         return (
             "\(place.path): \(isSecret ? "…" : place.expected?.shown ?? "nothing")",
             "\(place.path): \(isSecret ? "… (another)" : place.actual?.shown ?? "nothing")"

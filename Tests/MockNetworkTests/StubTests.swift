@@ -112,6 +112,18 @@ struct StubTests {
         }
     }
 
+    /// `[[[]]]`
+    private struct Brackets: Encodable {
+        let depth: Int
+
+        var text: String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            if depth > 1 { try container.encode(Brackets(depth: depth - 1)) }
+        }
+    }
+
     private struct Point: Encodable {
         var x = 1
         var y: Double? = 2.5
@@ -125,6 +137,7 @@ struct StubTests {
             (.json(Point()), #"{"name":"a/b","x":1,"y":2.5,"z":null}"#, false), (.json([true]), "[1]", false), (.json(["a"]), "", false),
             (.json(9_007_199_254_740_993), "9007199254740992", false), (.json(["k": [1, 2]]), #"{"k":[1,2]}"#, true),
             (.json(["k": [1, 2]]), #"{"k":[2,1]}"#, false), (.json(Double.nan), "null", false),
+            (.json(Brackets(depth: 100)), Brackets(depth: 100).text, true), (.json(Brackets(depth: 150)), Brackets(depth: 150).text, false),
             (.form(["a": "1 2", "b": ["x", "y"]]), "b=x&a=1+2&b=y", true), (.form(["a": "1 2"]), "a=1%202", true),
             (.form(["a": "1"]), "a=1&b=2", false), (.form(["b": ["x", "y"]]), "b=y&b=x", false),
             (.data(Data("ab".utf8)), "ab", true), (.data(Data("ab".utf8)), "abc", false),
