@@ -51,10 +51,11 @@ extension Matcher {
         Matcher {
             $0.target.values(of: name).contains(inOrder: values)
         } explain: {
-            let actual = $0.target.values(of: name).map { pair(name, $0) }.joined(separator: "&")
+            let expected = values.map { URLQueryItem(name: name, value: $0) }.shown
+            let actual = $0.target.query.filter { $0.name == name }.shown
             return Mismatch(
-                name: "query", expected: values.map { pair(name, $0) }.joined(separator: "&"),
-                actual: actual.isEmpty ? "no \(name)" : actual + (Secret.isNamed(by: name) ? " (another)" : ""))
+                name: "query", expected: expected,
+                actual: actual.isEmpty ? "no \(name)" : actual + (actual == expected || Secret.isNamed(by: name) ? " (another)" : ""))
         }
     }
 
@@ -62,10 +63,11 @@ extension Matcher {
         Matcher {
             $0.request.headers[name] == value
         } explain: {
-            let isSecret = Secret.isNamed(by: name)
+            let expected = Secret.masked(value, ofHeader: name)
+            let actual = $0.request.headers[name].map { Secret.masked($0, ofHeader: name) }
             return Mismatch(
-                name: "header", expected: "\(name): \(isSecret ? "…" : value)",
-                actual: $0.request.headers[name].map { "\(name): \(isSecret ? "… (another)" : $0)" } ?? "no \(name)")
+                name: "header", expected: "\(name): \(expected)",
+                actual: actual.map { "\(name): \($0)\($0 == expected ? " (another)" : "")" } ?? "no \(name)")
         }
     }
 
@@ -77,8 +79,6 @@ extension Matcher {
             return Mismatch(name: "body", expected: expected, actual: actual)
         }
     }
-
-    private static func pair(_ name: String, _ value: String) -> String { "\(name)=\(Secret.isNamed(by: name) ? "…" : value)" }
 }
 
 extension [String] {

@@ -54,13 +54,12 @@ extension RecordedRequest: CustomStringConvertible {
 }
 
 extension URL {
-    /// The whole URL, but for a password and the values of parameters named like secrets.
+    /// The URL as it is sent, but for its user and the values of parameters named like secrets.
     fileprivate var maskingSecrets: String {
         guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return redacted }
-        if components.password != nil { components.password = "…" }
-        components.queryItems = components.queryItems?.map {
-            Secret.isNamed(by: $0.name) ? URLQueryItem(name: $0.name, value: "…") : $0
-        }
+        if components.user != nil { components.user = "…" }
+        (components.password, components.fragment) = (nil, nil)
+        components.queryItems = components.queryItems?.map { URLQueryItem(name: $0.name, value: $0.value == nil ? nil : $0.shownValue) }
         return (components.string ?? redacted).replacingOccurrences(of: "%E2%80%A6", with: "…")
     }
 }

@@ -85,9 +85,12 @@ extension Incoming {
     /// A call of `stub` that compiles as it stands, and answers this request. Secrets are left out of it.
     fileprivate var stubToPaste: String {
         let path = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
-        let url = (path.isEmpty ? "/" : path).replacingOccurrences(of: "*", with: "%2A").debugDescription
+        // Without its origin a path that begins with two slashes would begin with a host.
+        let origin = path.hasPrefix("//") ? target.origin.map { "\($0)" } ?? "" : ""
+        let url = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A"))).debugDescription
         let names = target.query.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-        let items = names.filter { !Secret.isNamed(by: $0) }.map { name in
+        let secrets = Set(target.query.filter { $0.shownValue != $0.value }.map(\.name))
+        let items = names.filter { !secrets.contains($0) }.map { name in
             let values = target.values(of: name).map(\.debugDescription)
             return "\(name.debugDescription): \(values.count == 1 ? values[0] : "[\(values.joined(separator: ", "))]")"
         }

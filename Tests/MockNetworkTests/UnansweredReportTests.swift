@@ -90,6 +90,39 @@ struct UnansweredReportTests {
         }
     }
 
+    @Test("A secret shows nowhere, also where it is nested, or stands in a URL")
+    func nested() async throws {
+        let url = "https://api.example.com/a?next=https%3A%2F%2Fb.example%2F%3Ftoken%3Ds3cret&n=1#access_token=s3cret"
+        let request = try AnyRequest(
+            "POST", url, headers: ["Referer": "https://b.example/?token=s3cret"], body: Data(#"{"auth":{"login":"s3cret"}}"#.utf8))
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(
+                .post, "/a", query: ["next": "https://b.example/?token=t0ken"], headers: ["Referer": "https://b.example/?token=t0ken"],
+                body: .json(["auth": ["login": "t0ken"]]), respond: .status(200))
+            let provider = DefaultAPIProvider(transport: MockTransport())
+            let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
+            #expect(!"\(error)".contains("s3cret") && !"\(error)".contains("t0ken"), "\(error)")
+            for difference in [
+                "next=https://b.example/?token… (another)", "Referer: https://b.example/?… (another)", "auth.login: … (another)",
+            ] {
+                #expect("\(error)".contains("got       \(difference)"), "\(error)")
+            }
+            #expect("\(error)".hasSuffix(#"MockURLProtocol.stub(.post, "/a", query: ["n": "1"], respond: .status(200))"#), "\(error)")
+        }
+    }
+
+    @Test("A user and a fragment, which are not sent as part of a URL, are not shown")
+    func userAndFragment() async throws {
+        try await MockURLProtocol.withScope {
+            let session = URLSession(configuration: MockURLProtocol.configuration)
+            let url = try #require(URL(string: "https://s3cret@api.example.com/a?b#access_token=s3cret"))
+            await withCheckedContinuation { continuation in
+                session.dataTask(with: url) { _, _, _ in continuation.resume() }.resume()
+            }
+            #expect(MockURLProtocol.unmatchedRequests.map(\.description) == ["GET https://…@api.example.com/a?b"])
+        }
+    }
+
     @Test("Its lines are its own: what a request holds breaks none")
     func lines() async throws {
         var components = URLComponents()
@@ -114,6 +147,12 @@ struct UnansweredReportTests {
             MockURLProtocol.stub("PROPFIND", "/a%20b%2Fc%2A/%22", query: ["q": "\"\\(x)\n", "l": ["1", "2"]], respond: .status(200))
             _ = try await DefaultAPIProvider(transport: MockTransport()).request(request).value
         }
+    }
+
+    @Test("What it gives to paste names the host where the path begins with two slashes")
+    func twoSlashes() async throws {
+        let report = try await report(of: Get(baseURL: try #require(URL(string: "https://api.example.com//user")))) {}
+        #expect(report.hasSuffix(#"MockURLProtocol.stub(.get, "https://api.example.com//user", respond: .status(200))"#), "\(report)")
     }
 
     @Test("A body is cut at one kilobyte")
