@@ -44,13 +44,13 @@ extension MockURLProtocol {
         #endif
     }
 
-    /// Whether a `stopLoading` is followed by another `startLoading`.
-    var isSuspended: Bool {
+    /// Whether a `stopLoading` is the end, and not followed by another `startLoading`.
+    var isOver: Bool {
         #if canImport(FoundationNetworking)
-        // To suspend a task stops its protocol, as to cancel it does.
-        return task?.state == .suspended
+        // To suspend a task stops its protocol, as to cancel it does; and by the time that shows it may have been resumed.
+        return ![.running, .suspended].contains(task?.state)
         #else
-        return false
+        return true
         #endif
     }
 }

@@ -21,9 +21,9 @@ struct LoadingThread: @unchecked Sendable {  // Elsewhere, only what a lock guar
     func startLoading() {
         #if canImport(FoundationNetworking)
         // A session calls it again whenever a task is resumed; that of a task which is suspended is the app's to resume.
-        if !urlProtocol.isSuspended { urlProtocol.task?.resume() }
+        if urlProtocol.task?.state != .suspended { urlProtocol.task?.resume() }
         #else
-        CFRunLoopPerformBlock(runLoop, CFRunLoopMode.commonModes.rawValue) { [urlProtocol] in urlProtocol.startLoading() }
+        CFRunLoopPerformBlock(runLoop, CFRunLoopMode.commonModes.rawValue) { [self] in urlProtocol.startLoading() }
         CFRunLoopWakeUp(runLoop)
         #endif
     }

@@ -59,7 +59,7 @@ public class MockURLProtocol: URLProtocol {
 
     /// Nothing is told to the client any more, unless the task is only suspended.
     override public func stopLoading() {
-        guard !isSuspended else { return }
+        guard isOver else { return }
         let old = phase.withLock { phase in
             defer { phase = .ended }
             return phase

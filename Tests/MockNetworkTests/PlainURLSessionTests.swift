@@ -116,6 +116,29 @@ struct PlainURLSessionTests {
     }
     #endif
 
+    @Test("A task that is suspended by one thread and resumed by another, while its answer is made, gets it")
+    func suspendedForAMoment() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        MockURLProtocol.stub(
+            .get, "/a",
+            respond: .handler { _ in
+                gate.wait()
+                return .status(200)
+            })
+        MockURLProtocol.stub(.get, "/b", respond: .status(200))
+        for _ in 0..<500 {
+            let outcome = await withCheckedContinuation { continuation in
+                let task = session.dataTask(with: request("/a")) { continuation.resume(returning: Outcome($0, $1, $2)) }
+                task.resume()
+                DispatchQueue.concurrentPerform(iterations: 8) { $0.isMultiple(of: 2) ? task.suspend() : task.resume() }
+                for _ in 0..<4 { task.resume() }
+                // Once this one is answered, the session has seen all of that.
+                session.dataTask(with: request("/b")) { _, _, _ in gate.signal() }.resume()
+            }
+            #expect(outcome.status == 200)
+        }
+    }
+
     @Test("Cancelling ends a request that waits at once")
     func cancelling() async throws {
         for response in [StubResponse.never, .status(200).delayed(by: 3600)] {
