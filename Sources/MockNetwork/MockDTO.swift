@@ -39,8 +39,9 @@ extension MockDTO {
         let name = fullName
         let bundle = Self.bundle.resourceURL ?? Self.bundle.bundleURL
         let folder = Self.subdirectory.map { bundle.appendingPathComponent($0) } ?? bundle
-        let file = folder.appendingPathComponent(name).standardizedFileURL
-        guard file.path.hasPrefix(bundle.standardizedFileURL.path + "/") else {
+        // By its text alone: `standardizedFileURL` takes "/private" off files that are there, and leaves it on those that are not.
+        let file = folder.appendingPathComponent(name).absoluteURL.standardized
+        guard file.path.hasPrefix(bundle.absoluteURL.standardized.path + "/") else {
             throw MockFailure("The fixture \"\(fileName)\" is outside of its bundle, \(bundle.path).")
         }
         guard let data = try? Data(contentsOf: file) else {

@@ -39,7 +39,10 @@ struct URLPattern {
         if path.split(separator: "/").contains(where: { $0.contains("*") && $0 != "*" }) {
             return "* stands for a whole segment of the path; a star that is meant as such is %2A"
         }
-        return path.removingPercentEncoding == nil ? "it has a % that begins no escape; a percent sign is %25" : nil
+        let isEscaped = path.split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy {
+            $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit)
+        }
+        return isEscaped ? nil : "it has a % that begins no escape; a percent sign is %25"
     }
 
     /// What a request must have, the path first.

@@ -45,6 +45,7 @@ struct StubTests {
             ("/a b/ü", "https://api.example.com/a%20b/%C3%BC"),
             ("/a%20b/%c3%bc", "https://api.example.com/a%20b/%C3%BC"),
             ("/%2A", "https://api.example.com/*"),
+            ("/%FF", "https://api.example.com/%FF"),
             ("/search?q=a%20b&page=1", "https://api.example.com/search?page=1&per_page=30&q=a%20b"),
         ])
     func matches(pattern: String, url: String) async throws {
