@@ -101,6 +101,8 @@ extension StubResponse {
     }
 
     /// No response, but this error: `.failure(URLError(.notConnectedToInternet))`.
+    ///
+    /// A `URLSession` of Apple's may hand on a copy of an error of one's own: an `NSError` with its domain and code.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(.failure(error)) }
 
     /// A redirect: `status` with the header Location.

@@ -7,6 +7,15 @@ struct UnansweredReport: CustomStringConvertible {
     /// The oldest first, with the number of requests that each has answered.
     let stubs: [(stub: Stub, uses: Int)]
     let scope: Scope
+    /// Who reaches the process-wide scope while others are live has as a rule missed one of them.
+    private let otherNames: [String]
+
+    init(request: Incoming, stubs: [(stub: Stub, uses: Int)], scope: Scope) {
+        self.request = request
+        self.stubs = stubs
+        self.scope = scope
+        otherNames = scope === Scope.process ? ScopeClasses.liveScopes.map(\.shownName).sorted() : []
+    }
 
     var description: String {
         """
@@ -16,7 +25,7 @@ struct UnansweredReport: CustomStringConvertible {
 
         \(nearest)\(otherScopes)
 
-        To answer it, paste this before the request is sent:
+        To answer it, \(otherNames.isEmpty ? "" : "make its session so, and ")paste this before the request is sent:
 
             \(request.stubToPaste)
         """
@@ -36,15 +45,13 @@ struct UnansweredReport: CustomStringConvertible {
         }
     }
 
-    /// Who reaches the process-wide scope while others are live has as a rule missed one of them.
     private var otherScopes: String {
-        let others = scope === Scope.process ? ScopeClasses.liveScopes.map(\.shownName).sorted() : []
-        guard !others.isEmpty else { return "" }
-        let more = others.count > 3 ? " and \(others.count - 3) more" : ""
+        guard !otherNames.isEmpty else { return "" }
+        let more = otherNames.count > 3 ? " and \(otherNames.count - 3) more" : ""
         return """
 
 
-            Other scopes are live: \(others.prefix(3).joined(separator: ", "))\(more). A session belongs to one of them when it is made of
+            Other scopes are live: \(otherNames.prefix(3).joined(separator: ", "))\(more). A session belongs to one of them when it is made of
             MockURLProtocol.configuration inside of it; MockURLProtocol.self is the process-wide scope.
             """
     }

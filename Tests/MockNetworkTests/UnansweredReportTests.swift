@@ -173,6 +173,7 @@ struct UnansweredReportTests {
             let provider = DefaultAPIProvider(configuration: configuration)
             let error = try await #require(throws: APIError.self) { try await provider.request(Get(path: "/process")).value }
             #expect(error.description.contains("The scope of the whole process has no stubs.\n\nOther scopes are live: \""), "\(error)")
+            #expect(error.description.contains("To answer it, make its session so, and paste this before the request is sent:"), "\(error)")
         }
     }
 
