@@ -39,6 +39,8 @@ extension MockURLProtocol {
     /// let mock = MockURLProtocol.current
     /// provider.request(request).subscribe { _ in print(mock.requests) }
     /// ```
+    ///
+    /// Once its scope has ended, it has no requests and no stubs any more: look at them within.
     public static var current: MockURLProtocol.Type { scope.protocolClass }
 
     /// A configuration for sessions that this scope answers: the ephemeral one, with ``current`` as its only protocol class and no cache.

@@ -19,7 +19,7 @@ extension MockURLProtocol {
     ///   - query: Items that the query must have, among others and in whatever order; several of one name in this order.
     ///   - headers: Fields that the request must have, among others.
     ///   - body: What the body must be.
-    ///   - times: How many requests it answers; `nil` is any number.
+    ///   - times: How many requests it answers; `nil` is any number. With 0, one that comes fails as with a stub that is used up.
     ///   - isOptional: Whether it may go unused. ``verify()`` and the trait `.mockNetwork` report other stubs that were never used.
     ///   - fileID: Where the stub is, for reports.
     ///   - filePath: Where the stub is, for reports.
@@ -61,7 +61,7 @@ extension MockURLProtocol {
     /// The stubs that have answered no request, but for those that are optional.
     public static var unusedStubs: [Stub] {
         let (stubs, uses) = scope.state.withLock { ($0.stubs, $0.uses) }
-        return zip(stubs, uses).filter { $1 == 0 && !$0.isOptional }.map(\.0)
+        return zip(stubs, uses).filter { $1 == 0 && !$0.isOptional && $0.times > 0 }.map(\.0)
     }
 
     /// For XCTest: throws a report of every request without an answer and every stub that was never used, but for those that are optional.

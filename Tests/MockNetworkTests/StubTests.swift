@@ -178,7 +178,7 @@ struct StubTests {
         try await MockURLProtocol.withScope("a scope") {
             MockURLProtocol.stub(.get, "/used", respond: .status(200))
             MockURLProtocol.stub(.get, "/optional", isOptional: true, respond: .status(200))
-            try? MockURLProtocol.verify()
+            MockURLProtocol.stub(.get, "/forbidden", times: 0, respond: .status(200))
             MockURLProtocol.stub(.get, "/unused", fileID: "Tests/A.swift", line: 7, respond: .status(200))
             let provider = DefaultAPIProvider(transport: MockTransport())
             _ = try await provider.request(Get(path: "/used")).value
