@@ -15,10 +15,9 @@ public import Foundation
 /// let provider = DefaultAPIProvider(transport: MockTransport())
 /// ```
 ///
-/// Delays, redirects, chunks and errors come as they do by `URLSessionTransport`, on a background queue.
+/// Redirects, chunks and errors come as they do by `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread,
+/// before `subscribe` returns; so does virtual time see it. One with a delay comes on a background queue.
 public struct MockTransport: Transport {
-    private static let events = DispatchQueue(label: "MockNetwork.events", attributes: .concurrent)
-
     /// The class of the scope, by which its end shows.
     private let mock: MockURLProtocol.Type
 
@@ -29,7 +28,7 @@ public struct MockTransport: Transport {
     ///
     /// - Parameters:
     ///   - request: What is recorded and answered.
-    ///   - progress: Called on a background queue, one call at a time: once for the body that is sent, and for each chunk that comes.
+    ///   - progress: Called where the answer comes, one call at a time: once for the body that is sent, and for each chunk that comes.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         .following(request) { request in
             do { try request.check() } catch { return .error(error) }
@@ -40,15 +39,15 @@ public struct MockTransport: Transport {
     private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         .create { [mock] observer in
             let ending = SerialDisposable()
-            Self.events.async {
-                guard !ending.isDisposed else { return }
-                let reply = mock.reply(to: request)
-                let end: @Sendable () -> Void = {
-                    if let progress { reply.report(request) { if !ending.isDisposed { progress($0) } } }
-                    if let response = reply.response(to: request) { observer(response) }
-                }
-                guard reply.delay > 0 else { return end() }
+            let reply = mock.reply(to: request)
+            let end: @Sendable () -> Void = {
+                if let progress { reply.report(request) { if !ending.isDisposed { progress($0) } } }
+                if let response = reply.response(to: request) { observer(response) }
+            }
+            if reply.delay > 0 {
                 ending.disposable = Reply.scheduler.schedule(after: reply.interval, end)
+            } else {
+                end()
             }
             return ending
         }

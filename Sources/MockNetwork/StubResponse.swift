@@ -115,8 +115,8 @@ extension StubResponse {
 
     /// What `respond` makes of each request. What it throws is the error of the request.
     ///
-    /// It runs on a background queue in the scope whose request it answers, and may stub, reset and send requests. Of a sequence that it
-    /// returns, the first answer counts.
+    /// It runs in the scope whose request it answers, on a background queue or, by ``MockTransport``, where the request is subscribed to. It may
+    /// stub, reset and send requests. Of a sequence that it returns, the first answer counts.
     public static func handler(_ respond: @escaping @Sendable (RecordedRequest) throws -> StubResponse) -> StubResponse {
         StubResponse(.handler(respond))
     }

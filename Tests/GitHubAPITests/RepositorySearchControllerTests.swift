@@ -100,7 +100,7 @@ struct RepositorySearchControllerTests {
         #expect(!controller.state.hasNextPage)
     }
 
-    @Test("Pages end where GitHub's search does, at 1,000 results", arguments: [(100, 10), (30, 34), (1_000, 10), (0, 1_000)])
+    @Test("Pages end where GitHub's search does, at 1,000 results", arguments: [(100, 10), (30, 34), (1_000, 10)])
     func limit(perPage: Int, pages: Int) async {
         let controller = RepositorySearchController(provider: server.provider, perPage: perPage)
         controller.search("swift")
@@ -110,6 +110,12 @@ struct RepositorySearchControllerTests {
             await answer(server.queries.count - 1, ["\(server.queries.count)"], of: 1_000_000)
         }
         #expect(server.queries.count == pages)
+    }
+
+    @Test("A page has from 1 to 100 results, as GitHub has it", arguments: [(0, 1), (-1, 1), (101, 100)])
+    func pageSize(perPage: Int, asked: Int) {
+        RepositorySearchController(provider: server.provider, perPage: perPage).search("swift")
+        #expect(server.queries == ["q=swift&page=1&per_page=\(asked)"])
     }
 
     @Test("An error keeps what was there, and the next try takes it away")

@@ -162,6 +162,20 @@ struct StubTests {
         _ = try await provider.request(Get(path: "/a")).value
     }
 
+    @Test("MockTransport answers before subscribe returns, so that a retry is tested in virtual time")
+    func virtualTime() {
+        MockURLProtocol.stub(.get, "/a", respond: .sequence([.status(503), .status(503), .status(200)]))
+        let scheduler = TestScheduler()
+        let provider = DefaultAPIProvider(transport: MockTransport(), middlewares: [RetryMiddleware(scheduler: scheduler)])
+        let log = Log<String>()
+        let subscription = provider.request(Get(path: "/a")).subscribe(
+            onSuccess: { _ in log.append("success") }, onFailure: { log.append("\($0)") })
+        #expect(MockURLProtocol.requests.count == 1)
+        scheduler.run()
+        #expect(log.entries == ["success"])
+        subscription.dispose()
+    }
+
     @Test("A recorded request knows the stub that answered it")
     func recorded() async throws {
         let stub = MockURLProtocol.stub(
