@@ -25,7 +25,7 @@ public struct BodyMatcher: Sendable {
 
     /// `application/x-www-form-urlencoded` with these parameters and no others. The order counts among those of one name.
     public static func form(_ parameters: QueryParameters) -> BodyMatcher {
-        let expected = parameters.items.map { URLQueryItem(name: $0.name, value: $0.value) }
+        let expected = parameters.queryItems
         return BodyMatcher {
             [URLQueryItem](form: $0).byName == expected.byName
         } explain: {
@@ -75,6 +75,10 @@ extension Data {
     }
 }
 
+extension QueryParameters {
+    var queryItems: [URLQueryItem] { items.map { URLQueryItem(name: $0.name, value: $0.value) } }
+}
+
 extension [URLQueryItem] {
     fileprivate init(form body: Data) {
         self = String(decoding: body, as: UTF8.self).split(separator: "&").map { item in
@@ -84,6 +88,9 @@ extension [URLQueryItem] {
     }
 
     fileprivate var byName: [String: [String?]] { Dictionary(grouping: self, by: \.name).mapValues { $0.map(\.value) } }
+
+    /// Each name once, in the order in which they come.
+    var names: [String] { map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 
     /// The items with secrets masked.
     var shown: String { map { "\($0.name)=\($0.shownValue)" }.joined(separator: "&") }

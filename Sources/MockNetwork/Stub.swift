@@ -42,10 +42,9 @@ public struct Stub: Sendable {
         isOptional: Bool, place: Place, response: StubResponse
     ) {
         let pattern = URLPattern(url)
-        let items = pattern.query + (query?.items ?? []).map { URLQueryItem(name: $0.name, value: $0.value) }
-        let names = items.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let items = pattern.query + (query?.queryItems ?? [])
         let methodMatcher = method.map { [Matcher.method($0)] } ?? []
-        let queryMatchers = names.map { name in Matcher.query(name, items.filter { $0.name == name }.map { $0.value ?? "" }) }
+        let queryMatchers = items.names.map { name in Matcher.query(name, items.filter { $0.name == name }.map { $0.value ?? "" }) }
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
         self.init(
             line: "\(method?.rawValue ?? "any method") \(pattern.pathAndOrigin)\(items.isEmpty ? "" : "?" + items.shown)",

@@ -95,9 +95,8 @@ extension Incoming {
         // Without its origin a path that begins with two slashes would begin with a host.
         let origin = path.hasPrefix("//") ? target.origin.map { "\($0)" } ?? "" : ""
         let url = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A"))).debugDescription
-        let names = target.query.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         let secrets = Set(target.query.filter { $0.shownValue != $0.value }.map(\.name))
-        let items = names.filter { !secrets.contains($0) }.map { name in
+        let items = target.query.names.filter { !secrets.contains($0) }.map { name in
             let values = target.values(of: name).map(\.debugDescription)
             return "\(name.debugDescription): \(values.count == 1 ? values[0] : "[\(values.joined(separator: ", "))]")"
         }

@@ -29,11 +29,6 @@ struct RaceTests {
         }
     }
 
-    private struct Get: APIRequest {
-        typealias Response = String
-        var baseURL = example
-    }
-
     @Test("Against the mock: no event after dispose, and every subscription ends once", .mockNetwork, arguments: Kind.allCases)
     func mock(kind: Kind) async throws {
         MockURLProtocol.requestHandler = { request in

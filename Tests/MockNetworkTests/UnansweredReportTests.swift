@@ -26,10 +26,8 @@ struct UnansweredReportTests {
                 .get, "/repos/apple/swift/issues", times: 1, fileID: "GitHubTests/IssuesTests.swift", line: 15, respond: .status(200))
             _ = try? await DefaultAPIProvider(transport: MockTransport()).request(request).value
         }
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let file = root.appendingPathComponent("Sources/MockNetwork/MockNetwork.docc/WhenARequestHasNoAnswer.md")
-        let article = try String(contentsOf: file, encoding: .utf8)
-        #expect(article.contains("```\n\(report)\n```\n"), "\(report)")
+        let article = try PackageFile("Sources/MockNetwork/MockNetwork.docc/WhenARequestHasNoAnswer.md")
+        #expect(article.text.contains("```\n\(report)\n```\n"), "\(report)")
     }
 
     @Test("It says what is expected and what was got, with secrets left out")

@@ -42,11 +42,13 @@ extension URLSessionConfiguration {
     }
 }
 
+private let timeouts = ConcurrentDispatchQueueScheduler(qos: .default)
+
 extension Single {
     /// Fails as a session does when the whole response has not come in time.
     func failing(after timeout: DispatchTimeInterval?, _ request: URLRequest) -> Single {
         guard let timeout else { return self }
-        return self.timeout(timeout, scheduler: ConcurrentDispatchQueueScheduler(qos: .default))
+        return self.timeout(timeout, scheduler: timeouts)
             .mapError { $0 is RxError ? APIError.transport(request, underlying: URLError(.timedOut)) : $0 }
     }
 }
