@@ -1,15 +1,10 @@
 public import APIProvider
-public import Foundation
 
-/// Exchanges the code of a sign-in for an access token: `POST /login/oauth/access_token` on the OAuth host.
+/// Exchanges the code of a sign-in for an access token: `POST /login/oauth/access_token`.
 ///
-/// GitHub answers a bad code with status 200 and an error object: that fails with ``GitHubOAuthError``.
+/// Send it by a provider whose base URL is ``GitHub/oauthURL``. GitHub answers a bad code with status 200 and an error object: that fails
+/// with ``GitHubOAuthError``.
 public struct AccessTokenRequest: APIRequest {
-    /// The token.
-    public typealias Response = AccessToken
-
-    /// The OAuth host.
-    public let baseURL: URL
     private let clientID: String
     private let clientSecret: String
     private let code: String
@@ -22,28 +17,22 @@ public struct AccessTokenRequest: APIRequest {
     ///   - clientSecret: The app's secret.
     ///   - code: What the user's browser brought back from signing in.
     ///   - redirectURI: The callback URL that the sign-in was started with.
-    ///   - baseURL: The OAuth host.
-    public init(clientID: String, clientSecret: String, code: String, redirectURI: String? = nil, baseURL: URL = GitHub.oauthURL) {
+    public init(clientID: String, clientSecret: String, code: String, redirectURI: String? = nil) {
         self.clientID = clientID
         self.clientSecret = clientSecret
         self.code = code
         self.redirectURI = redirectURI
-        self.baseURL = baseURL
     }
 
-    /// `POST`
-    public var method: HTTPMethod { .post }
-    /// `/login/oauth/access_token`
-    public var path: RequestPath { "/login/oauth/access_token" }
-    /// The client and the code, as a form.
-    public var body: HTTPBody? {
-        .form(["client_id": clientID, "client_secret": clientSecret, "code": code, "redirect_uri": redirectURI])
-    }
-
-    /// Throws ``GitHubOAuthError`` for an error object, though its status is 200.
-    public func validate(_ response: APIResponse) throws {
-        guard 200...299 ~= response.statusCode else { throw APIError.unacceptableStatus(response) }
-        if let error = try? response.decode(GitHubOAuthError.self) { throw error }
+    /// `POST /login/oauth/access_token`, with the client and the code as a form.
+    public var endpoint: Endpoint<AccessToken> {
+        Endpoint(
+            .post, "/login/oauth/access_token",
+            body: .form(["client_id": clientID, "client_secret": clientSecret, "code": code, "redirect_uri": redirectURI])
+        ).validating { response in
+            guard 200...299 ~= response.statusCode else { throw APIError.unacceptableStatus(response) }
+            if let error = try? response.decode(GitHubOAuthError.self) { throw error }
+        }
     }
 }
 
@@ -51,8 +40,8 @@ extension AccessTokenRequest: CustomStringConvertible, CustomReflectable {
     /// The type alone: the secret and the code are left out.
     public var description: String { "AccessTokenRequest" }
 
-    /// Shows the OAuth host alone, also in a `dump`.
-    public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL]) }
+    /// Shows nothing, also in a `dump`.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// What opens the API for a user.

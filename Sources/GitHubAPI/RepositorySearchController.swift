@@ -1,11 +1,11 @@
 public import APIProvider
-public import Foundation
+import Foundation
 import MiniRx
 
 /// Stands between a search field and a provider: the newest search counts, and pages are added as they are asked for.
 ///
 /// ```swift
-/// let controller = RepositorySearchController(provider: DefaultAPIProvider())
+/// let controller = RepositorySearchController(provider: DefaultAPIProvider(baseURL: GitHub.apiURL))
 /// controller.onChange = { [weak self] state in self?.show(state) }
 /// controller.search("swift")   // from the search field
 /// controller.loadNextPage()    // at the end of the list
@@ -26,10 +26,9 @@ public final class RepositorySearchController {
         public internal(set) var isLoading = false
         /// Why the last search or next page failed. What was there before stays.
         public internal(set) var error: (any Error)?
-        /// How many pages have come.
-        var pages = 0
-        /// Whether ``RepositorySearchController/loadNextPage()`` finds more. GitHub's search gives at most the first 1,000 results.
-        public internal(set) var hasNextPage = false
+        /// Whether ``RepositorySearchController/loadNextPage()`` finds more.
+        public var hasNextPage: Bool { nextPage != nil }
+        var nextPage: URL?
     }
 
     /// What there is now.
@@ -39,7 +38,6 @@ public final class RepositorySearchController {
 
     private let provider: any APIProvider
     private let perPage: Int
-    private let baseURL: URL
     private let current = SerialDisposable()
 
     /// A controller that has searched for nothing yet.
@@ -47,11 +45,9 @@ public final class RepositorySearchController {
     /// - Parameters:
     ///   - provider: What sends the requests.
     ///   - perPage: How many repositories a page has, from 1 to 100.
-    ///   - baseURL: Where the API is.
-    public init(provider: any APIProvider, perPage: Int = 30, baseURL: URL = GitHub.apiURL) {
+    public init(provider: any APIProvider, perPage: Int = 30) {
         self.provider = provider
         self.perPage = min(max(perPage, 1), 100)
-        self.baseURL = baseURL
     }
 
     deinit { current.dispose() }
@@ -59,40 +55,37 @@ public final class RepositorySearchController {
     /// Searches for `text`, without the white space around it, in place of any search before. Blank text clears all.
     public func search(_ text: String) {
         let keyword = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard keyword.isEmpty else { return load(keyword, page: 1) }
+        guard keyword.isEmpty else { return load(keyword, SearchRequest(keyword: keyword, perPage: perPage).endpoint, after: []) }
         current.disposable = Disposables.create()
         change(to: State())
     }
 
     /// Loads the page after those that are there, and appends it. Does nothing while something is loading, or when there is no more.
     public func loadNextPage() {
-        guard state.hasNextPage, !state.isLoading else { return }
-        load(state.keyword, page: state.pages + 1)
+        guard let nextPage = state.nextPage, !state.isLoading else { return }
+        load(state.keyword, Endpoint(.get, .url(nextPage)).gitHub, after: state.repositories)
     }
 
-    private func load(_ keyword: String, page: Int) {
+    private func load(_ keyword: String, _ endpoint: Endpoint<SearchResponse>, after shown: [Repository]) {
         let subscription = SerialDisposable()
         current.disposable = subscription
         var loading = state
         (loading.isLoading, loading.error) = (true, nil)
         change(to: loading)
         guard !subscription.isDisposed else { return }  // `onChange` has asked for something else.
-        subscription.disposable = provider.request(SearchRequest(keyword: keyword, page: page, perPage: perPage, baseURL: baseURL))
+        subscription.disposable = provider.request(endpoint.page)
             .observe(on: MainActor.shared)
             .subscribe(
                 with: self,
-                onSuccess: { $0.show($1, keyword, page: page) },
+                onSuccess: { $0.show($1, keyword, after: shown) },
                 onFailure: { $0.show($1) })
     }
 
-    private func show(_ response: SearchResponse, _ keyword: String, page: Int) {
+    private func show(_ page: GitHubPage<SearchResponse>, _ keyword: String, after shown: [Repository]) {
         // What moves up while pages are loaded comes a second time.
         var known = Set<Repository.ID>()
-        let repositories = ((page == 1 ? [] : state.repositories) + response.items).filter { known.insert($0.id).inserted }
-        let hasNextPage = !response.items.isEmpty && page * perPage < min(response.totalCount, 1_000)
-        change(
-            to: State(
-                keyword: keyword, repositories: repositories, totalCount: response.totalCount, pages: page, hasNextPage: hasNextPage))
+        let repositories = (shown + page.value.items).filter { known.insert($0.id).inserted }
+        change(to: State(keyword: keyword, repositories: repositories, totalCount: page.value.totalCount, nextPage: page.next))
     }
 
     private func show(_ error: any Error) {

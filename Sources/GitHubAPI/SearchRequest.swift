@@ -1,13 +1,7 @@
 public import APIProvider
-public import Foundation
 
 /// Searches repositories: `GET /search/repositories`.
-public struct SearchRequest: GitHubRequest {
-    /// One page of what was found.
-    public typealias Response = SearchResponse
-
-    /// Where the API is.
-    public let baseURL: URL
+public struct SearchRequest: APIRequest {
     private let keyword: String
     private let page: Int
     private let perPage: Int
@@ -18,18 +12,16 @@ public struct SearchRequest: GitHubRequest {
     ///   - keyword: What to search for, in GitHub's search syntax.
     ///   - page: The page, from 1.
     ///   - perPage: How many repositories a page has, at most 100.
-    ///   - baseURL: Where the API is.
-    public init(keyword: String, page: Int = 1, perPage: Int = 30, baseURL: URL = GitHub.apiURL) {
+    public init(keyword: String, page: Int = 1, perPage: Int = 30) {
         self.keyword = keyword
         self.page = page
         self.perPage = perPage
-        self.baseURL = baseURL
     }
 
-    /// `/search/repositories`
-    public var path: RequestPath { "/search/repositories" }
-    /// The keyword and the page.
-    public var query: QueryParameters { ["q": keyword, "page": page, "per_page": perPage] }
+    /// `GET /search/repositories?q=…&page=…&per_page=…`
+    public var endpoint: Endpoint<SearchResponse> {
+        Endpoint(.get, "/search/repositories", query: ["q": keyword, "page": page, "per_page": perPage]).gitHub
+    }
 }
 
 /// One page of the repositories that a search has found.

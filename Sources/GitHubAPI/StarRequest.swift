@@ -1,45 +1,31 @@
 public import APIProvider
-public import Foundation
 
 /// Stars a repository: `PUT /user/starred/{owner}/{name}`, which is answered with 204.
-public struct StarRequest: GitHubRequest {
-    /// Nothing comes back.
-    public typealias Response = Void
-
-    /// Where the API is.
-    public let baseURL: URL
+public struct StarRequest: APIRequest {
     private let owner: String
     private let name: String
 
     /// Creates a request that stars `owner/name` for the user who is signed in.
-    public init(owner: String, name: String, baseURL: URL = GitHub.apiURL) {
+    public init(owner: String, name: String) {
         self.owner = owner
         self.name = name
-        self.baseURL = baseURL
     }
 
-    /// `PUT`
-    public var method: HTTPMethod { .put }
-    /// `/user/starred/{owner}/{name}`
-    public var path: RequestPath { "/user/starred/\(owner)/\(name)" }
+    /// `PUT /user/starred/{owner}/{name}`
+    public var endpoint: Endpoint<Void> { Endpoint(.put, "/user/starred/\(owner)/\(name)").gitHub }
 }
 
 /// Takes the star from a repository: `DELETE /user/starred/{owner}/{name}`, which is answered with 204.
-public struct UnstarRequest: GitHubRequest {
-    /// Nothing comes back.
-    public typealias Response = Void
-
-    private let star: StarRequest
+public struct UnstarRequest: APIRequest {
+    private let owner: String
+    private let name: String
 
     /// Creates a request that takes the star of the user who is signed in from `owner/name`.
-    public init(owner: String, name: String, baseURL: URL = GitHub.apiURL) {
-        star = StarRequest(owner: owner, name: name, baseURL: baseURL)
+    public init(owner: String, name: String) {
+        self.owner = owner
+        self.name = name
     }
 
-    /// Where the API is.
-    public var baseURL: URL { star.baseURL }
-    /// `DELETE`
-    public var method: HTTPMethod { .delete }
-    /// `/user/starred/{owner}/{name}`
-    public var path: RequestPath { star.path }
+    /// `DELETE /user/starred/{owner}/{name}`
+    public var endpoint: Endpoint<Void> { Endpoint(.delete, "/user/starred/\(owner)/\(name)").gitHub }
 }

@@ -2,22 +2,14 @@ public import APIProvider
 public import Foundation
 
 /// Asks for a user: `GET /users/{login}`, or `GET /user` for the one who is signed in.
-public struct UserRequest: GitHubRequest {
-    /// The user.
-    public typealias Response = User
-
-    /// Where the API is.
-    public let baseURL: URL
+public struct UserRequest: APIRequest {
     private let login: String?
 
     /// Creates a request for the user `login`; without one, for the user who is signed in.
-    public init(login: String? = nil, baseURL: URL = GitHub.apiURL) {
-        self.login = login
-        self.baseURL = baseURL
-    }
+    public init(login: String? = nil) { self.login = login }
 
-    /// `/users/{login}` or `/user`
-    public var path: RequestPath { login.map { "/users/\($0)" } ?? "/user" }
+    /// `GET /users/{login}` or `GET /user`
+    public var endpoint: Endpoint<User> { Endpoint(.get, login.map { "/users/\($0)" } ?? "/user").gitHub }
 }
 
 /// A user. What GitHub documents as nullable is optional.

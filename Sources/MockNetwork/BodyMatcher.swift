@@ -12,7 +12,13 @@ public struct BodyMatcher: Sendable {
     /// A `String` is a JSON string, and not the JSON that it may hold. Values of several types need an `Encodable` struct.
     /// JSON that is nested more than 100 deep matches nothing.
     public static func json(_ value: some Encodable) -> BodyMatcher {
-        let expected = Result { try JSONEncoder.sorting.encode(value) }
+        json(Result { try JSONEncoder.sorting.encode(value) })
+    }
+
+    /// JSON that means the same as `text`, which is JSON: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
+    public static func json(text: String) -> BodyMatcher { json(.success(Data(text.utf8))) }
+
+    private static func json(_ expected: Result<Data, any Error>) -> BodyMatcher {
         let tree = try? JSONTree(expected.get())
         return BodyMatcher {
             tree != nil && tree == (try? JSONTree($0))
@@ -25,7 +31,7 @@ public struct BodyMatcher: Sendable {
 
     /// `application/x-www-form-urlencoded` with these parameters and no others. The order counts among those of one name.
     public static func form(_ parameters: QueryParameters) -> BodyMatcher {
-        let expected = parameters.queryItems
+        let expected = Array(parameters)
         return BodyMatcher {
             [URLQueryItem](form: $0).byName == expected.byName
         } explain: {
@@ -75,12 +81,8 @@ extension Data {
     }
 }
 
-extension QueryParameters {
-    var queryItems: [URLQueryItem] { items.map { URLQueryItem(name: $0.name, value: $0.value) } }
-}
-
 extension [URLQueryItem] {
-    fileprivate init(form body: Data) {
+    init(form body: Data) {
         self = String(decoding: body, as: UTF8.self).split(separator: "&").map { item in
             let name = item.prefix { $0 != "=" }
             return URLQueryItem(name: name.formDecoded, value: item[name.endIndex...].dropFirst().formDecoded)

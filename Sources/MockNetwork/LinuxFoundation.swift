@@ -38,7 +38,7 @@ extension MockURLProtocol {
         guard task is URLSessionDownloadTask else { return nil }
         return MockFailure(
             "Foundation on Linux cannot serve a download task from a protocol class such as MockURLProtocol: use a data task, or "
-                + "DefaultAPIProvider's download(_:to:).")
+                + "an Endpoint(…, downloadingTo:) by a DefaultAPIProvider.")
         #else
         return nil
         #endif

@@ -59,6 +59,11 @@ extension Matcher {
         }
     }
 
+    /// All of `items`, among others.
+    static func queries(_ items: [URLQueryItem]) -> [Matcher] {
+        items.names.map { name in .query(name, items.filter { $0.name == name }.map { $0.value ?? "" }) }
+    }
+
     static func header(_ name: String, _ value: String) -> Matcher {
         Matcher {
             $0.request.headers[name] == value

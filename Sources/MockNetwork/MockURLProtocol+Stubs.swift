@@ -1,4 +1,5 @@
 public import APIProvider
+public import Foundation
 
 // An answer for some requests. The statics act on the scope of the current task; called on the class that `current` returned, on that scope.
 extension MockURLProtocol {
@@ -50,6 +51,54 @@ extension MockURLProtocol {
             Stub(
                 nil, url, query: query, headers: headers, body: body, times: times, isOptional: isOptional,
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+    }
+
+    /// Answers the requests that `request` sends: those with its method, path, query and body.
+    ///
+    /// ```swift
+    /// MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
+    /// MockURLProtocol.stub(.user("octocat"), times: 1, respond: .status(404))
+    /// ```
+    ///
+    /// It is for any host and any base path, unless the path of the endpoint is a URL or you give a `baseURL`: the request for `/user` is
+    /// also answered when it is sent to `/v3/user`. A stub whose whole path is that of a request comes first.
+    ///
+    /// Bodies of JSON and forms are compared by what they mean, and others by their bytes. The items of the query may have others beside them.
+    /// A request that cannot be sent fails no call: the reports say what is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - request: Says which requests are answered.
+    ///   - baseURL: The base URL of the provider, for this one alone.
+    ///   - times: How many requests it answers; `nil` is any number. With 0, one that comes fails as with a stub that is used up.
+    ///   - isOptional: Whether it may go unused.
+    ///   - fileID: Where the stub is, for reports.
+    ///   - filePath: Where the stub is, for reports.
+    ///   - line: Where the stub is, for reports.
+    ///   - column: Where the stub is, for reports.
+    ///   - response: What is answered.
+    @discardableResult
+    public static func stub<Response>(
+        _ request: some APIRequest<Response>, baseURL: URL? = nil, times: Int? = nil, isOptional: Bool = false,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column, respond response: StubResponse
+    ) -> Stub {
+        scope.add(
+            Stub(
+                request, baseURL: baseURL, times: times, isOptional: isOptional,
+                place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+    }
+
+    /// Answers the requests that `request` sends with a value: `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
+    ///
+    /// The value is sent as JSON, with status 200. The parameters are those of
+    /// ``stub(_:baseURL:times:isOptional:fileID:filePath:line:column:respond:)-(_,_,_,_,_,_,_,_,StubResponse)``.
+    @discardableResult
+    public static func stub<Response: Encodable>(
+        _ request: some APIRequest<Response>, baseURL: URL? = nil, times: Int? = nil, isOptional: Bool = false,
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column, respond value: Response
+    ) -> Stub {
+        stub(
+            request, baseURL: baseURL, times: times, isOptional: isOptional, fileID: fileID, filePath: filePath, line: line, column: column,
+            respond: .json(value))
     }
 
     /// The requests that have come, in order.

@@ -18,15 +18,20 @@ public struct Stub: Sendable {
     private final class Definition: Sendable {
         let line: String
         let matchers: [Matcher]
+        let exactPath: Matcher?
         let times: Int
         let isOptional: Bool
         let place: Place
         let response: StubResponse
         let problem: String?
 
-        init(line: String, matchers: [Matcher], times: Int, isOptional: Bool, place: Place, response: StubResponse, problem: String?) {
+        init(
+            line: String, matchers: [Matcher], exactPath: Matcher?, times: Int, isOptional: Bool, place: Place, response: StubResponse,
+            problem: String?
+        ) {
             self.line = line
             self.matchers = matchers
+            self.exactPath = exactPath
             self.times = times
             self.isOptional = isOptional
             self.place = place
@@ -42,28 +47,31 @@ public struct Stub: Sendable {
         isOptional: Bool, place: Place, response: StubResponse
     ) {
         let pattern = URLPattern(url)
-        let items = pattern.query + (query?.queryItems ?? [])
+        let items = pattern.query + (query ?? [:])
         let methodMatcher = method.map { [Matcher.method($0)] } ?? []
-        let queryMatchers = items.names.map { name in Matcher.query(name, items.filter { $0.name == name }.map { $0.value ?? "" }) }
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
         self.init(
             line: "\(method?.rawValue ?? "any method") \(pattern.pathAndOrigin)\(items.isEmpty ? "" : "?" + items.shown)",
-            matchers: methodMatcher + pattern.matchers + queryMatchers + headerMatchers + (body.map { [.body($0)] } ?? []),
+            matchers: methodMatcher + pattern.matchers + Matcher.queries(items) + headerMatchers + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
             problem: pattern.problem.map { "its URL can match no request, because \($0)" })
     }
 
     init(
-        line: String, matchers: [Matcher], times: Int = .max, isOptional: Bool, place: Place, response: StubResponse,
-        problem: String? = nil
+        line: String, matchers: [Matcher], exactPath: Matcher? = nil, times: Int = .max, isOptional: Bool, place: Place,
+        response: StubResponse, problem: String? = nil
     ) {
         definition = Definition(
-            line: line, matchers: matchers, times: times, isOptional: isOptional, place: place, response: response, problem: problem)
+            line: line, matchers: matchers, exactPath: exactPath, times: times, isOptional: isOptional, place: place, response: response,
+            problem: problem)
     }
 
     func matches(_ request: Incoming) -> Bool {
         problem == nil && definition.matchers.allSatisfy { $0.matches(request) }
     }
+
+    /// Whether no base path stands before the path of a request that this stub matches.
+    func isExact(for request: Incoming) -> Bool { definition.exactPath?.matches(request) ?? true }
 
     /// What keeps `request` from being answered by this stub.
     func mismatches(with request: Incoming) -> [Matcher.Mismatch] {

@@ -52,10 +52,14 @@ struct URLPattern {
 }
 
 extension Matcher {
-    fileprivate static func path(_ pattern: [String?]) -> Matcher {
+    /// - Parameters:
+    ///   - pattern: The segments; `nil` is any one segment that is not empty.
+    ///   - mayFollowBasePath: Whether other segments may stand before these.
+    static func path(_ pattern: [String?], mayFollowBasePath: Bool = false) -> Matcher {
         Matcher { incoming in
-            incoming.target.segments.count == pattern.count
-                && zip(pattern, incoming.target.segments).allSatisfy(matches)
+            let segments = incoming.target.segments
+            return (mayFollowBasePath ? segments.count >= pattern.count : segments.count == pattern.count)
+                && zip(pattern, segments.suffix(pattern.count)).allSatisfy(matches)
         } explain: { incoming in
             let segments = incoming.target.segments
             let same = zip(pattern, segments).reduce(0) { $0 + likeness($1.0, $1.1) }

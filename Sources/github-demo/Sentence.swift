@@ -8,7 +8,7 @@ extension Error {
         guard case .unacceptableStatus(let response)? = self as? APIError else {
             return ((self as? any LocalizedError)?.errorDescription ?? "\(self)").printable
         }
-        if let limit = GitHubRateLimit(response, now: now) {
+        if let limit = GitHubRateLimit.exceeded(by: response, now: now) {
             return "GitHub answers no more requests for now (\(response.statusCode)); try again \(limit.reset.wait(from: now))."
         }
         guard let refusal = try? response.decode(GitHubError.self) else { return "\(self)".printable }

@@ -5,31 +5,33 @@ import GitHubAPI
 import MiniRx
 import MockNetwork
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// One run of a command: what it asks, and what it prints of the answer.
 struct Session {
     private let arguments: Arguments
     private let provider: any APIProvider
-    private let apiURL: URL
-    private let oauthURL: URL
     private let source: String
 
     init(_ arguments: Arguments) throws {
         self.arguments = arguments
-        apiURL = arguments.baseURL ?? GitHub.apiURL
-        oauthURL = arguments.baseURL ?? GitHub.oauthURL
+        let baseURL = arguments.baseURL ?? (arguments.command == .login ? GitHub.oauthURL : GitHub.apiURL)
+        let configuration: URLSessionConfiguration
         if arguments.isLive {
-            provider = DefaultAPIProvider(configuration: .ephemeral, middlewares: arguments.middlewares)
+            configuration = .ephemeral
             source = "From \(arguments.baseURL?.host ?? "GitHub")."
         } else if let file = arguments.replay {
             try MockURLProtocol.replay(har: file)
-            provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration, middlewares: arguments.middlewares)
+            configuration = MockURLProtocol.configuration
             source = "From \(file.lastPathComponent.printable), without the network."
         } else {
-            let fixture = arguments.fixture
-            MockURLProtocol.responseWithDTO(type: fixture)
-            provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration, middlewares: arguments.middlewares)
-            source = "From the bundled fixture \(fixture.fileName).json, whatever is asked; --live asks GitHub."
+            MockURLProtocol.responseWithDTO(type: arguments.fixture)
+            configuration = MockURLProtocol.configuration
+            source = "Sample data (\(arguments.fixture.fileName).json). Use --live to ask GitHub."
         }
+        provider = DefaultAPIProvider(baseURL: baseURL, configuration: configuration, middlewares: arguments.middlewares)
     }
 
     func run() async throws {
@@ -37,22 +39,21 @@ struct Session {
         let (operand, page, perPage) = (arguments.operand ?? "", arguments.page, arguments.perPage)
         switch arguments.command {
         case .search:
-            try await show(SearchRequest(keyword: operand, page: page, perPage: perPage, baseURL: apiURL)) { response in
+            try await show(SearchRequest(keyword: operand, page: page, perPage: perPage)) { response in
                 (
                     Table(response.items).text(for: output),
                     "\(response.items.count) of \(response.totalCount) repositories for \"\(operand.printable)\"."
                 )
             }
         case .user:
-            try await show(UserRequest(login: arguments.operand, baseURL: apiURL)) { (Table($0).text(for: output), nil) }
+            try await show(UserRequest(login: arguments.operand)) { (Table($0).text(for: output), nil) }
         case .starred:
-            try await show(StarredRequest(login: operand, page: page, perPage: perPage, baseURL: apiURL)) { repositories in
+            try await show(StarredRequest(login: operand, page: page, perPage: perPage)) { repositories in
                 (Table(repositories).text(for: output), "\(repositories.count) repositories that \(operand.printable) has starred.")
             }
         case .login:
             let request = AccessTokenRequest(
-                clientID: arguments.clientID ?? "", clientSecret: arguments.clientSecret ?? "", code: arguments.code ?? "",
-                baseURL: oauthURL)
+                clientID: arguments.clientID ?? "", clientSecret: arguments.clientSecret ?? "", code: arguments.code ?? "")
             try await show(request, json: { token, _ in try JSONEncoder.sorted.encode(["scope": token.scope, "token_type": token.type]) }) {
                 (nil, "Signed in: a \($0.type.printable) token of \($0.value.count) characters that allows \($0.scope.printable).")
             }
@@ -60,22 +61,27 @@ struct Session {
     }
 
     /// Prints what `text` makes of the answer, a table and a note, or as JSON what `json` makes of it: by default the body as it came.
-    private func show<Request: APIRequest>(
-        _ request: Request, json: (Request.Response, Data) throws -> Data = { $1 },
-        text: (Request.Response) -> (table: String?, note: String?)
+    private func show<Response>(
+        _ request: some APIRequest<Response>, json: (Response, Data) throws -> Data = { $1 },
+        text: (Response) -> (table: String?, note: String?)
     ) async throws {
-        let answer = try await provider.request(KeepingBody(base: request))
+        let answer = try await provider.request(request.endpoint.withResponse())
             .mapError { MockURLProtocol.unmatchedRequests.isEmpty ? $0 : NotRecorded(file: arguments.replay) }
             .value
         guard !arguments.isJSON else {
             if !arguments.isLive { try Output.error.print(Output.error.dim(source)) }
-            let document = String(decoding: try json(answer.value, answer.body), as: UTF8.self)
+            let document = String(decoding: try json(answer.value, answer.response.data), as: UTF8.self)
             return try Output.standard.print(document.hasSuffix("\n") ? String(document.dropLast()) : document)
         }
         let (table, note) = text(answer.value)
-        let lines = (table.map { [$0, ""] } ?? []) + [Output.standard.dim([note, source].compactMap { $0 }.joined(separator: " "))]
+        let limit = arguments.isLive ? GitHubRateLimit(answer.response)?.sentence : nil
+        let lines = (table.map { [$0, ""] } ?? []) + [Output.standard.dim([note, source, limit].compactMap { $0 }.joined(separator: " "))]
         try Output.standard.print(lines.joined(separator: "\n"))
     }
+}
+
+extension GitHubRateLimit {
+    fileprivate var sentence: String { "\(remaining) more requests are answered until \(reset.formatted(.iso8601))." }
 }
 
 extension Arguments {

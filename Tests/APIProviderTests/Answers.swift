@@ -10,7 +10,7 @@ import FoundationNetworking
 /// What stands behind a middleware in a test: it gives the answers that the test lists, the last one again and again.
 final class Answers: Sendable {
     enum Answer: Sendable {
-        case status(Int, headers: [String: String] = [:], body: String = "")
+        case status(Int, headers: HTTPHeaders = [:], body: String = "")
         case error(any Error)
     }
 
@@ -28,22 +28,12 @@ final class Answers: Sendable {
                 self.log.append(request)
                 switch self.answers[min(self.log.count, self.answers.count) - 1] {
                 case .status(let status, let headers, let body):
-                    return .just(APIResponse(to: request, status: status, headers: headers, body: Data(body.utf8)))
+                    return .just(APIResponse(to: request, status: status, headers: headers, data: Data(body.utf8)))
                 case .error(let error):
                     return .error(error)
                 }
             }
         }
-    }
-}
-
-extension APIResponse {
-    init(to request: URLRequest, status: Int = 200, headers: [String: String] = [:], body: Data = Data()) {
-        guard let response = HTTPURLResponse(url: request.url ?? example, statusCode: status, httpVersion: nil, headerFields: headers)
-        else {
-            preconditionFailure("No response can be made for \(request).")
-        }
-        self.init(request: request, response: response, data: body)
     }
 }
 
@@ -54,5 +44,12 @@ extension URLRequest {
         httpMethod = method
         allHTTPHeaderFields = headers
         httpBody = body
+    }
+}
+
+extension Middleware {
+    /// Intercepts a request whose endpoint says nothing to middlewares.
+    func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+        intercept(request, options: RequestOptions(), next: next)
     }
 }

@@ -149,7 +149,7 @@ struct AuthenticationMiddlewareTests {
         _ = middleware.intercept(URLRequest("GET"), next: slow).subscribe { events.append($0) }
         _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(401), .status(200)).next).subscribe()
         #expect(refreshes.count == 1)
-        responses.send(.success(APIResponse(to: URLRequest("GET"), status: 401)))
+        responses.send(.success(APIResponse(to: URLRequest("GET", headers: ["Authorization": "Bearer same"]), status: 401)))
         #expect(statuses(events) == [200])
         #expect(sent.entries == ["Bearer same", "Bearer \(token)"])
         #expect(refreshes.count == 1)
@@ -292,7 +292,7 @@ struct AuthenticationMiddlewareTests {
         let middleware = AuthenticationMiddleware(token: "s3cret") { _ in .just("s3cret") }
         let sent = Answers(.status(200))
         _ = try await middleware.intercept(URLRequest("GET"), next: sent.next).value
-        let provider = DefaultAPIProvider(transport: AnyTransport { _ in .never() }, middlewares: [middleware])
+        let provider = DefaultAPIProvider(baseURL: example, transport: AnyTransport { _ in .never() }, middlewares: [middleware])
         for value in [middleware, provider, try #require(sent.requests.first).curlCommand()] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)

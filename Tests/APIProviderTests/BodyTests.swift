@@ -17,8 +17,8 @@ struct BodyTests {
         let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let file = folder.url("photo.jpg")
         try bytes.write(to: file)
-        let request = ProbeRequest<Empty>(baseURL: server.url, method: .put, body: .file(file, contentType: "image/jpeg"))
-        _ = try await DefaultAPIProvider(configuration: .ephemeral).request(request).value
+        let request = Endpoint<Empty>(.put, .url(server.url), body: .file(file, contentType: "image/jpeg"))
+        _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral).request(request).value
         #expect(server.requests.first?.body == bytes)
         #expect(server.requests.first?.headers["content-type"] == "image/jpeg")
     }
@@ -156,7 +156,7 @@ struct BodyTests {
     }
 
     private func sent(_ body: HTTPBody) throws -> URLRequest {
-        try ProbeRequest<Empty>(method: .post, body: body).urlRequest()
+        try Endpoint<Empty>(.post, "", body: body).urlRequest(relativeTo: example)
     }
 
     private func boundary(of request: URLRequest) throws -> String {

@@ -27,7 +27,7 @@ struct CookieTests {
     private func cookies(
         sentTo path: RequestPath = "", with headers: HTTPHeaders = [:], by provider: DefaultAPIProvider
     ) async throws -> String {
-        try await provider.request(ProbeRequest<String>(baseURL: server.url, path: path, headers: headers)).value
+        try await provider.request(Endpoint<String>(.get, .url(server.url, path), headers: headers)).value
     }
 
     @Test("Stored cookies are sent, also on the way of a redirect")
@@ -52,8 +52,8 @@ struct CookieTests {
             connection.respond(headers: headers, body: request.headers["cookie"] ?? "none")
         }
         let provider = DefaultAPIProvider(configuration: configuration)
-        _ = try await provider.request(ProbeRequest<String>(baseURL: server.url, path: "/login")).value
-        let sent = try await provider.request(ProbeRequest<String>(baseURL: server.url, path: RequestPath(path))).value
+        _ = try await provider.request(Endpoint<String>(.get, .url(server.url, "/login"))).value
+        let sent = try await provider.request(Endpoint<String>(.get, .url(server.url, RequestPath(path)))).value
         #expect(sent == (isSent ? "a=1" : "none"))
     }
 
@@ -90,17 +90,10 @@ struct CookieTests {
 
     @Test("A request may do without cookies")
     func requestWithout() async throws {
-        struct Plain: APIRequest {
-            typealias Response = String
-            let baseURL: URL
-            func urlRequest() throws -> URLRequest {
-                var request = URLRequest(url: baseURL)
-                request.httpShouldHandleCookies = false
-                return request
-            }
-        }
         let provider = DefaultAPIProvider(configuration: configuration)
         _ = try await cookies(sentTo: "/login", by: provider)
-        #expect(try await provider.request(Plain(baseURL: server.url)).value == "none")
+        #expect(
+            try await provider.request(Endpoint<String>(.get, .url(server.url)).adapting { $0.httpShouldHandleCookies = false }).value
+                == "none")
     }
 }

@@ -221,20 +221,19 @@ struct CurlTests {
     @Test("A real curl sends what the provider sends", .enabled(if: Shell.hasCurl))
     fileprivate func sent() async throws {
         let server = try LoopbackServer { _, connection in connection.respond() }
-        let requests: [ProbeRequest<Empty>] = [
-            ProbeRequest(
-                baseURL: server.url, path: "/a/\("b c")", query: ["q": "[1-3]{x}'$"], headers: ["X-Empty": "", "X-A": "'\"$`\\é"]),
-            ProbeRequest(baseURL: server.url, method: .head),
-            ProbeRequest(baseURL: server.url, method: .post, body: .json(["a": "@it's\n\"$HOME\""])),
-            ProbeRequest(baseURL: server.url, method: .put, body: .data(Data(0...255), contentType: "application/octet-stream")),
-            ProbeRequest(baseURL: server.url, method: .patch, body: .form(["a b": "@c&d"])),
-            ProbeRequest(baseURL: server.url, method: .post),
-            ProbeRequest(baseURL: server.url, method: .put, body: .data(Data(), contentType: "a/b")),
+        let requests: [Endpoint<Empty>] = [
+            Endpoint(.get, .url(server.url, "/a/\("b c")"), query: ["q": "[1-3]{x}'$"], headers: ["X-Empty": "", "X-A": "'\"$`\\é"]),
+            Endpoint(.head, .url(server.url)),
+            Endpoint(.post, .url(server.url), body: .json(["a": "@it's\n\"$HOME\""])),
+            Endpoint(.put, .url(server.url), body: .data(Data(0...255), contentType: "application/octet-stream")),
+            Endpoint(.patch, .url(server.url), body: .form(["a b": "@c&d"])),
+            Endpoint(.post, .url(server.url)),
+            Endpoint(.put, .url(server.url), body: .data(Data(), contentType: "a/b")),
         ]
         let names = ["content-type", "content-length", "x-empty", "x-a", "accept"]
         for request in requests {
-            _ = try await DefaultAPIProvider(configuration: .ephemeral).request(request).value
-            try Shell(name: "sh").run(try request.urlRequest().curlCommand(revealingSecrets: true) + " --silent")
+            _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral).request(request).value
+            try Shell(name: "sh").run(try request.urlRequest(relativeTo: example).curlCommand(revealingSecrets: true) + " --silent")
             let pair = server.requests.suffix(2)
             #expect(pair.first?.method == pair.last?.method)
             #expect(pair.first?.target == pair.last?.target)

@@ -25,7 +25,7 @@ struct DownloadTests {
         let server = try LoopbackServer { _, connection in connection.respond(body: body) }
         try put("old")
         let log = Log<TransferProgress>()
-        let url = try await provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination, progress: log.append).value
+        let url = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress(log.append)).value
         #expect(url == destination)
         #expect(try content() == body)
         #expect(try folder.names == ["file.bin"])
@@ -42,9 +42,8 @@ struct DownloadTests {
             goOn.wait()
             connection.send(String(repeating: "b", count: 10_000))
         }
-        let single = provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination) { progress in
-            if progress.bytesReceived == 10_000 { arrived.yield() }
-        }
+        let single = provider.request(
+            Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress { if $0.bytesReceived == 10_000 { arrived.yield() } })
         async let url = single.value
         for await _ in hasArrived { break }
         let names = try folder.names
@@ -64,7 +63,7 @@ struct DownloadTests {
             connection.send("HTTP/1.1 \(status)\r\n\(status.hasPrefix("204") ? "" : "Content-Length: 0\r\n")Connection: close\r\n\r\n")
         }
         try put("old")
-        _ = try await provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination).value
+        _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).value
         #expect(try content().isEmpty)
         #expect(try folder.names == ["file.bin"])
     }
@@ -81,14 +80,10 @@ struct DownloadTests {
 
     @Test("A refused status that the request accepts succeeds with the destination as it was")
     func notModified() async throws {
-        struct Fresh: APIRequest {
-            typealias Response = Void
-            let baseURL: URL
-            func validate(_ response: APIResponse) throws { #expect(response.statusCode == 304) }
-        }
         let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n") }
         try put("old")
-        _ = try await provider.download(Fresh(baseURL: server.url), to: destination).value
+        let request = Endpoint(.get, .url(server.url), downloadingTo: destination).validating { #expect($0.statusCode == 304) }
+        _ = try await provider.request(request).value
         #expect(try content() == "old")
     }
 
@@ -98,7 +93,7 @@ struct DownloadTests {
             guard request.target == "/start" else { return connection.respond(body: "there") }
             connection.respond("302 Found", headers: ["Location": "/end"], body: "moved")
         }
-        _ = try await provider.download(ProbeRequest<Empty>(baseURL: server.url, path: "/start"), to: destination).value
+        _ = try await provider.request(Endpoint(.get, .url(server.url, "/start"), downloadingTo: destination)).value
         #expect(try content() == "there")
         #expect(try folder.names == ["file.bin"])
     }
@@ -132,7 +127,7 @@ struct DownloadTests {
 
     enum Place: String, CaseIterable { case missingFolder, folder, web, longName }
 
-    @Test("A destination that cannot be written says why, whatever the transport", arguments: Place.allCases, [true, false])
+    @Test("A destination that cannot be written says why, and if that is known before, nothing is sent", arguments: Place.allCases, [true, false])
     func destinations(place: Place, isStreaming: Bool) async throws {
         let server = try LoopbackServer { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody")
@@ -151,7 +146,12 @@ struct DownloadTests {
             }
         let error = try await failure(server.url, to: destination, by: provider)
         #expect((error.underlying as? CocoaError)?.code == code)
-        #expect(error.description == "GET \(server.url) failed: the file cannot be written to \(reason).")
+        if place == .longName {
+            #expect(error.description == "GET \(server.url) failed: the file cannot be written to \(reason).")
+        } else {
+            #expect(error.description == "The request was not sent: its response cannot be saved (the file cannot be written to \(reason)).")
+            #expect(server.requests.isEmpty)
+        }
         #expect(try folder.names.isEmpty)
     }
 
@@ -166,7 +166,7 @@ struct DownloadTests {
         let error = try await failure(server.url, by: provider)
         #expect(error.response?.data == Data("/".utf8))
         #expect(try content() == "old")
-        _ = try await provider.download(ProbeRequest<Empty>(baseURL: server.url, path: "/ok"), to: destination).value
+        _ = try await provider.request(Endpoint(.get, .url(server.url, "/ok"), downloadingTo: destination)).value
         #expect(try content() == "/ok")
         #expect(try folder.names == ["file.bin"])
     }
@@ -176,7 +176,7 @@ struct DownloadTests {
         struct Seen: Middleware {
             let log: Log<String>
             func intercept(
-                _ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+                _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
             ) -> Single<APIResponse> {
                 next(request).do(onSuccess: { log.append("\($0.statusCode), \($0.data.count) bytes") })
             }
@@ -184,7 +184,7 @@ struct DownloadTests {
         let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
         let log = Log<String>()
         let provider = DefaultAPIProvider(configuration: .ephemeral, middlewares: [Seen(log: log)])
-        _ = try await provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination).value
+        _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).value
         #expect(log.entries == ["200, 0 bytes"])
         #expect(try content() == "body")
     }
@@ -194,7 +194,7 @@ struct DownloadTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [TwoHeadsProtocol.self]
         let provider = DefaultAPIProvider(configuration: configuration)
-        _ = try await provider.download(ProbeRequest<Empty>(), to: destination).value
+        _ = try await provider.request(Endpoint(.get, .url(example), downloadingTo: destination)).value
         #expect(try content() == "part;part;")
         #expect(try folder.names == ["file.bin"])
     }
@@ -208,7 +208,7 @@ struct DownloadTests {
             connection.waitUntilClosed()
             closed.yield()
         }
-        let disposable = provider.download(ProbeRequest<Empty>(baseURL: server.url), to: destination) { _ in arrived.yield() }
+        let disposable = provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress { _ in arrived.yield() })
             .subscribe { Issue.record("An event came after dispose: \($0)") }
         for await _ in hasArrived { break }
         #expect(try folder.names.count == 1)
@@ -222,11 +222,10 @@ struct DownloadTests {
     func randomDisposals() async throws {
         let body = String(repeating: "0123456789", count: 20_000)
         let server = try LoopbackServer { _, connection in connection.respond(body: body) }
-        let request = ProbeRequest<Empty>(baseURL: server.url)
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<4 {
                 group.addTask {
-                    for round in 0..<250 { await self.disposeAtRandom(request, to: folder.url("\(worker)-\(round)")) }
+                    for round in 0..<250 { await self.disposeAtRandom(server, to: folder.url("\(worker)-\(round)")) }
                 }
             }
         }
@@ -237,17 +236,17 @@ struct DownloadTests {
     }
 
     /// Disposes after some chunks, on the session's queue, or after some turns of another thread.
-    private func disposeAtRandom(_ request: ProbeRequest<Empty>, to destination: URL) async {
+    private func disposeAtRandom(_ server: LoopbackServer, to destination: URL) async {
         let chunks = Bool.random() ? Int.random(in: 1...8) : .max
         let turns = chunks == .max ? Int.random(in: 0...400) : .max
         await withCheckedContinuation { continuation in
             let disposable = SerialDisposable()
             let count = Log<Void>()
-            let single = provider.download(request, to: destination) { _ in
+            let download = Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress { _ in
                 count.append(())
                 if count.count == chunks { disposable.dispose() }
             }
-            disposable.disposable = single.subscribe(
+            disposable.disposable = provider.request(download).subscribe(
                 onFailure: { Issue.record("\($0)") }, onDisposed: { continuation.resume() })
             guard turns < .max else { return }
             for _ in 0..<turns { sched_yield() }
@@ -257,7 +256,7 @@ struct DownloadTests {
 
     private func failure(_ url: URL, to destination: URL? = nil, by provider: DefaultAPIProvider? = nil) async throws -> APIError {
         try await #require(throws: APIError.self) {
-            try await (provider ?? self.provider).download(ProbeRequest<Empty>(baseURL: url), to: destination ?? self.destination).value
+            try await (provider ?? self.provider).request(Endpoint(.get, .url(url), downloadingTo: destination ?? self.destination)).value
         }
     }
 }

@@ -172,14 +172,14 @@ extension Fault {
         var url = try server?.url ?? LoopbackServer.refusingURL()
         if isSecure { url = URL(string: "https:\(url.absoluteString.dropFirst(5))") ?? url }
         let result = await Self.result(
-            of: ProbeRequest<String>(
-                baseURL: url, method: hasBody ? .post : .get,
+            of: Endpoint<String>(
+                hasBody ? .post : .get, .url(url),
                 body: hasBody ? .data(Data(count: 5_000_000), contentType: "application/octet-stream") : nil, timeoutInterval: timeout))
         await server?.allClosed()
         return (url, result)
     }
 
-    private static func result(of request: ProbeRequest<String>) async -> Result<String, any Error> {
+    private static func result(of request: Endpoint<String>) async -> Result<String, any Error> {
         let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: .ephemeral, maximumResponseSize: maximum))
         do { return .success(try await provider.request(request).value) } catch { return .failure(error) }
     }

@@ -29,7 +29,7 @@ struct FaultProcessTests {
         await withKnownIssue {
             await #expect(processExitsWith: .success) { [response] in
                 let server = try LoopbackServer([.readRequest, .send(response.text)])
-                let request = ProbeRequest<String>(baseURL: server.url)
+                let request = Endpoint<String>(.get, .url(server.url))
                 _ = try? await DefaultAPIProvider(configuration: .ephemeral).request(request).value
             }
         }

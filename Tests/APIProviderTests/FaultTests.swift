@@ -54,7 +54,7 @@ struct FaultTests {
     func words(words: String, code: URLError.Code) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Failing.self]
-        let request = ProbeRequest<Empty>(headers: ["X-Words": words])
+        let request = Endpoint<Empty>(.get, .url(example), headers: ["X-Words": words])
         let error = try await #require(throws: APIError.self) {
             try await DefaultAPIProvider(configuration: configuration).request(request).value
         }
@@ -87,7 +87,7 @@ struct FaultTests {
         configuration.timeoutIntervalForResource = 1
         let provider = DefaultAPIProvider(configuration: configuration)
         let error = try await #require(throws: APIError.self) {
-            try await provider.request(ProbeRequest<Data>(baseURL: server.url)).value
+            try await provider.request(Endpoint<Data>(.get, .url(server.url))).value
         }
         #expect(error.urlError?.code == .timedOut)
         await server.allClosed()
@@ -117,8 +117,9 @@ struct FaultTests {
             guard attempts.count > 1 else { return _ = connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf") }
             connection.respond(body: "whole")
         }
-        let provider = DefaultAPIProvider(configuration: .ephemeral, middlewares: [RetryMiddleware(baseDelay: .milliseconds(0))])
-        #expect(try await provider.request(ProbeRequest<String>(baseURL: server.url)).value == "whole")
+        let provider = DefaultAPIProvider(
+            configuration: .ephemeral, middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .milliseconds(0)))])
+        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "whole")
     }
 
     @Test("307 sends the body again, to another origin without the credentials")
@@ -129,8 +130,8 @@ struct FaultTests {
         let server = try LoopbackServer { _, connection in
             connection.respond("307 Temporary Redirect", headers: ["Location": "\(other.url)/there"])
         }
-        let request = ProbeRequest<String>(
-            baseURL: server.url, method: .post,
+        let request = Endpoint<String>(
+            .post, .url(server.url),
             headers: ["Authorization": "Bearer t0ken", "Cookie": "a=b", "Proxy-Authorization": "Basic x", "X-A": "b"],
             body: .data(Data("body".utf8), contentType: "text/plain"))
         #expect(try await DefaultAPIProvider(configuration: .ephemeral).request(request).value == "body")
@@ -149,7 +150,7 @@ struct FaultTests {
             .send("HTTP/1.1 404 Not Found\r\ncontent-LENGTH: 2\r\nX-ONE: 1\r\nX-ONE: 2\r\nX-Two: 1\r\nx-two: 2\r\nX-Name: né\r\n\r\nno"),
         ])
         let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: .ephemeral).request(ProbeRequest<Empty>(baseURL: server.url)).value
+            try await DefaultAPIProvider(configuration: .ephemeral).request(Endpoint<Empty>(.get, .url(server.url))).value
         }
         let response = try #require(error.response)
         #expect(response.value(forHTTPHeaderField: "Content-Length") == "2")

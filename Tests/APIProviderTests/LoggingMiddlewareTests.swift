@@ -53,7 +53,7 @@ struct LoggingMiddlewareTests {
     @Test("An error that is about another request names both")
     func otherRequest() throws {
         let refresh = URLRequest("POST", "https://login.example.com/token?q=s3cret")
-        let error = APIError.unacceptableStatus(APIResponse(to: refresh, status: 400, body: Data(#"{"refresh_token":"s3cret"}"#.utf8)))
+        let error = APIError.unacceptableStatus(APIResponse(to: refresh, status: 400, data: Data(#"{"refresh_token":"s3cret"}"#.utf8)))
         let line = try logged(URLRequest("GET"), .error(error))
         #expect(
             line == "GET https://api.example.com/items failed: POST https://login.example.com/token?q=… failed: 400 Bad Request. "

@@ -18,7 +18,7 @@ struct LoopbackTests {
         let server = try LoopbackServer { _, connection in
             connection.respond(headers: ["Content-Type": "application/json"], body: #"{"id":1,"name":"a"}"#)
         }
-        let request = ProbeRequest<Item>(baseURL: server.url, path: "/items/1", query: ["q": "a b&c"], headers: ["X-Trace": "7"])
+        let request = Endpoint<Item>(.get, .url(server.url, "/items/1"), query: ["q": "a b&c"], headers: ["X-Trace": "7"])
         #expect(try await provider.request(request).value == Item(id: 1, name: "a"))
         let received = try #require(server.requests.first)
         #expect(server.requests.count == 1)
@@ -34,7 +34,7 @@ struct LoopbackTests {
             connection.respond("201 Created", body: String(decoding: request.body, as: UTF8.self))
         }
         let item = Item(id: 2, name: String(repeating: "é", count: 100_000))
-        let request = ProbeRequest<Item>(baseURL: server.url, method: .post, body: .json(item))
+        let request = Endpoint<Item>(.post, .url(server.url), body: .json(item))
         #expect(try await provider.request(request).value == item)
         #expect(server.requests.first?.headers["content-type"] == "application/json")
     }
@@ -42,7 +42,7 @@ struct LoopbackTests {
     @Test("404 is an error that carries the body")
     func notFound() async throws {
         let server = try LoopbackServer { _, connection in connection.respond("404 Not Found", body: #"{"message":"Not Found"}"#) }
-        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url, path: "/users/nobody"))
+        let error = try await failure(of: Endpoint<Item>(.get, .url(server.url, "/users/nobody")))
         #expect(error.description == "GET \(server.url)/users/nobody failed: 404 Not Found. Body: {\"message\":\"Not Found\"}")
         #expect(try error.response?.decode([String: String].self) == ["message": "Not Found"])
     }
@@ -52,7 +52,7 @@ struct LoopbackTests {
         let server = try LoopbackServer { _, connection in
             connection.respond("401 Unauthorized", headers: ["WWW-Authenticate": "Basic realm=\"x\""], body: "who are you?")
         }
-        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url))
+        let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)))
         #expect(error.statusCode == 401)
         #expect(error.response?.data == Data("who are you?".utf8))
         #expect(server.requests.count == 1)
@@ -65,8 +65,7 @@ struct LoopbackTests {
             let location = request.target == "/a/start" ? "next?x=1" : "\(other.url)/end"
             connection.respond("302 Found", headers: ["Location": location], body: "moved")
         }
-        let request = ProbeRequest<Item>(
-            baseURL: server.url, path: "/a/start", method: .post, headers: ["Authorization": "Bearer t0ken"], body: .json(["a": 1]))
+        let request = Endpoint<Item>(.post, .url(server.url, "/a/start"), headers: ["Authorization": "Bearer t0ken"], body: .json(["a": 1]))
         #expect(try await provider.request(request).value == Item(id: 3, name: "there"))
         #expect(server.requests.map(\.target) == ["/a/start", "/a/next?x=1"])
         #expect(server.requests.map(\.method) == ["POST", "GET"])
@@ -80,7 +79,7 @@ struct LoopbackTests {
     @Test("A redirect loop ends after 20")
     func redirectLoop() async throws {
         let server = try LoopbackServer { _, connection in connection.respond("307 Temporary Redirect", headers: ["Location": "/"]) }
-        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url))
+        let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)))
         #expect(error.urlError?.code == .httpTooManyRedirects)
         #expect(server.requests.count == 21)
     }
@@ -88,7 +87,7 @@ struct LoopbackTests {
     @Test("A connection that is closed half-way is a transport error")
     func halfway() async throws {
         let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"id\":") }
-        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url))
+        let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)))
         guard case .transport = error else {
             Issue.record("\(error)")
             return
@@ -99,7 +98,7 @@ struct LoopbackTests {
     @Test("A refused connection is a transport error that says where")
     func refused() async throws {
         let url = try LoopbackServer.refusingURL()
-        let error = try await failure(of: ProbeRequest<Item>(baseURL: url))
+        let error = try await failure(of: Endpoint<Item>(.get, .url(url)))
         #expect(error.urlError?.code == .cannotConnectToHost)
         #expect(
             error.description
@@ -115,7 +114,7 @@ struct LoopbackTests {
             connection.waitUntilClosed()
             closed.yield()
         }
-        let disposable = provider.request(ProbeRequest<Item>(baseURL: server.url))
+        let disposable = provider.request(Endpoint<Item>(.get, .url(server.url)))
             .subscribe { Issue.record("An event came after dispose: \($0)") }
         for await _ in isReceived { break }
         disposable.dispose()
@@ -131,7 +130,7 @@ struct LoopbackTests {
             connection.waitUntilClosed()
             closed.yield()
         }
-        let task = Task { [provider] in try await provider.request(ProbeRequest<Item>(baseURL: server.url)).value }
+        let task = Task { [provider] in try await provider.request(Endpoint<Item>(.get, .url(server.url))).value }
         for await _ in isReceived { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -145,7 +144,7 @@ struct LoopbackTests {
             connection.waitUntilClosed()
         }
         let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: .ephemeral, maximumResponseSize: 5_000))
-        let error = try await failure(of: ProbeRequest<Item>(baseURL: server.url), by: provider)
+        let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)), by: provider)
         #expect(error.urlError?.code == .dataLengthExceedsMaximum)
     }
 
@@ -153,9 +152,8 @@ struct LoopbackTests {
     func progress() async throws {
         let server = try LoopbackServer { request, connection in connection.respond(body: String(repeating: "y", count: 300_000)) }
         let log = Log<TransferProgress>()
-        let request = ProbeRequest<Data>(
-            baseURL: server.url, method: .post, body: .data(Data(count: 200_000), contentType: "application/octet-stream"))
-        let data = try await provider.request(request, progress: log.append).value
+        let request = Endpoint<Data>(.post, .url(server.url), body: .data(Data(count: 200_000), contentType: "application/octet-stream"))
+        let data = try await provider.request(request.onProgress(log.append)).value
         #expect(data.count == 300_000)
         let last = try #require(log.entries.last)
         #expect(last == TransferProgress(bytesSent: 200_000, bytesToSend: 200_000, bytesReceived: 300_000, bytesToReceive: 300_000))
@@ -173,11 +171,11 @@ struct LoopbackTests {
         }
         let disposable = SerialDisposable()
         let log = Log<String>()
-        let single = provider.request(ProbeRequest<Data>(baseURL: server.url)) { progress in
+        let request = Endpoint<Data>(.get, .url(server.url)).onProgress { progress in
             log.append(disposable.isDisposed ? "late" : "progress")
             if progress.bytesReceived > 0 { disposable.dispose() }
         }
-        disposable.disposable = single.subscribe { _ in log.append("event") }
+        disposable.disposable = provider.request(request).subscribe { _ in log.append("event") }
         for await _ in isClosed { break }
         #expect(log.entries.contains("progress"))
         #expect(!log.entries.contains("late"))
@@ -186,41 +184,23 @@ struct LoopbackTests {
 
     @Test("A header that would begin another is not sent, whoever has set it", arguments: ["a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\0"])
     func unsafeHeader(value: String) async throws {
-        struct Unsafe: APIRequest {
-            typealias Response = Data
-            let baseURL: URL
-            let value: String
-            func urlRequest() throws -> URLRequest {
-                var request = URLRequest(url: baseURL)
-                request.allHTTPHeaderFields = ["X-Name": value]
-                return request
-            }
-        }
         let server = try LoopbackServer { _, connection in connection.respond() }
         let error = try await #require(throws: APIError.self) {
-            try await provider.request(Unsafe(baseURL: server.url, value: value)).value
+            try await provider.request(Endpoint<Data>(.get, .url(server.url)).adapting { $0.allHTTPHeaderFields = ["X-Name": value] }).value
         }
         #expect(error.description == "The request was not sent: its header X-Name has a line break or a NUL in its value.")
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Name": value]
         await #expect(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: configuration).request(ProbeRequest<Data>(baseURL: server.url)).value
+            try await DefaultAPIProvider(configuration: configuration).request(Endpoint<Data>(.get, .url(server.url))).value
         }
         #expect(server.requests.isEmpty)
     }
 
     @Test("A request of one's own that has a body where HTTP has none is not sent either")
     func ownRequest() async throws {
-        struct Own: APIRequest {
-            typealias Response = Empty
-            let baseURL = example
-            func urlRequest() throws -> URLRequest {
-                var request = URLRequest(url: baseURL)
-                request.httpBody = Data("body".utf8)
-                return request
-            }
-        }
-        let error = try await #require(throws: APIError.self) { try await provider.request(Own()).value }
+        let request = Endpoint<Empty>(.get, .url(example)).adapting { $0.httpBody = Data("body".utf8) }
+        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
         #expect(error.description.hasPrefix("The request was not sent: GET has no body"))
     }
 
@@ -230,7 +210,7 @@ struct LoopbackTests {
         let server = try LoopbackServer([.waitUntilClosed])
         let configuration = URLSessionConfiguration.ephemeral
         if !isOfRequest { configuration.timeoutIntervalForRequest = seconds }
-        let request = ProbeRequest<Item>(baseURL: server.url, timeoutInterval: isOfRequest ? seconds : nil)
+        let request = Endpoint<Item>(.get, .url(server.url), timeoutInterval: isOfRequest ? seconds : nil)
         let provider = DefaultAPIProvider(configuration: configuration)
         let start = ContinuousClock.now
         let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
@@ -244,7 +224,7 @@ struct LoopbackTests {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = seconds
-        #expect(try await DefaultAPIProvider(configuration: configuration).request(ProbeRequest<String>(baseURL: server.url)).value == "ok")
+        #expect(try await DefaultAPIProvider(configuration: configuration).request(Endpoint<String>(.get, .url(server.url))).value == "ok")
     }
 
     @Test("The headers of a configuration are sent, and a request's own win")
@@ -253,7 +233,7 @@ struct LoopbackTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-App": "demo", "X-Trace": "session"]
         let provider = DefaultAPIProvider(session: URLSession(configuration: configuration))
-        #expect(try await provider.request(ProbeRequest<String>(baseURL: server.url, headers: ["x-trace": "request"])).value == "ok")
+        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url), headers: ["x-trace": "request"])).value == "ok")
         #expect(server.requests.first?.headers["x-app"] == "demo")
         #expect(server.requests.first?.headers["x-trace"] == "request")
     }
@@ -273,7 +253,7 @@ struct LoopbackTests {
     @Test("A request ends though its provider has been let go")
     func providerGone() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "still here") }
-        let single = DefaultAPIProvider(configuration: .ephemeral).request(ProbeRequest<String>(baseURL: server.url))
+        let single = DefaultAPIProvider(configuration: .ephemeral).request(Endpoint<String>(.get, .url(server.url)))
         #expect(try await single.value == "still here")
     }
 
@@ -293,13 +273,13 @@ struct LoopbackTests {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
         let provider = lend()
         for await _ in isGone { break }
-        #expect(try await provider.request(ProbeRequest<String>(baseURL: server.url)).value == "ok")
+        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "ok")
     }
 
     @Test("Requests are cold: each subscription sends one")
     func cold() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
-        let single = provider.request(ProbeRequest<String>(baseURL: server.url))
+        let single = provider.request(Endpoint<String>(.get, .url(server.url)))
         #expect(server.requests.isEmpty)
         _ = try await single.value
         _ = try await single.value
@@ -307,7 +287,7 @@ struct LoopbackTests {
     }
 
     private func failure<Response>(
-        of request: ProbeRequest<Response>, by provider: DefaultAPIProvider? = nil
+        of request: Endpoint<Response>, by provider: DefaultAPIProvider? = nil
     ) async throws -> APIError {
         try await #require(throws: APIError.self) { try await (provider ?? self.provider).request(request).value }
     }

@@ -10,7 +10,7 @@ import FoundationNetworking
 
 @Suite("Redirects", .timeLimit(.minutes(10)))
 struct RedirectTests {
-    let provider = DefaultAPIProvider(configuration: RedirectingProtocol.configuration)
+    let provider = DefaultAPIProvider(baseURL: example, configuration: RedirectingProtocol.configuration)
 
     struct Row: Sendable, CustomTestStringConvertible {
         let status: Int
@@ -39,9 +39,9 @@ struct RedirectTests {
         ])
     func methods(row: Row) async throws {
         let isEmpty = row.method == .get || row.method == .head
-        let request = ProbeRequest<Data>(
-            path: "/", method: row.method, query: redirect(row.status, to: "/end"),
-            headers: ["Content-Language": "en", "X-App": "demo"], body: isEmpty ? nil : .data(Data("body".utf8), contentType: "a/b"))
+        let request = Endpoint<Data>(
+            row.method, "/", query: redirect(row.status, to: "/end"), headers: ["Content-Language": "en", "X-App": "demo"],
+            body: isEmpty ? nil : .data(Data("body".utf8), contentType: "a/b"))
         let last = try await lastRequest(for: request)
         #expect(last.url?.path == "/end")
         #expect(last.httpMethod == row.next.rawValue)
@@ -60,8 +60,8 @@ struct RedirectTests {
         ])
     func origins(from: String, to: String, keeps: Bool) async throws {
         let names = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
-        let request = ProbeRequest<Data>(
-            baseURL: try #require(URL(string: from)), query: redirect(307, to: to),
+        let request = Endpoint<Data>(
+            .get, .url(try #require(URL(string: from))), query: redirect(307, to: to),
             headers: [
                 "Authorization": "s3cret", "cookie": "s3cret", "Proxy-Authorization": "s3cret", "Host": "s3cret",
                 "X-App": "demo",
@@ -80,8 +80,7 @@ struct RedirectTests {
             ("?y", "http://a/b/c/d?y"), ("..", "http://a/b/"), ("g;x=1/../y", "http://a/b/c/y"),
         ])
     func relative(location: String, url: String) async throws {
-        let request = ProbeRequest<Data>(
-            baseURL: try #require(URL(string: "http://a/b/c/d")), query: redirect(302, to: location))
+        let request = Endpoint<Data>(.get, .url(try #require(URL(string: "http://a/b/c/d"))), query: redirect(302, to: location))
         #expect(try await lastRequest(for: request).url?.absoluteString == url)
     }
 
@@ -93,31 +92,24 @@ struct RedirectTests {
             (305, "https://h/x", "deprecated (RFC 9110, 15.4.6)"), (201, "https://h/x", "no redirect (RFC 9110, 10.2.2)"),
         ] as [(Int, String?, String)])
     func answers(status: Int, location: String?, rule: String) async throws {
-        let request = ProbeRequest<Data>(baseURL: try #require(URL(string: "https://h/")), query: redirect(status, to: location))
+        let request = Endpoint<Data>(.get, .url(try #require(URL(string: "https://h/"))), query: redirect(status, to: location))
         let log = Log<Int>()
-        let provider = DefaultAPIProvider(configuration: RedirectingProtocol.configuration, middlewares: [StatusLog(log: log)])
+        let provider = DefaultAPIProvider(
+            baseURL: example, configuration: RedirectingProtocol.configuration, middlewares: [StatusLog(log: log)])
         _ = try? await provider.request(request).value
         #expect(log.entries == [status], "\(rule)")
     }
 
     @Test("A body that is a stream has been read: the redirect that would send it again is the answer", arguments: [301, 303, 307, 308])
     func streams(status: Int) async throws {
-        struct StreamRequest: APIRequest {
-            typealias Response = Data
-            let probe: ProbeRequest<Data>
-            let method: String
-            var baseURL: URL { probe.baseURL }
-            func urlRequest() throws -> URLRequest {
-                var request = try probe.urlRequest()
-                request.httpMethod = method
-                request.httpBodyStream = InputStream(data: Data("body".utf8))
-                return request
-            }
-        }
-        let probe = ProbeRequest<Data>(path: "/", query: redirect(status, to: "/end"))
         let answers = Log<Int>()
-        let provider = DefaultAPIProvider(configuration: RedirectingProtocol.configuration, middlewares: [StatusLog(log: answers)])
-        for method in ["POST", "PUT"] { _ = try? await provider.request(StreamRequest(probe: probe, method: method)).value }
+        let provider = DefaultAPIProvider(
+            baseURL: example, configuration: RedirectingProtocol.configuration, middlewares: [StatusLog(log: answers)])
+        for method in [HTTPMethod.post, .put] {
+            let request = Endpoint<Data>(method, "/", query: redirect(status, to: "/end"))
+                .adapting { $0.httpBodyStream = InputStream(data: Data("body".utf8)) }
+            _ = try? await provider.request(request).value
+        }
         let becomesGet = [status < 304, status == 303]
         #expect(answers.entries == becomesGet.map { $0 ? 200 : status })
     }
@@ -125,23 +117,17 @@ struct RedirectTests {
     @Test("20 redirects are followed, and not one more")
     func limit() async throws {
         let base = try #require(URL(string: "https://h/count"))
-        #expect(try await provider.request(ProbeRequest<String>(baseURL: base, path: "20")).value == "end")
+        #expect(try await provider.request(Endpoint<String>(.get, .url(base, "20"))).value == "end")
         let error = try await #require(throws: APIError.self) {
-            try await provider.request(ProbeRequest<String>(baseURL: base, path: "21")).value
+            try await provider.request(Endpoint<String>(.get, .url(base, "21"))).value
         }
         #expect(error.urlError?.code == .httpTooManyRedirects)
         #expect(error.description == "GET https://h/count/0 failed: it was redirected more than 20 times (URLError -1007).")
     }
 
     /// What was sent last: the request that got the answer.
-    private func lastRequest(for request: ProbeRequest<Data>) async throws -> URLRequest {
-        struct LastRequest: APIRequest {
-            let probe: ProbeRequest<Data>
-            var baseURL: URL { probe.baseURL }
-            func urlRequest() throws -> URLRequest { try probe.urlRequest() }
-            func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> URLRequest { response.request }
-        }
-        return try await provider.request(LastRequest(probe: request)).value
+    private func lastRequest(for request: Endpoint<Data>) async throws -> URLRequest {
+        try await provider.request(request.withResponse()).value.response.request
     }
 
     private func redirect(_ status: Int, to location: String?) -> QueryParameters { ["status": status, "location": location] }
@@ -149,7 +135,9 @@ struct RedirectTests {
 
 private struct StatusLog: Middleware {
     let log: Log<Int>
-    func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+    func intercept(
+        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
         next(request).do(onSuccess: { log.append($0.statusCode) })
     }
 }

@@ -34,7 +34,7 @@ struct RequestBuildingTests {
             Row(base: "https://h/v3//", path: "//x", url: "https://h/v3/x", rule: "one slash between, from many"),
             Row(base: "https://h", path: "/x/", url: "https://h/x/", rule: "a trailing slash is kept"),
             Row(
-                base: "https://h", path: "/a b/é%2F?#", url: "https://h/a%20b/%C3%A9%252F%3F%23",
+                base: "https://h", path: RequestPath(["/a b/é%2F?#"].joined()), url: "https://h/a%20b/%C3%A9%252F%3F%23",
                 rule: "a path is plain text (RFC 3986, 3.3)"),
             Row(
                 base: "https://h", path: "/x/\("a/b c+é")/y", url: "https://h/x/a%2Fb%20c%2B%C3%A9/y",
@@ -79,36 +79,37 @@ struct RequestBuildingTests {
                 url: "https://h?d=1970-01-01T00%3A00%3A00Z&u=https%3A%2F%2Fx%2F%3Fa%3Db", rule: "dates are ISO 8601"),
         ])
     func url(row: Row) throws {
-        let request = ProbeRequest<Item>(baseURL: try #require(URL(string: row.base)), path: row.path, query: row.query)
-        #expect(try request.urlRequest().url?.absoluteString == row.url)
+        let request = Endpoint<Item>(.get, .url(try #require(URL(string: row.base)), row.path), query: row.query)
+        #expect(try request.urlRequest(relativeTo: example).url?.absoluteString == row.url)
     }
 
     @Test("The same value makes the same JSON each time")
     func json() throws {
         let value = Dictionary(uniqueKeysWithValues: (0..<20).map { ("key\($0)", $0) })
-        let bodies = try (0..<20).map { _ in try ProbeRequest<Empty>(method: .post, body: .json(value)).urlRequest().httpBody }
+        let bodies = try (0..<20).map { _ in try Endpoint<Empty>(.post, "", body: .json(value)).urlRequest(relativeTo: example).httpBody }
         #expect(Set(bodies).count == 1)
     }
 
     @Test("A form is encoded as the WHATWG URL standard says")
     func form() throws {
-        let request = ProbeRequest<Item>(method: .post, body: .form(["a b": "c+d&é*-._~", "n": 1]))
-        let sent = try request.urlRequest()
+        let request = Endpoint<Item>(.post, "", body: .form(["a b": "c+d&é*-._~", "n": 1]))
+        let sent = try request.urlRequest(relativeTo: example)
         #expect(sent.httpBody == Data("a+b=c%2Bd%26%C3%A9*-._%7E&n=1".utf8))
         #expect(sent.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded")
     }
 
     @Test("Accept and Content-Type follow from response and body, unless the request sets them")
     func defaultHeaders() throws {
-        let json = try ProbeRequest<Item?>(method: .post, body: .json(1)).urlRequest()
+        let json = try Endpoint<Item?>(.post, "", body: .json(1)).urlRequest(relativeTo: example)
         #expect(json.value(forHTTPHeaderField: "Accept") == "application/json")
         #expect(json.value(forHTTPHeaderField: "Content-Type") == "application/json")
-        let own = try ProbeRequest<Item>(method: .post, headers: ["accept": "a/b", "content-type": "c/d"], body: .json(1)).urlRequest()
+        let own = try Endpoint<Item>(.post, "", headers: ["accept": "a/b", "content-type": "c/d"], body: .json(1)).urlRequest(
+            relativeTo: example)
         #expect(own.value(forHTTPHeaderField: "Accept") == "a/b")
         #expect(own.value(forHTTPHeaderField: "Content-Type") == "c/d")
-        #expect(try ProbeRequest<Data>().urlRequest().value(forHTTPHeaderField: "Accept") == nil)
-        #expect(try ProbeRequest<Empty>().urlRequest().value(forHTTPHeaderField: "Accept") == nil)
-        #expect(try ProbeRequest<String?>().urlRequest().value(forHTTPHeaderField: "Accept") == nil)
+        #expect(try Endpoint<Data>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
+        #expect(try Endpoint<Empty>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
+        #expect(try Endpoint<String?>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
     }
 
     @Test("Names of headers are compared as bytes, in which ASCII letters have no case")
@@ -121,7 +122,7 @@ struct RequestBuildingTests {
 
     @Test("A timeout that is none is refused", arguments: [0, -1, -TimeInterval.infinity, .nan])
     func timeout(seconds: TimeInterval) {
-        #expect(throws: APIError.self) { try ProbeRequest<Item>(timeoutInterval: seconds).urlRequest() }
+        #expect(throws: APIError.self) { try Endpoint<Item>(.get, "", timeoutInterval: seconds).urlRequest(relativeTo: example) }
     }
 
     @Test("A later header replaces an earlier one in any case")
@@ -135,7 +136,7 @@ struct RequestBuildingTests {
     }
 
     struct Invalid: Sendable, CustomTestStringConvertible {
-        let request: ProbeRequest<Item>
+        let request: Endpoint<Item>
         let sentence: String
         var testDescription: String { sentence }
     }
@@ -154,57 +155,88 @@ struct RequestBuildingTests {
         "A request that cannot be right is not sent, and says why",
         arguments: [
             Invalid(
-                request: ProbeRequest(baseURL: URL(string: "api.example.com/v3")!),
+                request: Endpoint(.get, .url(URL(string: "api.example.com/v3")!)),
                 sentence:
-                    #"The request was not sent: its baseURL "api.example.com/v3" needs a scheme and a host, as in "https://api.example.com"."#
+                    #"The request was not sent: its URL "api.example.com/v3" needs a scheme and a host, as in "https://api.example.com"."#
             ),
             Invalid(
-                request: ProbeRequest(baseURL: URL(string: "https:///v3")!),
+                request: Endpoint(.get, .url(URL(string: "https:///v3")!)),
                 sentence:
-                    #"The request was not sent: its baseURL "https:…" needs a scheme and a host, as in "https://api.example.com"."#),
+                    #"The request was not sent: its URL "https:…" needs a scheme and a host, as in "https://api.example.com"."#),
             Invalid(
-                request: ProbeRequest(headers: ["X-A": "a\r\nX-B: b"]),
+                request: Endpoint(.get, "", headers: ["X-A": "a\r\nX-B: b"]),
                 sentence: "The request was not sent: its header X-A has a line break or a NUL in its value."),
             Invalid(
-                request: ProbeRequest(headers: ["X A": "a"]),
+                request: Endpoint(.get, "", headers: ["X A": "a"]),
                 sentence: #"The request was not sent: its header name "X A" is no token (RFC 9110, section 5.6.2)."#),
-            Invalid(request: ProbeRequest(method: "GE T"), sentence: #"The request was not sent: its method "GE T" is no token."#),
+            Invalid(request: Endpoint("GE T", ""), sentence: #"The request was not sent: its method "GE T" is no token."#),
             Invalid(
-                request: ProbeRequest(body: .form(["a": 1])),
+                request: Endpoint(.get, "", body: .form(["a": 1])),
                 sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
             Invalid(
-                request: ProbeRequest(method: "get", body: .form(["a": 1])),
+                request: Endpoint("get", "", body: .form(["a": 1])),
                 sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
             Invalid(
-                request: ProbeRequest(method: .post, body: .json(["login": Secretive()])),
+                request: Endpoint(.post, "", body: .json(["login": Secretive()])),
                 sentence: "The request was not sent: its body of type Dictionary<String, Secretive> cannot be encoded as JSON"
                     + " (Secrets are not encoded at login)."),
             Invalid(
-                request: ProbeRequest(path: "/users/\("")"),
+                request: Endpoint(.get, "/users/\("")"),
                 sentence: #"The request was not sent: a value interpolated into the path after "/users/" is empty."#),
             Invalid(
-                request: ProbeRequest(path: "/users/\(".")"),
-                sentence: #"The request was not sent: the interpolated path segment "." would lead to another resource."#),
+                request: Endpoint(.get, "/users/\(".")"),
+                sentence: #"The request was not sent: its path segment "." would lead to another resource."#),
             Invalid(
-                request: ProbeRequest(path: "/a\("")b"),
+                request: Endpoint(.get, "/a\("")b"),
                 sentence: #"The request was not sent: a value interpolated into the path after "/a" is empty."#),
             Invalid(
-                request: ProbeRequest(headers: ["": "a"]),
+                request: Endpoint(.get, "", headers: ["": "a"]),
                 sentence: #"The request was not sent: its header name "" is no token (RFC 9110, section 5.6.2)."#),
             Invalid(
-                request: ProbeRequest(headers: ["X-A": "a\0"]),
+                request: Endpoint(.get, "", headers: ["X-A": "a\0"]),
                 sentence: "The request was not sent: its header X-A has a line break or a NUL in its value."),
             Invalid(
-                request: ProbeRequest(method: .head, body: .form(["a": 1])),
+                request: Endpoint(.head, "", body: .form(["a": 1])),
                 sentence: "The request was not sent: HEAD has no body: send it with another method, or put the values into the query."),
             Invalid(
-                request: ProbeRequest(path: "/users/\("..")/x"),
-                sentence: #"The request was not sent: the interpolated path segment ".." would lead to another resource."#),
+                request: Endpoint(.get, "/users/\("..")/x"),
+                sentence: #"The request was not sent: its path segment ".." would lead to another resource."#),
             Invalid(
-                request: ProbeRequest(path: "/users/.\(".")"),
-                sentence: #"The request was not sent: the interpolated path segment ".." would lead to another resource."#),
+                request: Endpoint(.get, "/users/.\(".")"),
+                sentence: #"The request was not sent: its path segment ".." would lead to another resource."#),
             Invalid(
-                request: ProbeRequest(method: .post, body: .json(Unencodable())),
+                request: Endpoint(.get, "/a/../b"),
+                sentence: #"The request was not sent: its path segment ".." would lead to another resource."#),
+            Invalid(
+                request: Endpoint(.get, RequestPath(["./a"].joined())),
+                sentence: #"The request was not sent: its path segment "." would lead to another resource."#),
+            Invalid(
+                request: Endpoint(.get, "/users?page=2"),
+                sentence: #"The request was not sent: its path "/users?page=2" has a "?"; put what follows it into query."#),
+            Invalid(
+                request: Endpoint(.get, "/users/\(1)?page=2"),
+                sentence: #"The request was not sent: its path "/users/1?page=2" has a "?"; put what follows it into query."#),
+            Invalid(
+                request: Endpoint(.get, "/users#top"),
+                sentence: ##"The request was not sent: its path "/users#top" has a "#"; a fragment is never sent, so leave it out."##),
+            Invalid(
+                request: Endpoint(.get, "/a%20b"),
+                sentence: #"The request was not sent: its path "/a%20b" has the escape "%20"; write plain text, which is escaped for you,"#
+                    + " or .url(_:) for a whole URL."),
+            Invalid(
+                request: Endpoint(.get, .url(URL(string: "ftp://h/x")!)),
+                sentence: #"The request was not sent: its URL "ftp://h/x" has the scheme ftp; it must be http or https."#),
+            Invalid(
+                request: Endpoint(.get, .url(URL(fileURLWithPath: "/etc/hosts"))),
+                sentence: #"The request was not sent: its URL "file:…" has the scheme file; it must be http or https."#),
+            Invalid(
+                request: Endpoint(.get, .url(URL(string: "https://me:s3cret@h/")!)),
+                sentence: "The request was not sent: its URL has a user name or a password; send them in the header Authorization."),
+            Invalid(
+                request: Endpoint(.get, "", headers: ["X-A": "1"]).adapting { $0.httpBody = Data() },
+                sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
+            Invalid(
+                request: Endpoint(.post, "", body: .json(Unencodable())),
                 sentence:
                     #"The request was not sent: its body of type Unencodable cannot be encoded as JSON (TestError(name: "unencodable"))."#),
         ])
@@ -214,7 +246,7 @@ struct RequestBuildingTests {
             return .never()
         }
         let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(transport: transport).request(row.request).value
+            try await DefaultAPIProvider(baseURL: example, transport: transport).request(row.request).value
         }
         guard case .invalidRequest = error else {
             Issue.record("\(error)")

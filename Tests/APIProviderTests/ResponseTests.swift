@@ -51,7 +51,7 @@ struct ResponseTests {
         ])
     func unreadable(row: Unreadable) async throws {
         let error = try await failure(
-            of: ProbeRequest<Search>(path: "/search", query: ["q": "s3cret"]), status: 200, body: row.body, type: row.type)
+            of: Endpoint<Search>(.get, "/search", query: ["q": "s3cret"]), status: 200, body: row.body, type: row.type)
         guard case .decoding(_, "Search", let underlying) = error else {
             Issue.record("\(error)")
             return
@@ -63,18 +63,18 @@ struct ResponseTests {
     @Test("JSON that opens more brackets than are taken is an error", arguments: [511, 512, 513, 514], ["[", "{\"a\":{", "", "\r"])
     func deep(count: Int, end: String) throws {
         let body = Data((String(repeating: "[", count: count) + end).utf8)
-        #expect(throws: APIError.self) { try APIResponse(to: URLRequest("GET"), body: body).decode(Search.self) }
+        #expect(throws: APIError.self) { try APIResponse(to: URLRequest("GET"), data: body).decode(Search.self) }
     }
 
     @Test("Text that is no JSON says so")
     func noJSON() async throws {
-        let error = try await failure(of: ProbeRequest<Search>(), status: 200, body: "{\"items\":", type: nil)
+        let error = try await failure(of: Endpoint<Search>(.get, ""), status: 200, body: "{\"items\":", type: nil)
         #expect(error.description.hasPrefix("GET https://api.example.com returned 200, but the body is not Search: it is no valid JSON"))
     }
 
     @Test("The status comes before the body", arguments: [199, 300, 304, 404, 500, 599])
     func status(code: Int) async throws {
-        let error = try await failure(of: ProbeRequest<Search>(), status: code, body: "<html>", type: "text/html")
+        let error = try await failure(of: Endpoint<Search>(.get, ""), status: code, body: "<html>", type: "text/html")
         guard case .unacceptableStatus(let response) = error else {
             Issue.record("\(error)")
             return
@@ -85,13 +85,14 @@ struct ResponseTests {
 
     @Test("Every status from 200 to 299 is decoded", arguments: [200, 201, 206, 299])
     func success(code: Int) async throws {
-        #expect(try await provider(status: code, body: #"{"id":1,"name":"a"}"#).request(ProbeRequest<Item>()).value.id == 1)
+        #expect(try await provider(status: code, body: #"{"id":1,"name":"a"}"#).request(Endpoint<Item>(.get, "")).value.id == 1)
     }
 
     @Test("The body of an error is cut to 200 bytes, on one line, with secrets masked")
     func excerpt() async throws {
         let body = #"{"message":"no\#n","access_token":"t0k3n","nested":{"Client-Secret":{"a":["t0k3n"]},"ok":1},"#
-        let error = try await failure(of: ProbeRequest<Search>(), status: 400, body: body + String(repeating: "é", count: 300), type: nil)
+        let error = try await failure(
+            of: Endpoint<Search>(.get, ""), status: 400, body: body + String(repeating: "é", count: 300), type: nil)
         let text = error.description
         #expect(!text.contains("t0k3n"))
         #expect(!text.contains("\n"))
@@ -104,15 +105,17 @@ struct ResponseTests {
 
     @Test("No printed form of an error shows a header, a query value or a password")
     func redaction() async throws {
-        let request = ProbeRequest<Search>(
-            baseURL: URL(string: "https://user:s3cret@api.example.com/x?key=s3cret")!, query: ["q": "s3cret"],
+        let request = Endpoint<Search>(
+            .get, .url(URL(string: "https://user:s3cret@api.example.com/x?key=s3cret")!), query: ["q": "s3cret"],
             headers: ["Authorization": "Bearer s3cret", "Cookie": "a=s3cret"])
         let errors = [
             try await failure(of: request, status: 500, body: #"{"token":"s3cret"}"#, type: nil),
             try await failure(of: request, status: 200, body: "[]", type: nil),
             try await #require(throws: APIError.self) {
-                try await DefaultAPIProvider(transport: AnyTransport { .error(APIError.transport($0, underlying: URLError(.timedOut))) })
-                    .request(request).value
+                try await DefaultAPIProvider(
+                    baseURL: example, transport: AnyTransport { .error(APIError.transport($0, underlying: URLError(.timedOut))) }
+                )
+                .request(request).value
             },
         ]
         for error in errors {
@@ -134,7 +137,7 @@ struct ResponseTests {
             (#"{"kind":"a\n\u001B[31m\#(long)"}"#, "application/json"), (#"{"kind\n\u001B[31m":1}"#, "application/json"),
             ("{}[", "a\u{1B}[31m/b"),
         ] {
-            let response = APIResponse(to: URLRequest("GET"), headers: ["Content-Type": type], body: Data(body.utf8))
+            let response = APIResponse(to: URLRequest("GET"), headers: ["Content-Type": type], data: Data(body.utf8))
             let error = #expect(throws: APIError.self) { try response.decode([String: Kind].self) }
             let sentence = error?.description ?? ""
             #expect(sentence.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }, "\(sentence)")
@@ -153,7 +156,7 @@ struct ResponseTests {
     func printedResponse() {
         let response = APIResponse(
             to: URLRequest("GET", "https://api.example.com/items?q=s3cret", headers: ["Authorization": "s3cret"]),
-            headers: ["Set-Cookie": "s3cret"], body: Data("s3cret".utf8))
+            headers: ["Set-Cookie": "s3cret"], data: Data("s3cret".utf8))
         var dumped = ""
         dump(response, to: &dumped)
         for form in ["\(response)", String(reflecting: response), dumped, "\(SingleEvent.success(response))"] {
@@ -164,9 +167,9 @@ struct ResponseTests {
 
     @Test("What Foundation says of a failed request shows no query value either")
     func redactionOfRealErrors() async throws {
-        let request = ProbeRequest<Search>(baseURL: try LoopbackServer.refusingURL(), query: ["token": "s3cret"])
+        let request = Endpoint<Search>(.get, .url(try LoopbackServer.refusingURL()), query: ["token": "s3cret"])
         let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: .ephemeral).request(request).value
+            try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral).request(request).value
         }
         var dumped = ""
         dump(error as NSError, to: &dumped)
@@ -191,9 +194,9 @@ struct ResponseTests {
     @Test("Secrets are masked in form bodies, and where their names use escapes")
     func maskedForms() async throws {
         let form = try await failure(
-            of: ProbeRequest<Search>(), status: 400, body: "a=1&access_token=s3cret&client%5Fsecret=s3cret", type: nil)
+            of: Endpoint<Search>(.get, ""), status: 400, body: "a=1&access_token=s3cret&client%5Fsecret=s3cret", type: nil)
         #expect(form.description.hasSuffix("Body: a=1&access_token=…&client%5Fsecret=…"))
-        let json = try await failure(of: ProbeRequest<Search>(), status: 400, body: #"{"passw\u006frd": "s3cret", "x": 1}"#, type: nil)
+        let json = try await failure(of: Endpoint<Search>(.get, ""), status: 400, body: #"{"passw\u006frd": "s3cret", "x": 1}"#, type: nil)
         #expect(json.description.hasSuffix(#"Body: {"passw\u006frd": "…", "x": 1}"#))
     }
 
@@ -203,63 +206,50 @@ struct ResponseTests {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let snake = DefaultAPIProvider(
-            transport: AnyTransport { .just(response(to: $0, status: 200, body: #"{"user_name":"x"}"#, type: nil)) }, decoder: decoder)
-        let converted = try await #require(throws: APIError.self) { try await snake.request(ProbeRequest<Named>()).value }
+            baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0, data: Data(#"{"user_name":"x"}"#.utf8))) },
+            decoder: decoder)
+        let converted = try await #require(throws: APIError.self) { try await snake.request(Endpoint<Named>(.get, "")).value }
         #expect(converted.description.hasSuffix("the body is not Named: expected Int at userName (17 bytes)."))
         enum Color: String, Decodable { case red }
-        let error = try await failure(of: ProbeRequest<Color>(), status: 200, body: #""zzz""#, type: nil)
+        let error = try await failure(of: Endpoint<Color>(.get, ""), status: 200, body: #""zzz""#, type: nil)
         #expect(error.description.hasSuffix("the body is not Color: Cannot initialize Color from invalid String value zzz (5 bytes)."))
     }
 
     @Test("A URLError of a transport becomes an APIError, and another error of its own stays")
     func transportErrors() async throws {
         for (error, isWrapped) in [(URLError(.notConnectedToInternet) as any Error, true), (TestError(), false)] {
-            let provider = DefaultAPIProvider(transport: AnyTransport { _ in .error(error) })
-            let thrown = try await #require(throws: (any Error).self) { try await provider.request(ProbeRequest<Item>()).value }
+            let provider = DefaultAPIProvider(baseURL: example, transport: AnyTransport { _ in .error(error) })
+            let thrown = try await #require(throws: (any Error).self) { try await provider.request(Endpoint<Item>(.get, "")).value }
             #expect((thrown is APIError) == isWrapped)
         }
     }
 
     @Test("Data, String, Empty and Optional come by their type, also in a request that is generic over it")
     func types() async throws {
-        #expect(try await provider(body: "text").request(ProbeRequest<String>()).value == "text")
-        #expect(try await provider(body: "text").request(ProbeRequest<Data>()).value == Data("text".utf8))
-        #expect(try await provider(body: "<html>").request(ProbeRequest<Empty>()).value == Empty())
-        #expect(try await provider(body: "").request(ProbeRequest<Item?>()).value == nil)
-        #expect(try await provider(body: "null").request(ProbeRequest<Item?>()).value == nil)
-        #expect(try await provider(body: #"{"id":1,"name":"a"}"#).request(ProbeRequest<Item?>()).value == Item(id: 1, name: "a"))
-        #expect(try await provider(body: "text").request(ProbeRequest<String?>()).value == "text")
+        #expect(try await provider(body: "text").request(Endpoint<String>(.get, "")).value == "text")
+        #expect(try await provider(body: "text").request(Endpoint<Data>(.get, "")).value == Data("text".utf8))
+        #expect(try await provider(body: "<html>").request(Endpoint<Empty>(.get, "")).value == Empty())
+        #expect(try await provider(body: "").request(Endpoint<Item?>(.get, "")).value == nil)
+        #expect(try await provider(body: "null").request(Endpoint<Item?>(.get, "")).value == nil)
+        #expect(try await provider(body: #"{"id":1,"name":"a"}"#).request(Endpoint<Item?>(.get, "")).value == Item(id: 1, name: "a"))
+        #expect(try await provider(body: "text").request(Endpoint<String?>(.get, "")).value == "text")
     }
 
     @Test("A Void response takes whatever comes")
     func void() async throws {
-        struct Delete: APIRequest {
-            typealias Response = Void
-            let baseURL = URL(string: "https://api.example.com")!
-            let method = HTTPMethod.delete
-        }
-        try await provider(status: 204, body: "").request(Delete()).value
+        try await provider(status: 204, body: "").request(Endpoint<Void>(.delete, "")).value
     }
 
     @Test("A request may refuse a 200, and its own errors pass through unchanged")
     func ownErrors() async throws {
-        struct Picky: APIRequest {
-            typealias Response = String
-            let baseURL = URL(string: "https://api.example.com")!
-            func validate(_ response: APIResponse) throws { throw TestError("validate") }
-        }
-        await #expect(throws: TestError("validate")) { try await provider(body: "").request(Picky()).value }
+        let picky = Endpoint<String>(.get, "").validating { _ in throw TestError("validate") }
+        await #expect(throws: TestError("validate")) { try await provider(body: "").request(picky).value }
     }
 
     @Test("A DecodingError of a request's own decode is explained like the default's")
     func ownDecode() async throws {
-        struct Own: APIRequest {
-            let baseURL = URL(string: "https://api.example.com")!
-            func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> [String: Int] {
-                try JSONDecoder().decode([String: Int].self, from: response.data)
-            }
-        }
-        let error = try await #require(throws: APIError.self) { try await provider(body: #"{"a":"b"}"#).request(Own()).value }
+        let own = Endpoint(.get, "") { try JSONDecoder().decode([String: Int].self, from: $0.data) }
+        let error = try await #require(throws: APIError.self) { try await provider(body: #"{"a":"b"}"#).request(own).value }
         #expect(error.description.contains("expected Int at a, found a string"))
     }
 
@@ -269,7 +259,7 @@ struct ResponseTests {
             let name: String
             let log: Log<String>
             func intercept(
-                _ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+                _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
             ) -> Single<APIResponse> {
                 var request = request
                 request.setValue((request.value(forHTTPHeaderField: "X-Marks") ?? "") + name, forHTTPHeaderField: "X-Marks")
@@ -278,28 +268,23 @@ struct ResponseTests {
         }
         let log = Log<String>()
         let transport = AnyTransport { request in
-            .just(response(to: request, status: 200, body: request.value(forHTTPHeaderField: "X-Marks") ?? "", type: nil))
+            .just(APIResponse(to: request, data: Data((request.value(forHTTPHeaderField: "X-Marks") ?? "").utf8)))
         }
-        let provider = DefaultAPIProvider(transport: transport, middlewares: [Mark(name: "a", log: log), Mark(name: "b", log: log)])
-        #expect(try await provider.request(ProbeRequest<String>()).value == "ab")
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: transport, middlewares: [Mark(name: "a", log: log), Mark(name: "b", log: log)])
+        #expect(try await provider.request(Endpoint<String>(.get, "")).value == "ab")
         #expect(log.entries == ["b", "a"])
     }
 
     private func provider(status: Int = 200, body: String, type: String? = nil) -> DefaultAPIProvider {
-        DefaultAPIProvider(transport: AnyTransport { .just(response(to: $0, status: status, body: body, type: type)) })
+        DefaultAPIProvider(
+            baseURL: example,
+            transport: AnyTransport { .just(APIResponse(to: $0, status: status, headers: ["Content-Type": type], data: Data(body.utf8))) })
     }
 
     private func failure<Response>(
-        of request: ProbeRequest<Response>, status: Int, body: String, type: String?
+        of request: Endpoint<Response>, status: Int, body: String, type: String?
     ) async throws -> APIError {
         try await #require(throws: APIError.self) { try await provider(status: status, body: body, type: type).request(request).value }
     }
-}
-
-private func response(to request: URLRequest, status: Int, body: String, type: String?) -> APIResponse {
-    let fields = type.map { ["Content-Type": $0] }
-    guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields) else {
-        preconditionFailure("No response can be made for \(request).")
-    }
-    return APIResponse(request: request, response: head, data: Data(body.utf8))
 }

@@ -15,7 +15,9 @@ struct SupportMiddleware: Middleware {
 
     var makeID: @Sendable () -> String = { UUID().uuidString }
 
-    func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+    func intercept(
+        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
         .deferred {
             var request = request
             let id = makeID()
@@ -28,29 +30,56 @@ struct SupportMiddleware: Middleware {
     }
 }
 
+private enum IsTracedKey: RequestOptionKey { static let defaultValue = true }
+
+extension RequestOptions {
+    var isTraced: Bool {
+        get { self[IsTracedKey.self] }
+        set { self[IsTracedKey.self] = newValue }
+    }
+}
+
 @Suite("Writing a middleware")
 struct WritingAMiddlewareTests {
-    private typealias ItemsRequest = ProbeRequest<Empty>
+    private let items = Endpoint<Empty>(.get, "/items")
 
     @Test("The article's example does what it says")
-    func example() async throws {
+    func worked() async throws {
         let transport = AnyTransport { request in
-            guard let url = request.url, request.value(forHTTPHeaderField: "X-Request-ID") == "1",
-                let response = HTTPURLResponse(url: url, statusCode: 503, httpVersion: nil, headerFields: ["X-Maintenance": "till noon"])
-            else { return .error(URLError(.badURL)) }
-            return .just(APIResponse(request: request, response: response, data: Data()))
+            guard request.value(forHTTPHeaderField: "X-Request-ID") == "1" else { return .error(URLError(.badURL)) }
+            return .just(APIResponse(to: request, status: 503, headers: ["X-Maintenance": "till noon"]))
         }
-        let provider = DefaultAPIProvider(transport: transport, middlewares: [SupportMiddleware(makeID: { "1" })])
-        await #expect(throws: SupportMiddleware.Maintenance(requestID: "1")) { try await provider.request(ItemsRequest()).value }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [SupportMiddleware(makeID: { "1" })])
+        await #expect(throws: SupportMiddleware.Maintenance(requestID: "1")) { try await provider.request(items).value }
+    }
+
+    @Test("An endpoint's option reaches the middlewares, and others see its default")
+    func option() async throws {
+        struct Seen: Middleware {
+            let log: Log<Bool>
+            func intercept(
+                _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+            ) -> Single<APIResponse> {
+                log.append(options.isTraced)
+                return next(request)
+            }
+        }
+        let log = Log<Bool>()
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0)) }, middlewares: [Seen(log: log)])
+        _ = try await provider.request(items).value
+        _ = try await provider.request(items.option(\.isTraced, false)).value
+        _ = try await provider.request(items.option(\.isTraced, false).withResponse()).value
+        #expect(log.entries == [true, false, false])
     }
 
     @Test("The article's retry waits for no clock")
     func retry() {
         let scheduler = TestScheduler()
         let transport = AnyTransport { _ in .error(URLError(.timedOut)) }
-        let provider = DefaultAPIProvider(transport: transport, middlewares: [RetryMiddleware(maxAttempts: 3, scheduler: scheduler)])
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [RetryMiddleware(scheduler: scheduler)])
         let ended = DispatchSemaphore(value: 0)
-        let subscription = provider.request(ItemsRequest()).subscribe(onFailure: { _ in ended.signal() })
+        let subscription = provider.request(items).subscribe(onFailure: { _ in ended.signal() })
         scheduler.run()
         #expect(ended.wait(timeout: .now()) == .success)
         subscription.dispose()
@@ -58,12 +87,13 @@ struct WritingAMiddlewareTests {
 
     @Test("In front of a retry a request keeps its id, behind it each attempt has one, and each subscription has its own")
     func order() async throws {
-        let retry = RetryMiddleware(baseDelay: .nanoseconds(0))
+        let retry = RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))
         for (middlewares, isKept) in [([SupportMiddleware(), retry], true), ([retry, SupportMiddleware()], false)]
             as [([any Middleware], Bool)]
         {
             let answers = Answers(.status(503), .status(200))
-            let single = DefaultAPIProvider(transport: AnyTransport(answers.next), middlewares: middlewares).request(ItemsRequest())
+            let provider = DefaultAPIProvider(baseURL: example, transport: AnyTransport(answers.next), middlewares: middlewares)
+            let single = provider.request(items)
             _ = try await single.value
             _ = try await single.value
             let ids = answers.requests.map { $0.value(forHTTPHeaderField: "X-Request-ID") }
@@ -77,7 +107,7 @@ struct WritingAMiddlewareTests {
         let article = try PackageFile("Sources/APIProvider/APIProvider.docc/WritingAMiddleware.md")
         let blocks = article.swiftBlocks.filter { $0.contains("\n    ") }
         let tests = try PackageFile("Tests/APIProviderTests/WritingAMiddlewareTests.swift")
-        #expect(blocks.count == 2)
+        #expect(blocks.count == 3)
         for block in blocks { #expect(tests.contains(code: block), "\(block)") }
     }
 }

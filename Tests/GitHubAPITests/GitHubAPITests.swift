@@ -13,7 +13,8 @@ import FoundationNetworking
 
 @Suite("GitHub", .mockNetwork, .timeLimit(.minutes(10)))
 struct GitHubAPITests {
-    let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+    let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+    let signIn = DefaultAPIProvider(baseURL: GitHub.oauthURL, configuration: MockURLProtocol.configuration)
 
     @Test("Searching asks for the keyword and the page")
     func search() async throws {
@@ -62,7 +63,7 @@ struct GitHubAPITests {
     @Test("A code is exchanged for a token, by a form")
     func token() async throws {
         MockURLProtocol.responseWithDTO(type: .oauth)
-        let token = try await provider.request(AccessTokenRequest(clientID: "id", clientSecret: "s&t", code: "c")).value
+        let token = try await signIn.request(AccessTokenRequest(clientID: "id", clientSecret: "s&t", code: "c")).value
         #expect(token.type == "bearer")
         let request = try #require(MockURLProtocol.requests.first)
         #expect(request.method == .post)
@@ -76,7 +77,7 @@ struct GitHubAPITests {
         MockURLProtocol.responseWithDTO(type: .oauthBadRequest)
         MockURLProtocol.responseWithStatusCode(code: 502)
         let error = try await #require(throws: APIError.self) {
-            try await provider.request(AccessTokenRequest(clientID: "id", clientSecret: "s", code: "c")).value
+            try await signIn.request(AccessTokenRequest(clientID: "id", clientSecret: "s", code: "c")).value
         }
         #expect(error.statusCode == 502)
     }

@@ -45,7 +45,7 @@ struct RefusalTests {
             (429, ["Retry-After": "60", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000600"], 60.0),
         ])
     func limit(status: Int, headers: [String: String], seconds: Double) throws {
-        #expect(GitHubRateLimit(response(status, headers: headers), now: now)?.reset == now.addingTimeInterval(seconds))
+        #expect(GitHubRateLimit.exceeded(by: response(status, headers: headers), now: now)?.reset == now.addingTimeInterval(seconds))
     }
 
     @Test(
@@ -60,15 +60,12 @@ struct RefusalTests {
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000600"]),
         ])
     func noLimit(status: Int, headers: [String: String]) {
-        #expect(GitHubRateLimit(response(status, headers: headers), now: now) == nil)
+        #expect(GitHubRateLimit.exceeded(by: response(status, headers: headers), now: now) == nil)
     }
 
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
     private func response(_ status: Int, headers: [String: String] = [:], body: String = "") -> APIResponse {
-        guard let head = HTTPURLResponse(url: GitHub.apiURL, statusCode: status, httpVersion: nil, headerFields: headers) else {
-            preconditionFailure("\(status) is a status.")
-        }
-        return APIResponse(request: URLRequest(url: GitHub.apiURL), response: head, data: Data(body.utf8))
+        APIResponse(to: URLRequest(url: GitHub.apiURL), status: status, headers: HTTPHeaders(headers), data: Data(body.utf8))
     }
 }

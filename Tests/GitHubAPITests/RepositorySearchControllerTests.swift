@@ -92,26 +92,6 @@ struct RepositorySearchControllerTests {
         #expect(server.queries.count == 2)
     }
 
-    @Test("An empty page is the last, whatever the count says")
-    func emptyPage() async {
-        let controller = controller()
-        controller.search("swift")
-        await answer(0, [], of: 4)
-        #expect(!controller.state.hasNextPage)
-    }
-
-    @Test("Pages end where GitHub's search does, at 1,000 results", arguments: [(100, 10), (30, 34), (1_000, 10)])
-    func limit(perPage: Int, pages: Int) async {
-        let controller = RepositorySearchController(provider: server.provider, perPage: perPage)
-        controller.search("swift")
-        await answer(0, ["0"], of: 1_000_000)
-        while controller.state.hasNextPage {
-            controller.loadNextPage()
-            await answer(server.queries.count - 1, ["\(server.queries.count)"], of: 1_000_000)
-        }
-        #expect(server.queries.count == pages)
-    }
-
     @Test("A page has from 1 to 100 results, as GitHub has it", arguments: [(0, 1), (-1, 1), (101, 100)])
     func pageSize(perPage: Int, asked: Int) {
         RepositorySearchController(provider: server.provider, perPage: perPage).search("swift")
@@ -240,6 +220,7 @@ private final class SearchServer: Sendable {
 
     var provider: any APIProvider {
         DefaultAPIProvider(
+            baseURL: GitHub.apiURL,
             transport: AnyTransport { request in
                 .create { observer in
                     let index = self.requests.count
@@ -265,13 +246,10 @@ private final class SearchServer: Sendable {
     }
 
     static func answering(_ names: [String], of total: Int) -> any APIProvider {
-        DefaultAPIProvider(transport: AnyTransport { .just(response(to: $0, names, of: total)) })
+        DefaultAPIProvider(baseURL: GitHub.apiURL, transport: AnyTransport { .just(response(to: $0, names, of: total)) })
     }
 
     private static func response(to request: URLRequest, _ names: [String], of total: Int?) -> APIResponse {
-        guard let head = HTTPURLResponse(url: GitHub.apiURL, statusCode: 200, httpVersion: nil, headerFields: nil) else {
-            preconditionFailure("200 is a status.")
-        }
         let items = names.map { name in
             """
             {"id": \(name.unicodeScalars.reduce(0) { $0 * 128 + Int($1.value) }), "name": "\(name)", "full_name": "octocat/\(name)",
@@ -280,6 +258,17 @@ private final class SearchServer: Sendable {
             """
         }
         let body = #"{"total_count": \#(total ?? names.count), "incomplete_results": false, "items": [\#(items.joined(separator: ","))]}"#
-        return APIResponse(request: request, response: head, data: Data(body.utf8))
+        return APIResponse(to: request, headers: ["Link": nextPage(after: request, of: total ?? names.count)], data: Data(body.utf8))
+    }
+
+    /// The header that points to the next page, as GitHub sends it.
+    private static func nextPage(after request: URLRequest, of total: Int) -> String? {
+        guard let url = request.url, var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+        var query = QueryParameters(components.queryItems ?? [])
+        let (page, perPage) = (Int("\(query["page"] ?? "")") ?? 1, Int("\(query["per_page"] ?? "")") ?? 30)
+        guard page * perPage < total else { return nil }
+        query["page"] = page + 1
+        components.queryItems = Array(query)
+        return components.url.map { "<\($0)>; rel=\"next\"" }
     }
 }

@@ -16,19 +16,13 @@ nonisolated struct User: Codable, Equatable {
 }
 
 struct UserRequest: APIRequest {
-    typealias Response = User
     let login: String
-    var baseURL: URL { gitHub }
-    var path: RequestPath { "/users/\(login)" }
-    var headers: HTTPHeaders { ["X-App": "demo"] }
+    var endpoint: Endpoint<User> { Endpoint(.get, "/users/\(login)", headers: ["X-App": "demo"]) }
 }
 
 struct RenameRequest: APIRequest {
-    typealias Response = [User]
     let user: User
-    var baseURL: URL { gitHub }
-    var method: HTTPMethod { .post }
-    var body: HTTPBody? { .json(user) }
+    var endpoint: Endpoint<[User]> { Endpoint(.post, .url(gitHub), body: .json(user)) }
 }
 
 nonisolated private let gitHub = example.appendingPathComponent("v3")
@@ -52,12 +46,11 @@ final class Screen {
 struct MainActorTests {
     /// Answers with a user of the name that stands last in the path, or with the body that was sent, in an array.
     let provider = DefaultAPIProvider(
+        baseURL: gitHub,
         transport: AnyTransport { request in
-            guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil) else {
-                return .error(URLError(.badURL))
-            }
-            let body = request.httpBody.map { "[\(String(decoding: $0, as: UTF8.self))]" } ?? #"{"login":"\#(url.lastPathComponent)"}"#
-            return .just(APIResponse(request: request, response: head, data: Data(body.utf8)))
+            let login = request.url?.lastPathComponent ?? ""
+            let body = request.httpBody.map { "[\(String(decoding: $0, as: UTF8.self))]" } ?? #"{"login":"\#(login)"}"#
+            return .just(APIResponse(to: request, data: Data(body.utf8)))
         })
 
     @Test("A request is sent and its response decoded")

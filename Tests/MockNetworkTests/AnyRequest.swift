@@ -9,34 +9,22 @@ import FoundationNetworking
 #endif
 
 /// A request as it stands, whose response is whatever comes.
-struct AnyRequest: APIRequest {
-    let baseURL = example
-    let request: URLRequest
-
-    init(_ url: String) throws { try self.init("GET", url) }
-
-    init(_ method: String, _ url: String, headers: [String: String] = [:], body: Data? = nil) throws {
-        var request = URLRequest(url: try #require(URL(string: url)))
-        request.httpMethod = method
+func anyRequest(
+    _ method: HTTPMethod, _ url: String, headers: [String: String] = [:], body: Data? = nil
+) throws -> Endpoint<APIResponse> {
+    let url = try #require(URL(string: url))
+    return Endpoint(method, .url(example)) { $0 }.validating { _ in }.adapting { request in
+        request.url = url
         request.allHTTPHeaderFields = headers
         request.httpBody = body
-        self.request = request
     }
-
-    func urlRequest() throws -> URLRequest { request }
-    func validate(_ response: APIResponse) throws {}
-    func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> APIResponse { response }
 }
+
+func anyRequest(_ url: String) throws -> Endpoint<APIResponse> { try anyRequest(.get, url) }
 
 /// A transport that answers at once.
 func answering(
-    status: Int = 200, headers: [String: String] = [:], _ body: @escaping @Sendable (URLRequest) -> Data = { _ in Data() }
+    status: Int = 200, headers: HTTPHeaders = [:], _ body: @escaping @Sendable (URLRequest) -> Data = { _ in Data() }
 ) -> AnyTransport {
-    AnyTransport { request in
-        .deferred {
-            let url = try #require(request.url)
-            let response = try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers))
-            return .just(APIResponse(request: request, response: response, data: body(request)))
-        }
-    }
+    AnyTransport { .just(APIResponse(to: $0, status: status, headers: headers, data: body($0))) }
 }

@@ -13,13 +13,13 @@ import FoundationNetworking
 
 @Suite("MockURLProtocol", .mockNetwork, .timeLimit(.minutes(10)))
 struct MockURLProtocolTests {
-    private let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+    private let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
 
     @Test("A DTO without a status is a 200", arguments: MockURLProtocol.MockDTOType.allCases)
     func dto(type: MockURLProtocol.MockDTOType) async throws {
         MockURLProtocol.responseWithDTO(type: type)
         #expect(MockURLProtocol.dtoType == type)
-        let text = try await provider.request(Get()).value
+        let text = try await provider.request(Endpoint<String>(.get, "")).value
         #expect(text.isEmpty == (type == .empty))
     }
 
@@ -49,7 +49,7 @@ struct MockURLProtocolTests {
             guard request.url?.query == "ok=true", let url = request.url else { throw TestError("refused") }
             return (try #require(HTTPURLResponse(url: url, statusCode: 201, httpVersion: nil, headerFields: nil)), Data("handled".utf8))
         }
-        #expect(try await provider.request(Get(query: ["ok": true])).value == "handled")
+        #expect(try await provider.request(Endpoint<String>(.get, "", query: ["ok": true])).value == "handled")
         #expect(try await failure().underlying as? TestError == TestError("refused"))
     }
 
@@ -61,11 +61,11 @@ struct MockURLProtocolTests {
             MockURLProtocol.requestHandler = nil
             MockURLProtocol.responseWithStatusCode(code: 202)
             let inner = DispatchSemaphore(value: 0)
-            _ = provider.request(Get(path: "inner")).subscribe { _ in inner.signal() }
+            _ = provider.request(Endpoint<String>(.get, "inner")).subscribe { _ in inner.signal() }
             inner.wait()
             return (try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)), Data("outer".utf8))
         }
-        #expect(try await provider.request(Get(path: "outer")).value == "outer")
+        #expect(try await provider.request(Endpoint<String>(.get, "outer")).value == "outer")
         #expect(MockURLProtocol.requests.map(\.path) == ["/outer", "/inner"])
     }
 
@@ -75,17 +75,8 @@ struct MockURLProtocolTests {
             guard let url = request.url, let body = request.httpBody else { throw TestError("no body") }
             return (try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)), body)
         }
-        struct Streaming: APIRequest {
-            typealias Response = String
-            let baseURL = example
-            func urlRequest() throws -> URLRequest {
-                var request = URLRequest(url: baseURL)
-                request.httpMethod = "POST"
-                request.httpBodyStream = InputStream(data: Data("streamed".utf8))
-                return request
-            }
-        }
-        #expect(try await provider.request(Streaming()).value == "streamed")
+        let streaming = Endpoint<String>(.post, "").adapting { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
+        #expect(try await provider.request(streaming).value == "streamed")
         #expect(MockURLProtocol.requests.first?.body == Data("streamed".utf8))
     }
 
@@ -94,9 +85,8 @@ struct MockURLProtocolTests {
         MockURLProtocol.responseWithStatusCode(code: 200)
         let text = String(repeating: "body", count: 50_000)
         _ = try await provider.request(
-            Get(
-                path: "/a b", method: .post, query: ["q": "1 2"], headers: ["X-A": "b"],
-                body: .data(Data(text.utf8), contentType: "text/plain"))
+            Endpoint<String>(
+                .post, "/a b", query: ["q": "1 2"], headers: ["X-A": "b"], body: .data(Data(text.utf8), contentType: "text/plain"))
         ).value
         let request = try #require(MockURLProtocol.requests.first)
         #expect(MockURLProtocol.requests.count == 1)
@@ -111,13 +101,7 @@ struct MockURLProtocolTests {
     func noBody(method: HTTPMethod, code: Int) async throws {
         MockURLProtocol.responseWithDTO(type: .user)
         MockURLProtocol.responseWithStatusCode(code: code)
-        struct Raw: APIRequest {
-            let baseURL = example
-            let method: HTTPMethod
-            func validate(_ response: APIResponse) throws {}
-            func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> Int { response.data.count }
-        }
-        #expect(try await provider.request(Raw(method: method)).value == 0)
+        #expect(try await provider.request(Endpoint(method, "") { $0.data.count }.validating { _ in }).value == 0)
     }
 
     @Test("reset forgets everything")
@@ -125,7 +109,7 @@ struct MockURLProtocolTests {
         MockURLProtocol.responseWithStatusCode(code: 200)
         MockURLProtocol.responseWithDTO(type: .user)
         MockURLProtocol.requestHandler = { _ in throw TestError() }
-        _ = try? await provider.request(Get()).value
+        _ = try? await provider.request(Endpoint<String>(.get, "")).value
         MockURLProtocol.reset()
         #expect(MockURLProtocol.responseType == nil)
         #expect(MockURLProtocol.dto == nil)
@@ -172,7 +156,7 @@ struct MockURLProtocolTests {
     }
 
     private func failure() async throws -> APIError {
-        try await #require(throws: APIError.self) { try await provider.request(Get()).value }
+        try await #require(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "")).value }
     }
 }
 
@@ -181,9 +165,9 @@ struct ScopeTests {
     @Test("A request without an answer fails, and says what to do")
     func unanswered() async throws {
         try await MockURLProtocol.withScope("a scope") {
-            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-            let request = Get(
-                path: "/login", method: .post, query: ["q": "shown", "api_key": "s3cret"], body: .json(["name": "a", "password": "s3cret"]))
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+            let request = Endpoint<String>(
+                .post, "/login", query: ["q": "shown", "api_key": "s3cret"], body: .json(["name": "a", "password": "s3cret"]))
             let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
             #expect(
                 "\(try #require(error.underlying))".replacingOccurrences(
@@ -211,13 +195,9 @@ struct ScopeTests {
                 group.addTask {
                     try await MockURLProtocol.withScope("\(code)") {
                         MockURLProtocol.responseWithStatusCode(code: code)
-                        let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-                        struct Status: APIRequest {
-                            let baseURL = example
-                            func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> Int { response.statusCode }
-                        }
+                        let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
                         for _ in 0..<5 {
-                            let status = try await provider.request(Status()).value
+                            let status = try await provider.request(Endpoint(.get, "") { $0.statusCode }).value
                             #expect(status == code)
                         }
                         #expect(MockURLProtocol.requests.count == 5)
@@ -247,9 +227,9 @@ struct ScopeTests {
     func outlived() async throws {
         let provider = MockURLProtocol.withScope {
             MockURLProtocol.responseWithStatusCode(code: 200)
-            return DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            return DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
         }
-        let error = try await #require(throws: APIError.self) { try await provider.request(Get()).value }
+        let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "")).value }
         #expect(error.description.contains("The scope of the session that sent this request has ended"))
     }
 
@@ -257,8 +237,8 @@ struct ScopeTests {
     func swallowed() async throws {
         try await withKnownIssue {
             try await (.mockNetwork as MockNetworkTrait).provideScope(for: try #require(Test.current), testCase: nil) {
-                let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-                _ = try? await provider.request(Get(path: "/swallowed")).value
+                let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+                _ = try? await provider.request(Endpoint<String>(.get, "/swallowed")).value
             }
         } matching: { issue in
             "\(issue)".contains("GET https://api.example.com/swallowed")
@@ -276,16 +256,16 @@ struct ScopeTests {
                 }
                 return (response, Data("body".utf8))
             }
-            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             for round in 0..<2_000 {
-                let disposable = provider.request(Get()).subscribe { event in
+                let disposable = provider.request(Endpoint<String>(.get, "")).subscribe { event in
                     if case .failure(let error) = event { Issue.record("\(error)") }
                 }
                 for _ in 0..<round % 40 { await Task.yield() }
                 disposable.dispose()
                 if round == 1_000 { mock.requestHandler = nil; mock.responseWithStatusCode(code: 200) }
             }
-            let text = try await provider.request(Get()).value
+            let text = try await provider.request(Endpoint<String>(.get, "")).value
             #expect(text.isEmpty)
         }
     }

@@ -37,7 +37,8 @@ struct RaceTests {
         }
         let configuration = kind.configuration
         configuration.protocolClasses = [MockURLProtocol.current]
-        await race(DefaultAPIProvider(session: URLSession(configuration: configuration)).request(Get()))
+        await race(
+            DefaultAPIProvider(baseURL: example, session: URLSession(configuration: configuration)).request(Endpoint<String>(.get, "")))
     }
 
     @Test("Against a server: the same, and every socket is closed", arguments: Kind.allCases)
@@ -45,12 +46,12 @@ struct RaceTests {
         let server = try LoopbackServer(connected: { connection in
             while connection.readRequest() != nil { connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
         })
-        await race(provider(of: kind).request(Get(baseURL: server.url)))
+        await race(provider(of: kind).request(Endpoint<String>(.get, .url(server.url))))
         await server.allClosed()
     }
 
     private func provider(of kind: Kind) -> DefaultAPIProvider {
-        kind == .shared ? DefaultAPIProvider() : DefaultAPIProvider(configuration: kind.configuration)
+        kind == .shared ? DefaultAPIProvider() : DefaultAPIProvider(baseURL: example, configuration: kind.configuration)
     }
 
     private func race(_ single: Single<String>) async {

@@ -89,10 +89,12 @@ struct RecordingRedactionTests {
             let answer = answers[String(request.target.prefix { $0 != "?" })]
             connection.respond(headers: answer?.headers ?? [:], body: answer?.body ?? "")
         }
-        let provider = DefaultAPIProvider(configuration: .ephemeral, middlewares: [RecordingMiddleware(to: file)])
+        let provider = DefaultAPIProvider(baseURL: example, configuration: .ephemeral, middlewares: [RecordingMiddleware(to: file)])
         for item in planted {
             let url = "\(server.url)".replacingOccurrences(of: "//", with: "//planted-user:planted-pass@") + item.target
-            let response = try await provider.request(AnyRequest(item.method, url, headers: item.headers, body: item.body)).value
+            let response = try await provider.request(
+                anyRequest(HTTPMethod(rawValue: item.method), url, headers: item.headers, body: item.body)
+            ).value
             #expect(String(decoding: response.data, as: UTF8.self) == item.answer.body)
         }
         try await replay(planted, at: server.url)
@@ -102,9 +104,11 @@ struct RecordingRedactionTests {
     private func replay(_ recorded: [Planted], at url: URL) async throws {
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
-            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             for item in planted({ "another" }) {
-                let response = try await provider.request(AnyRequest(item.method, "\(url)\(item.target)", body: item.body)).value
+                let response = try await provider.request(
+                    anyRequest(HTTPMethod(rawValue: item.method), "\(url)\(item.target)", body: item.body)
+                ).value
                 #expect(String(decoding: response.data, as: UTF8.self) == item.left)
                 #expect(response.statusCode == 200)
             }
@@ -174,8 +178,8 @@ struct RecordingRedactionTests {
             ("https://a.example/?q=a;b,c=d", "https://a.example/?q=a;b,c=d"),
         ])
     func parameters(url: String, recorded: String) async throws {
-        let request = try AnyRequest("GET", url, headers: ["X-A": "a=1;token=planted", "X-B": #"{"token":"planted"}"#])
-        let location = ["Location": "/#/callback?code=planted", "X-C": #"["https://b.example/?token=planted"]"#]
+        let request = try anyRequest(.get, url, headers: ["X-A": "a=1;token=planted", "X-B": #"{"token":"planted"}"#])
+        let location: HTTPHeaders = ["Location": "/#/callback?code=planted", "X-C": #"["https://b.example/?token=planted"]"#]
         let provider = DefaultAPIProvider(
             transport: answering(headers: location) { _ in Data(#"payload={"token":"planted"}&n=1"#.utf8) },
             middlewares: [RecordingMiddleware(to: file)])
@@ -188,11 +192,11 @@ struct RecordingRedactionTests {
 
     @Test("More can be named, and nothing need be left out")
     func names() async throws {
-        let request = try AnyRequest(
+        let request = try anyRequest(
             "POST", "https://a.example/?E-Mail=me&token=t", headers: ["X-Customer": "7"], body: Data(#"{"email":"me","n":[1]}"#.utf8))
         func url(_ redaction: Redaction) async throws -> [String?] {
             let recording = RecordingMiddleware(to: file, redacting: redaction)
-            _ = try await DefaultAPIProvider(transport: answering(), middlewares: [recording]).request(request).value
+            _ = try await DefaultAPIProvider(baseURL: example, transport: answering(), middlewares: [recording]).request(request).value
             let recorded = try RecordedFile(file)
             let headers = recorded.value("request.headers") as? Fields
             return [recorded.value("request.url") as? String, headers?[0]["value"], recorded.value("request.postData.text") as? String]

@@ -15,14 +15,14 @@ struct RecordingTests {
     private var file: URL { folder.url("session.har") }
 
     private func provider(_ transport: any Transport, redacting redaction: Redaction = .secrets) -> DefaultAPIProvider {
-        DefaultAPIProvider(transport: transport, middlewares: [RecordingMiddleware(to: file, redacting: redaction)])
+        DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [RecordingMiddleware(to: file, redacting: redaction)])
     }
 
     @Test("Whoever has a response finds it in the file, which is valid after each request")
     func inFile() async throws {
         let provider = provider(answering { Data(($0.url?.path ?? "").utf8) })
         for count in 1...5 {
-            _ = try await provider.request(AnyRequest("https://a.example/\(count)")).value
+            _ = try await provider.request(anyRequest("https://a.example/\(count)")).value
             let recorded = try RecordedFile(file)
             #expect(recorded.entries.count == count)
             #expect(recorded.value("response.content.text", of: count - 1) as? String == "/\(count)")
@@ -50,7 +50,7 @@ struct RecordingTests {
     func required(path: String, names: [String]) async throws {
         let failing = AnyTransport { _ in .error(URLError(.timedOut)) }
         for transport in [answering(), failing] as [any Transport] {
-            _ = try? await provider(transport).request(AnyRequest("POST", "https://a.example", body: Data("x".utf8))).value
+            _ = try? await provider(transport).request(anyRequest(.post, "https://a.example", body: Data("x".utf8))).value
             let recorded = try RecordedFile(file)
             let object = try #require(recorded.value(path) as? [String: Any])
             #expect(names.filter { object[$0] == nil }.isEmpty)
@@ -66,7 +66,7 @@ struct RecordingTests {
         ) { _ in Data("Nöne 🌍".utf8) }
         let before = Date()
         _ = try await provider(transport, redacting: .none).request(
-            AnyRequest(
+            anyRequest(
                 "PUT", "https://a.example/b%20c?d=e%26f&g#h", headers: ["Cookie": "x=1; y=2", "Content-Type": "text/csv"],
                 body: Data("1,2".utf8))
         ).value
@@ -94,10 +94,10 @@ struct RecordingTests {
     func order() async throws {
         let (first, second) = (Producer<APIResponse>(), Producer<APIResponse>())
         let provider = provider(AnyTransport { $0.url?.path == "/1" ? first.single : second.single })
-        let (one, two) = (try AnyRequest("https://a.example/1"), try AnyRequest("https://a.example/2"))
+        let (one, two) = (try anyRequest("https://a.example/1"), try anyRequest("https://a.example/2"))
         let subscriptions = [provider.request(one), provider.request(two)].map { $0.subscribe { _ in } }
         for (producer, request) in [(second, two), (first, one)] {
-            producer.send(.success(try await answering().send(request.request, progress: nil).value))
+            producer.send(.success(try await answering().send(request.urlRequest(), progress: nil).value))
         }
         let recorded = try RecordedFile(file)
         #expect(recorded.value("request.url", of: 0) as? String == "https://a.example/1")
@@ -107,14 +107,14 @@ struct RecordingTests {
 
     @Test("A failure has the status 0, and is replayed", arguments: [URLError.Code.timedOut, .cannotFindHost, .notConnectedToInternet])
     func failure(code: URLError.Code) async throws {
-        let request = try AnyRequest("https://a.example")
+        let request = try anyRequest("https://a.example")
         _ = try? await provider(AnyTransport { _ in .error(URLError(code)) }).request(request).value
         #expect(try RecordedFile(file).value("response.status") as? Int == 0)
         #expect(try RecordedFile(file).value("response._error") as? String == "URLError \(code.rawValue)")
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
             let error = await #expect(throws: APIError.self) {
-                try await DefaultAPIProvider(configuration: MockURLProtocol.configuration).request(request).value
+                try await DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration).request(request).value
             }
             #expect(error?.urlError?.code == code)
         }
@@ -123,7 +123,7 @@ struct RecordingTests {
     @Test("An error of one's own is recorded by its type alone, and reaches the caller as it is")
     func ownError() async throws {
         let provider = provider(AnyTransport { _ in .error(TestError("planted")) })
-        await #expect(throws: TestError("planted")) { try await provider.request(AnyRequest("https://a.example")).value }
+        await #expect(throws: TestError("planted")) { try await provider.request(anyRequest("https://a.example")).value }
         #expect(try RecordedFile(file).value("response._error") as? String == "TestError")
         #expect(try !RecordedFile(file).text.contains("planted"))
     }
@@ -131,7 +131,7 @@ struct RecordingTests {
     @Test("A request that is disposed leaves nothing")
     func disposed() throws {
         let producer = Producer<APIResponse>()
-        provider(AnyTransport { _ in producer.single }).request(try AnyRequest("https://a.example")).subscribe { _ in }.dispose()
+        provider(AnyTransport { _ in producer.single }).request(try anyRequest("https://a.example")).subscribe { _ in }.dispose()
         #expect(producer.subscriptions == 1)
         producer.send(.failure(TestError()))
         #expect(try folder.names.isEmpty)
@@ -142,35 +142,27 @@ struct RecordingTests {
         try Data("old".utf8).write(to: file)
         let provider = provider(answering())
         #expect(try String(contentsOf: file, encoding: .utf8) == "old")
-        _ = try await provider.request(AnyRequest("https://a.example")).value
+        _ = try await provider.request(anyRequest("https://a.example")).value
         #expect(try RecordedFile(file).entries.count == 1)
     }
 
     @Test("A file that cannot be written harms no request")
     func unwritable() async throws {
         let recording = RecordingMiddleware(to: folder.url("none/session.har"))
-        let provider = DefaultAPIProvider(transport: answering(), middlewares: [recording])
-        for _ in 0..<2 { #expect(try await provider.request(AnyRequest("https://a.example")).value.statusCode == 200) }
+        let provider = DefaultAPIProvider(baseURL: example, transport: answering(), middlewares: [recording])
+        for _ in 0..<2 { #expect(try await provider.request(anyRequest("https://a.example")).value.statusCode == 200) }
         #expect(try folder.names.isEmpty)
     }
 
     @Test("A body that went to a file or came from a stream is not recorded, which a comment says")
     func elsewhere() async throws {
-        var request = try AnyRequest("POST", "https://a.example").request
-        request.httpBodyStream = InputStream(data: Data("streamed".utf8))
-        let streaming = request
-        struct Streaming: APIRequest {
-            typealias Response = Void
-            let baseURL = example
-            let request: URLRequest
-            func urlRequest() throws -> URLRequest { request }
-        }
+        let streaming = Endpoint<Void>(.post, "").adapting { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
         let server = try LoopbackServer { $1.respond(body: "a file") }
         let recording = [RecordingMiddleware(to: file)]
         let download = folder.url("download")
-        _ = try await DefaultAPIProvider(configuration: .ephemeral, middlewares: recording)
-            .download(AnyRequest("\(server.url)"), to: download).value
-        _ = try await DefaultAPIProvider(transport: answering(), middlewares: recording).request(Streaming(request: streaming)).value
+        _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral, middlewares: recording)
+            .request(Endpoint(.get, .url(server.url), downloadingTo: download)).value
+        _ = try await DefaultAPIProvider(baseURL: example, transport: answering(), middlewares: recording).request(streaming).value
         #expect(try String(contentsOf: download, encoding: .utf8) == "a file")
         let recorded = try RecordedFile(file)
         #expect(recorded.value("comment") as? String == "No body came here, as when it is downloaded to a file.")
@@ -189,11 +181,11 @@ struct RecordingTests {
     @Test("A body comes back byte for byte", arguments: samples.keys.sorted())
     func bodies(name: String) async throws {
         let body = try #require(Self.samples[name])
-        let request = try AnyRequest("POST", "https://a.example", body: body)
+        let request = try anyRequest(.post, "https://a.example", body: body)
         _ = try await provider(answering { _ in body }).request(request).value
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
-            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             #expect(try await provider.request(request).value.data == body)
         }
         struct File: Decodable {
@@ -212,13 +204,14 @@ struct RecordingTests {
     func parallel() async throws {
         let files = [file, folder.url("other.har")]
         let providers = files.map {
-            DefaultAPIProvider(transport: answering { Data(($0.url?.path ?? "").utf8) }, middlewares: [RecordingMiddleware(to: $0)])
+            DefaultAPIProvider(
+                baseURL: example, transport: answering { Data(($0.url?.path ?? "").utf8) }, middlewares: [RecordingMiddleware(to: $0)])
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (provider, file) in zip(providers, files) {
                 for number in 0..<100 {
                     group.addTask {
-                        _ = try await provider.request(AnyRequest("https://a.example/\(number)")).value
+                        _ = try await provider.request(anyRequest("https://a.example/\(number)")).value
                         #expect(try RecordedFile(file).text.contains("\"text\" : \"/\(number)\""))
                     }
                 }

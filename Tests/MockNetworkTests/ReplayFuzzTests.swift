@@ -27,7 +27,7 @@ struct ReplayFuzzTests {
         let bytes = try Data(contentsOf: sample)
         let strings = strings(of: bytes)
         let (method, url) = try #require(Self.samples[name])
-        let request = try AnyRequest(method, url).request
+        let request = try anyRequest(HTTPMethod(rawValue: method), url).urlRequest()
         let folder = TemporaryFolder()
         let file = folder.url("session.har")
         var replayed = 0

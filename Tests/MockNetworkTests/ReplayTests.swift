@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Replay", .mockNetwork, .timeLimit(.minutes(10)))
 struct ReplayTests {
-    private let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+    private let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
     private let folder = TemporaryFolder()
 
     private func replay(_ name: String) throws {
@@ -19,7 +19,7 @@ struct ReplayTests {
             har: try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "Recordings")))
     }
 
-    private func get(_ url: String) async throws -> APIResponse { try await provider.request(AnyRequest(url)).value }
+    private func get(_ url: String) async throws -> APIResponse { try await provider.request(anyRequest(url)).value }
 
     private func error(_ url: String) async throws -> URLError {
         let error = try await #require(throws: APIError.self) { try await get(url) }
@@ -44,7 +44,7 @@ struct ReplayTests {
     @Test("Firefox: several fields in one, on a line each, and redirects")
     func firefox() async throws {
         try replay("firefox")
-        let response = try await provider.request(AnyRequest("POST", "https://shop.example.com/login", body: Data("user=another".utf8)))
+        let response = try await provider.request(anyRequest(.post, "https://shop.example.com/login", body: Data("user=another".utf8)))
             .value
         #expect(String(decoding: response.data, as: UTF8.self) == "account")
         #expect(response.value(forHTTPHeaderField: "Transfer-Encoding") == nil)
@@ -63,7 +63,7 @@ struct ReplayTests {
     @Test("Charles: null, line breaks in Base64, a HEAD, fields that come twice")
     func charles() async throws {
         try replay("charles")
-        let head = try await provider.request(AnyRequest("HEAD", "http://shop.example.com/file.bin")).value
+        let head = try await provider.request(anyRequest(.head, "http://shop.example.com/file.bin")).value
         #expect(head.value(forHTTPHeaderField: "Content-Length") == "4096")
         #expect(head.value(forHTTPHeaderField: "Vary") == "Accept, Cookie")
         let part = try await get("http://shop.example.com/file.bin")
@@ -75,7 +75,7 @@ struct ReplayTests {
     @Test("Insomnia: items without a value, several of one name")
     func insomnia() async throws {
         try replay("insomnia")
-        let response = try await provider.request(AnyRequest("PUT", "http://localhost:8080/v1/items/7?tag=a&tag=b&dry=")).value
+        let response = try await provider.request(anyRequest(.put, "http://localhost:8080/v1/items/7?tag=a&tag=b&dry=")).value
         #expect(response.statusCode == 422)
         #expect(response.value(forHTTPHeaderField: "Content-Type") == "application/problem+json")
     }
@@ -89,8 +89,8 @@ struct ReplayTests {
     func unanswered(url: String) async throws {
         try await MockURLProtocol.withScope {
             try replay("chrome")
-            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-            let error = try await #require(throws: APIError.self) { try await provider.request(AnyRequest(url)).value }
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+            let error = try await #require(throws: APIError.self) { try await provider.request(anyRequest(url)).value }
             #expect(error.description.contains("chrome.har: log.entries[0]"), "\(error)")
         }
     }
@@ -120,9 +120,9 @@ struct ReplayTests {
         #expect(try await get("https://me:pass@a.example/?key=other&page=1#x").statusCode == 205)
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
-            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-            await #expect(throws: APIError.self) { try await provider.request(AnyRequest("https://a.example/?page=1")).value }
-            await #expect(throws: APIError.self) { try await provider.request(AnyRequest("https://a.example/?page=2&key=live")).value }
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+            await #expect(throws: APIError.self) { try await provider.request(anyRequest("https://a.example/?page=1")).value }
+            await #expect(throws: APIError.self) { try await provider.request(anyRequest("https://a.example/?page=2&key=live")).value }
         }
     }
 

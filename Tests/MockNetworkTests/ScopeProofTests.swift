@@ -20,9 +20,9 @@ struct ScopeProofTests {
                 group.addTask {
                     try await MockURLProtocol.withScope("\(number)") {
                         MockURLProtocol.stub(.get, "/one", respond: .data(Data("\(number)".utf8)))
-                        let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+                        let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
                         for _ in 0..<10 {
-                            let answer = try await provider.request(Get(path: "/one")).value
+                            let answer = try await provider.request(Endpoint<String>(.get, "/one")).value
                             #expect(answer == "\(number)")
                         }
                         #expect(MockURLProtocol.requests.count == 10)
@@ -38,15 +38,18 @@ struct ScopeProofTests {
     func nested() async throws {
         try await MockURLProtocol.withScope("outer") {
             MockURLProtocol.stub("/a", respond: .data(Data("outer".utf8)))
-            let outer = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            let outer = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             try await MockURLProtocol.withScope("inner") {
                 MockURLProtocol.stub("/a", respond: .data(Data("inner".utf8)))
-                let inner = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-                let answers = [try await inner.request(Get(path: "/a")).value, try await outer.request(Get(path: "/a")).value]
+                let inner = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+                let answers = [
+                    try await inner.request(Endpoint<String>(.get, "/a")).value,
+                    try await outer.request(Endpoint<String>(.get, "/a")).value,
+                ]
                 #expect(answers == ["inner", "outer"])
                 #expect(MockURLProtocol.requests.count == 1)
             }
-            let answer = try await outer.request(Get(path: "/a")).value
+            let answer = try await outer.request(Endpoint<String>(.get, "/a")).value
             #expect(answer == "outer")
             #expect(MockURLProtocol.requests.count == 2)
         }
@@ -56,10 +59,10 @@ struct ScopeProofTests {
     func detached() async throws {
         try await MockURLProtocol.withScope("scope") {
             let mock = MockURLProtocol.current
-            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             let answer = try await Task.detached {
                 mock.stub("/a", respond: .data(Data("scoped".utf8)))
-                return try await provider.request(Get(path: "/a")).value
+                return try await provider.request(Endpoint<String>(.get, "/a")).value
             }.value
             #expect(answer == "scoped")
             #expect(MockURLProtocol.requests.count == 1)
@@ -70,11 +73,11 @@ struct ScopeProofTests {
     func outlived() async throws {
         let provider = try await MockURLProtocol.withScope("short") {
             MockURLProtocol.stub("/a", respond: .status(200))
-            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-            _ = try await provider.request(Get(path: "/a")).value
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+            _ = try await provider.request(Endpoint<String>(.get, "/a")).value
             return provider
         }
-        let error = try await #require(throws: APIError.self) { try await provider.request(Get(path: "/a")).value }
+        let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "/a")).value }
         #expect(error.description.contains("The scope of the session that sent this request has ended"), "\(error)")
     }
 }

@@ -17,20 +17,15 @@ enum Way: CaseIterable {
 
     var provider: DefaultAPIProvider {
         switch self {
-        case .session: DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-        case .transport: DefaultAPIProvider(transport: MockTransport())
+        case .session: DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+        case .transport: DefaultAPIProvider(baseURL: example, transport: MockTransport())
         }
     }
 }
 
 /// A request whose response is taken as it is.
-private struct Raw: APIRequest {
-    var baseURL = example
-    var path: RequestPath = "/a"
-    var method: HTTPMethod = .get
-    var body: HTTPBody?
-    func validate(_ response: APIResponse) throws {}
-    func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> APIResponse { response }
+private func raw(_ method: HTTPMethod = .get, _ path: RequestPath = "/a", body: HTTPBody? = nil) -> Endpoint<APIResponse> {
+    Endpoint(method, path, body: body) { $0 }.validating { _ in }
 }
 
 @Suite("Answers of stubs", .mockNetwork, .timeLimit(.minutes(10)))
@@ -48,14 +43,14 @@ struct StubResponseTests {
         ]
         for (response, status, type, body) in table {
             MockURLProtocol.stub("/a", respond: response)
-            let answer = try await way.provider.request(Raw()).value
+            let answer = try await way.provider.request(raw()).value
             #expect(answer.statusCode == status)
             #expect(answer.value(forHTTPHeaderField: "Content-Type") == type)
             #expect(String(decoding: answer.data, as: UTF8.self) == body)
             #expect(answer.response.url?.path == "/a")
         }
         MockURLProtocol.stub("/a", respond: .fixture(MockURLProtocol.MockDTOType.user))
-        let answer = try await way.provider.request(Raw()).value
+        let answer = try await way.provider.request(raw()).value
         #expect(answer.data.count > 1000)
         #expect(answer.value(forHTTPHeaderField: "Content-Type") == "application/json")
     }
@@ -73,11 +68,11 @@ struct StubResponseTests {
         ]
         for (response, text) in table {
             MockURLProtocol.stub("/a", respond: response)
-            let error = try await #require(throws: APIError.self) { try await way.provider.request(Raw()).value }
+            let error = try await #require(throws: APIError.self) { try await way.provider.request(raw()).value }
             #expect("\(error)".contains(text), "\(error)")
         }
         MockURLProtocol.stub("/a", respond: .failure(URLError(.notConnectedToInternet)))
-        let error = try await #require(throws: APIError.self) { try await way.provider.request(Raw()).value }
+        let error = try await #require(throws: APIError.self) { try await way.provider.request(raw()).value }
         #expect(error.urlError?.code == .notConnectedToInternet)
     }
 
@@ -86,7 +81,7 @@ struct StubResponseTests {
         MockURLProtocol.stub(.post, "/a", respond: .redirect(to: "/b", status: 303))
         MockURLProtocol.stub(.get, "/b", respond: .redirect(to: "https://other.example.com/c"))
         MockURLProtocol.stub(.get, "https://other.example.com/c", respond: .status(200))
-        let answer = try await way.provider.request(Raw(method: .post)).value
+        let answer = try await way.provider.request(raw(.post)).value
         #expect(answer.request.url?.absoluteString == "https://other.example.com/c")
         #expect(MockURLProtocol.requests.map(\.path) == ["/a", "/b", "/c"])
     }
@@ -94,7 +89,7 @@ struct StubResponseTests {
     @Test("A redirect without end is an error", arguments: Way.allCases)
     func redirects(way: Way) async throws {
         MockURLProtocol.stub("/a", respond: .redirect(to: "/a"))
-        let error = try await #require(throws: APIError.self) { try await way.provider.request(Raw()).value }
+        let error = try await #require(throws: APIError.self) { try await way.provider.request(raw()).value }
         #expect(error.urlError?.code == .httpTooManyRedirects)
         #expect(MockURLProtocol.requests.count == 21)
     }
@@ -109,14 +104,14 @@ struct StubResponseTests {
                 MockURLProtocol.stub(.get, "/inner", respond: .data(Data("inner".utf8)))
                 let answer = Log<String>()
                 let isThere = DispatchSemaphore(value: 0)
-                _ = provider.request(Get(path: "/inner")).subscribe { event in
+                _ = provider.request(Endpoint<String>(.get, "/inner")).subscribe { event in
                     answer.append((try? event.get()) ?? "failed")
                     isThere.signal()
                 }
                 isThere.wait()
                 return .json([String(decoding: request.body, as: UTF8.self)] + answer.entries + ["\(request.stub != nil)"], status: 201)
             })
-        let raw = Raw(method: .post, body: .data(Data("sent".utf8), contentType: "text/plain"))
+        let raw = raw(.post, body: .data(Data("sent".utf8), contentType: "text/plain"))
         let answer = try await provider.request(raw).value
         #expect(try answer.decode([String].self) == ["sent", "inner", "true"])
         #expect(answer.statusCode == 201)
@@ -128,7 +123,7 @@ struct StubResponseTests {
         let provider = way.provider
         MockURLProtocol.stub("/a", respond: .sequence((0..<100).map { .data(Data("\($0)".utf8)) }))
         let answers = try await withThrowingTaskGroup(of: String.self) { group in
-            for _ in 0..<100 { group.addTask { try await provider.request(Get(path: "/a")).value } }
+            for _ in 0..<100 { group.addTask { try await provider.request(Endpoint<String>(.get, "/a")).value } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(answers.compactMap { Int($0) }.sorted() == Array(0..<100))
@@ -137,7 +132,7 @@ struct StubResponseTests {
         MockURLProtocol.stub("/c", respond: .repeatingLast([.status(201), .status(202)]))
         var statuses: [Int] = []
         for path in ["/b", "/b", "/b", "/c", "/c", "/c"] {
-            statuses.append(try await provider.request(Raw(path: RequestPath(path))).value.statusCode)
+            statuses.append(try await provider.request(raw(.get, RequestPath(path))).value.statusCode)
         }
         #expect(statuses == [201, 202, 203, 201, 202, 202])
     }
@@ -149,12 +144,12 @@ struct StubResponseTests {
             MockURLProtocol.stub("/a", respond: .status(204))
             MockURLProtocol.stub("/a", times: 2, respond: .sequence([.status(201), .status(202)]))
             let limited = [
-                try await provider.request(Raw()).value, try await provider.request(Raw()).value, try await provider.request(Raw()).value,
+                try await provider.request(raw()).value, try await provider.request(raw()).value, try await provider.request(raw()).value,
             ]
             #expect(limited.map(\.statusCode) == [201, 202, 204])
             MockURLProtocol.stub("/a", respond: .sequence([.status(200), .status(200), .status(200)]))
-            for _ in 0..<3 { _ = try await provider.request(Raw()).value }
-            let error = try await #require(throws: APIError.self) { try await provider.request(Raw()).value }
+            for _ in 0..<3 { _ = try await provider.request(raw()).value }
+            let error = try await #require(throws: APIError.self) { try await provider.request(raw()).value }
             #expect(error.description.contains("exhausted after 3"), "\(error)")
             #expect(error.description.contains("used up after 2"), "\(error)")
             #expect(MockURLProtocol.unmatchedRequests.count == 1)
@@ -171,13 +166,13 @@ struct StubResponseTests {
             MockURLProtocol.stub("/b", respond: .status(200))
             let (held, token) = await withCheckedContinuation { continuation in
                 let token = Token()
-                let held = provider.request(Raw()).subscribe { [token] event in log.append("\(event), \(token)") }
+                let held = provider.request(raw()).subscribe { [token] event in log.append("\(event), \(token)") }
                 continuation.resume(returning: (held, Weak(token)))
             }
             // What waits keeps nobody else waiting.
-            _ = try await provider.request(Raw(path: "/b")).value
+            _ = try await provider.request(raw(.get, "/b")).value
             held.dispose()
-            _ = try await provider.request(Raw(path: "/b")).value
+            _ = try await provider.request(raw(.get, "/b")).value
             #expect(token.value == nil)
         }
         #expect(log.entries.isEmpty)
@@ -193,7 +188,7 @@ struct StubResponseTests {
                 if number >= 100 { await group.next() }
                 group.addTask {
                     await withCheckedContinuation { continuation in
-                        let subscription = provider.request(Raw()).subscribe { _ in
+                        let subscription = provider.request(raw()).subscribe { _ in
                             ends.append(number)
                             if !number.isMultiple(of: 2) { continuation.resume() }
                         }
@@ -216,7 +211,7 @@ struct StubResponseTests {
         MockURLProtocol.stub("/a", respond: .sequence([.status(200), .handler { _ in .status(200) }]).delayed(by: 0.02).delayed(by: 0.03))
         for _ in 0..<2 {
             let start = DispatchTime.now()
-            _ = try await provider.request(Raw()).value
+            _ = try await provider.request(raw()).value
             #expect(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds >= 50_000_000)
         }
     }
@@ -228,7 +223,7 @@ struct StubResponseTests {
         for (count, steps) in table {
             MockURLProtocol.stub("/a", respond: .data(body, headers: ["Content-Length": "10"]).chunked(into: count))
             let log = Log<TransferProgress>()
-            let answer = try await way.provider.request(Raw()) { log.append($0) }.value
+            let answer = try await way.provider.request(raw().onProgress { log.append($0) }).value
             #expect(answer.data == body)
             #expect(log.entries.map(\.bytesReceived) == steps)
             #expect(log.entries.allSatisfy { $0.bytesToReceive == 10 })
@@ -240,7 +235,7 @@ struct StubResponseTests {
         MockURLProtocol.stub("/a", respond: .data(Data("0123456789".utf8)).chunked(into: 2).failing(with: URLError(.networkConnectionLost)))
         let log = Log<Int64>()
         let error = try await #require(throws: APIError.self) {
-            try await way.provider.request(Raw()) { log.append($0.bytesReceived) }.value
+            try await way.provider.request(raw().onProgress { log.append($0.bytesReceived) }).value
         }
         #expect(error.urlError?.code == .networkConnectionLost)
         #expect(log.entries == [5, 10])
@@ -250,7 +245,7 @@ struct StubResponseTests {
     func noBody(way: Way) async throws {
         for (method, code) in [(.head, 200), (.get, 204), (.get, 304)] as [(HTTPMethod, Int)] {
             MockURLProtocol.stub("/a", respond: .data(Data("body".utf8), status: code))
-            let answer = try await way.provider.request(Raw(method: method)).value
+            let answer = try await way.provider.request(raw(method)).value
             #expect(answer.data.isEmpty)
             #expect(answer.statusCode == code)
         }
@@ -261,7 +256,7 @@ struct StubResponseTests {
         MockURLProtocol.stub(.post, "/a", respond: .status(200))
         let log = Log<TransferProgress>()
         let body = HTTPBody.data(Data("body".utf8), contentType: "text/plain")
-        _ = try await Way.transport.provider.request(Raw(method: .post, body: body)) { log.append($0) }.value
+        _ = try await Way.transport.provider.request(raw(.post, body: body).onProgress { log.append($0) }).value
         #expect(log.entries == [TransferProgress(bytesSent: 4, bytesToSend: 4)])
         var request = URLRequest(url: example)
         request.httpBody = Data("body".utf8)
@@ -274,11 +269,11 @@ struct StubResponseTests {
         MockURLProtocol.stub("/a", respond: .status(201))
         let outer = Way.transport.provider
         let inner = try await MockURLProtocol.withScope {
-            let status = try await outer.request(Raw()).value.statusCode
+            let status = try await outer.request(raw()).value.statusCode
             #expect(status == 201)
             return Way.transport.provider
         }
-        let error = try await #require(throws: APIError.self) { try await inner.request(Raw()).value }
+        let error = try await #require(throws: APIError.self) { try await inner.request(raw()).value }
         #expect(error.description.contains("The scope of the session that sent this request has ended"))
     }
 }

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Stubs", .mockNetwork, .timeLimit(.minutes(10)))
 struct StubTests {
-    private let provider = DefaultAPIProvider(transport: MockTransport())
+    private let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
 
     @Test("The newest stub that matches and is not used up answers, then the handler, then the one answer for everything")
     func order() async throws {
@@ -26,7 +26,7 @@ struct StubTests {
             return (try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)), Data("handler".utf8))
         }
         var answers: [String] = []
-        for _ in 0..<5 { answers.append(try await provider.request(Get(path: "/a")).value) }
+        for _ in 0..<5 { answers.append(try await provider.request(Endpoint<String>(.get, "/a")).value) }
         #expect(answers == ["twice", "twice", "any", "handler", ""])
     }
 
@@ -82,8 +82,8 @@ struct StubTests {
     func malformed(url: String, reason: String) async throws {
         try await MockURLProtocol.withScope {
             let stub = MockURLProtocol.stub(.get, url, respond: .status(200))
-            let provider = DefaultAPIProvider(transport: MockTransport())
-            let error = try await #require(throws: APIError.self) { try await provider.request(Get(path: "/user")).value }
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "/user")).value }
             #expect(error.description.contains(reason), "\(error)")
             let report = try #require(throws: (any Error).self) { try MockURLProtocol.verify() }
             #expect("\(report)".contains("\(stub) was never used: its URL can match no request, because "), "\(report)")
@@ -105,11 +105,14 @@ struct StubTests {
     @Test("Header names are compared in any case, their values as they are")
     func headers() async throws {
         MockURLProtocol.stub("/a", headers: ["x-kind": "One", "ACCEPT": "text/plain"], respond: .status(200))
-        _ = try await provider.request(Get(path: "/a", headers: ["X-Kind": "One", "Accept": "text/plain", "X-Other": "y"])).value
+        _ = try await provider.request(Endpoint<String>(.get, "/a", headers: ["X-Kind": "One", "Accept": "text/plain", "X-Other": "y"]))
+            .value
         await MockURLProtocol.withScope {
             MockURLProtocol.stub("/a", headers: ["x-kind": "one"], respond: .status(200))
-            let provider = DefaultAPIProvider(transport: MockTransport())
-            await #expect(throws: APIError.self) { try await provider.request(Get(path: "/a", headers: ["X-Kind": "One"])).value }
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            await #expect(throws: APIError.self) {
+                try await provider.request(Endpoint<String>(.get, "/a", headers: ["X-Kind": "One"])).value
+            }
         }
     }
 
@@ -148,8 +151,8 @@ struct StubTests {
     func bodies(matcher: BodyMatcher, body: String, isAnswered: Bool) async {
         await MockURLProtocol.withScope {
             MockURLProtocol.stub(.post, "/a", body: matcher, respond: .status(200))
-            let provider = DefaultAPIProvider(transport: MockTransport())
-            let request = Get(path: "/a", method: .post, body: .data(Data(body.utf8), contentType: "text/plain"))
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let request = Endpoint<String>(.post, "/a", body: .data(Data(body.utf8), contentType: "text/plain"))
             let answer = try? await provider.request(request).value
             #expect((answer != nil) == isAnswered)
         }
@@ -159,16 +162,17 @@ struct StubTests {
     func condition() async throws {
         let mock = MockURLProtocol.current
         MockURLProtocol.stub(.get, "/a", body: .matching { _ in mock.requests.isEmpty }, respond: .status(200))
-        _ = try await provider.request(Get(path: "/a")).value
+        _ = try await provider.request(Endpoint<String>(.get, "/a")).value
     }
 
     @Test("MockTransport answers before subscribe returns, so that a retry is tested in virtual time")
     func virtualTime() {
         MockURLProtocol.stub(.get, "/a", respond: .sequence([.status(503), .status(503), .status(200)]))
         let scheduler = TestScheduler()
-        let provider = DefaultAPIProvider(transport: MockTransport(), middlewares: [RetryMiddleware(scheduler: scheduler)])
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: MockTransport(), middlewares: [RetryMiddleware(scheduler: scheduler)])
         let log = Log<String>()
-        let subscription = provider.request(Get(path: "/a")).subscribe(
+        let subscription = provider.request(Endpoint<String>(.get, "/a")).subscribe(
             onSuccess: { _ in log.append("success") }, onFailure: { log.append("\($0)") })
         #expect(MockURLProtocol.requests.count == 1)
         scheduler.run()
@@ -181,8 +185,8 @@ struct StubTests {
         let stub = MockURLProtocol.stub(
             .get, "/a", query: ["q": "x", "token": "s3cret"], fileID: "Tests/A.swift", line: 7, respond: .status(200))
         MockURLProtocol.responseWithStatusCode(code: 200)
-        _ = try await provider.request(Get(path: "/a", query: ["q": "x", "token": "s3cret"])).value
-        _ = try await provider.request(Get(path: "/b")).value
+        _ = try await provider.request(Endpoint<String>(.get, "/a", query: ["q": "x", "token": "s3cret"])).value
+        _ = try await provider.request(Endpoint<String>(.get, "/b")).value
         #expect(MockURLProtocol.requests.map { $0.stub?.description } == [stub.description, nil])
         #expect(stub.description == "GET /a?q=x&token=… (Tests/A.swift:7)")
     }
@@ -194,9 +198,9 @@ struct StubTests {
             MockURLProtocol.stub(.get, "/optional", isOptional: true, respond: .status(200))
             MockURLProtocol.stub(.get, "/forbidden", times: 0, respond: .status(200))
             MockURLProtocol.stub(.get, "/unused", fileID: "Tests/A.swift", line: 7, respond: .status(200))
-            let provider = DefaultAPIProvider(transport: MockTransport())
-            _ = try await provider.request(Get(path: "/used")).value
-            _ = try? await provider.request(Get(path: "/unanswered")).value
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            _ = try await provider.request(Endpoint<String>(.get, "/used")).value
+            _ = try? await provider.request(Endpoint<String>(.get, "/unanswered")).value
             #expect(MockURLProtocol.unusedStubs.map(\.description) == ["GET /unused (Tests/A.swift:7)"])
             #expect(MockURLProtocol.unmatchedRequests.map(\.path) == ["/unanswered"])
             let report = "\(try #require(throws: (any Error).self) { try MockURLProtocol.verify() })"
@@ -212,8 +216,8 @@ struct StubTests {
         let url = try #require(URL(string: url))
         return await MockURLProtocol.withScope {
             MockURLProtocol.stub(.get, pattern, query: query, respond: .status(200))
-            let provider = DefaultAPIProvider(transport: MockTransport())
-            let answer = try? await provider.request(Get(baseURL: url)).value
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let answer = try? await provider.request(Endpoint<String>(.get, .url(url))).value
             return answer != nil
         }
     }

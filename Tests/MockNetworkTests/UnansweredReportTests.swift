@@ -13,7 +13,7 @@ import FoundationNetworking
 struct UnansweredReportTests {
     @Test("It is the one that the article shows")
     func article() async throws {
-        let request = Get(path: "/repos/apple/swift/issues", query: ["state": "open", "access_token": "s3cret"])
+        let request = Endpoint<String>(.get, "/repos/apple/swift/issues", query: ["state": "open", "access_token": "s3cret"])
         let report = try await report(of: request) {
             MockURLProtocol.stub(.get, "/user", fileID: "GitHubTests/IssuesTests.swift", line: 12, respond: .status(200))
             MockURLProtocol.stub(
@@ -24,7 +24,7 @@ struct UnansweredReportTests {
                 fileID: "GitHubTests/IssuesTests.swift", line: 14, respond: .status(201))
             MockURLProtocol.stub(
                 .get, "/repos/apple/swift/issues", times: 1, fileID: "GitHubTests/IssuesTests.swift", line: 15, respond: .status(200))
-            _ = try? await DefaultAPIProvider(transport: MockTransport()).request(request).value
+            _ = try? await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(request).value
         }
         let article = try PackageFile("Sources/MockNetwork/MockNetwork.docc/WhenARequestHasNoAnswer.md")
         #expect(article.text.contains("```\n\(report)\n```\n"), "\(report)")
@@ -33,7 +33,7 @@ struct UnansweredReportTests {
     @Test("It says what is expected and what was got, with secrets left out")
     func mismatches() async throws {
         let body = HTTPBody.json(["user": ["name": "a", "password": "s3cret"]])
-        let request = Get(path: "/login", method: .post, headers: ["Authorization": "Bearer s3cret", "X-Kind": "one"], body: body)
+        let request = Endpoint<String>(.post, "/login", headers: ["Authorization": "Bearer s3cret", "X-Kind": "one"], body: body)
         let table: [(@Sendable () -> Void, String)] = [
             (
                 { MockURLProtocol.stub("/login", headers: ["authorization": "Bearer t0ken"], respond: .status(200)) },
@@ -91,13 +91,13 @@ struct UnansweredReportTests {
     @Test("A secret shows nowhere, also where it is nested, or stands in a URL")
     func nested() async throws {
         let url = "https://api.example.com/a?next=https%3A%2F%2Fb.example%2F%3Ftoken%3Ds3cret&n=1#access_token=s3cret"
-        let request = try AnyRequest(
-            "POST", url, headers: ["Referer": "https://b.example/?token=s3cret"], body: Data(#"{"auth":{"login":"s3cret"}}"#.utf8))
+        let request = try anyRequest(
+            .post, url, headers: ["Referer": "https://b.example/?token=s3cret"], body: Data(#"{"auth":{"login":"s3cret"}}"#.utf8))
         try await MockURLProtocol.withScope {
             MockURLProtocol.stub(
                 .post, "/a", query: ["next": "https://b.example/?token=t0ken"], headers: ["Referer": "https://b.example/?token=t0ken"],
                 body: .json(["auth": ["login": "t0ken"]]), respond: .status(200))
-            let provider = DefaultAPIProvider(transport: MockTransport())
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
             let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
             #expect(!"\(error)".contains("s3cret") && !"\(error)".contains("t0ken"), "\(error)")
             for difference in [
@@ -126,7 +126,7 @@ struct UnansweredReportTests {
         var components = URLComponents()
         (components.scheme, components.host, components.path) = ("https", "api.example.com", "/a\nb")
         components.queryItems = [URLQueryItem(name: "q", value: "1\n2")]
-        let report = try await report(of: Get(baseURL: try #require(components.url))) {
+        let report = try await report(of: Endpoint<String>(.get, .url(try #require(components.url)))) {
             MockURLProtocol.stub(.get, "/c", query: ["q": "3\n4"], respond: .status(200))
         }
         #expect(report.contains("got       /a b\n"), "\(report)")
@@ -138,25 +138,25 @@ struct UnansweredReportTests {
         let url = try #require(URL(string: "https://api.example.com/a%20b%2Fc*/%22?q=%22%5C(x)%0A&l=1&l=2&token=t0ken"))
         let line =
             #"MockURLProtocol.stub("PROPFIND", "/a%20b%2Fc%2A/%22", query: ["q": "\"\\(x)\n", "l": ["1", "2"]], respond: .status(200))"#
-        let request = Get(baseURL: url, method: "PROPFIND")
+        let request = Endpoint<String>("PROPFIND", .url(url))
         let report = try await report(of: request) {}
         #expect(report.hasSuffix("    \(line)"), "\(report)")
         try await MockURLProtocol.withScope {
             MockURLProtocol.stub("PROPFIND", "/a%20b%2Fc%2A/%22", query: ["q": "\"\\(x)\n", "l": ["1", "2"]], respond: .status(200))
-            _ = try await DefaultAPIProvider(transport: MockTransport()).request(request).value
+            _ = try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(request).value
         }
     }
 
     @Test("What it gives to paste names the host where the path begins with two slashes")
     func twoSlashes() async throws {
-        let report = try await report(of: Get(baseURL: try #require(URL(string: "https://api.example.com//user")))) {}
+        let report = try await report(of: Endpoint<String>(.get, .url(try #require(URL(string: "https://api.example.com//user"))))) {}
         #expect(report.hasSuffix(#"MockURLProtocol.stub(.get, "https://api.example.com//user", respond: .status(200))"#), "\(report)")
     }
 
     @Test("A body is cut at one kilobyte")
     func longBody() async throws {
         let body = HTTPBody.data(Data(repeating: UInt8(ascii: "x"), count: 5000), contentType: "text/plain")
-        let report = try await report(of: Get(path: "/a", method: .post, body: body)) {
+        let report = try await report(of: Endpoint<String>(.post, "/a", body: body)) {
             MockURLProtocol.stub("/a", body: .contains("y"), respond: .status(200))
         }
         #expect(report.contains("x… (5000 bytes)\n"))
@@ -168,18 +168,18 @@ struct UnansweredReportTests {
         try await MockURLProtocol.withScope("a live one") {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.protocolClasses = [MockURLProtocol.self]
-            let provider = DefaultAPIProvider(configuration: configuration)
-            let error = try await #require(throws: APIError.self) { try await provider.request(Get(path: "/process")).value }
+            let provider = DefaultAPIProvider(baseURL: example, configuration: configuration)
+            let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "/process")).value }
             #expect(error.description.contains("The scope of the whole process has no stubs.\n\nOther scopes are live: \""), "\(error)")
             #expect(error.description.contains("To answer it, make its session so, and paste this before the request is sent:"), "\(error)")
         }
     }
 
     /// The report of `request` in a scope with the stubs that `stub` makes.
-    private func report(of request: Get, stub: @Sendable () async -> Void) async throws -> String {
+    private func report(of request: Endpoint<String>, stub: @Sendable () async -> Void) async throws -> String {
         try await MockURLProtocol.withScope("the issues of a repository") {
             await stub()
-            let provider = DefaultAPIProvider(transport: MockTransport())
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
             let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
             return "\(try #require(error.underlying))"
         }

@@ -9,28 +9,14 @@ import TestSupport
 import Testing
 import XCTest
 
-struct SearchResponse: Decodable {
-    struct Repository: Decodable { let name: String }
+struct SearchResponse: Codable {
+    struct Repository: Codable { let name: String }
     let items: [Repository]
 }
 
 struct SearchRequest: APIRequest {
-    typealias Response = SearchResponse
     let keyword: String
-    let baseURL = URL(string: "https://api.github.com")!
-    let path: RequestPath = "/search/repositories"
-    var query: QueryParameters { ["q": keyword] }
-}
-
-struct Issue: Codable { let title: String }
-
-struct CreateIssueRequest: APIRequest {
-    typealias Response = Issue
-    let issue: Issue
-    let baseURL = URL(string: "https://api.github.com")!
-    let path: RequestPath = "/repos/apple/swift/issues"
-    let method: HTTPMethod = .post
-    var body: HTTPBody? { .json(issue) }
+    var endpoint: Endpoint<SearchResponse> { Endpoint(.get, "/search/repositories", query: ["q": keyword]) }
 }
 
 @MainActor
@@ -40,7 +26,7 @@ final class SearchModel {
     private let provider: any APIProvider
     private let latest = SerialDisposable()
 
-    init(provider: any APIProvider = DefaultAPIProvider()) { self.provider = provider }
+    init(provider: any APIProvider) { self.provider = provider }
 
     deinit { latest.dispose() }
 
@@ -54,18 +40,30 @@ final class SearchModel {
     }
 }
 
-struct RefreshRequest: APIRequest {
-    struct Response: Decodable { let accessToken: String }
-    let baseURL = URL(string: "https://api.github.com")!
+let gitHub = DefaultAPIProvider(baseURL: URL(string: "https://api.github.com")!, middlewares: [RetryMiddleware()])
+
+struct Issue: Codable { let title: String }
+
+extension APIRequest where Self == Endpoint<Issue> {
+    static func createIssue(_ issue: Issue, in repository: String, of owner: String) -> Self {
+        Endpoint(.post, "/repos/\(owner)/\(repository)/issues", body: .json(issue))
+    }
 }
 
-func makeProvider(login: DefaultAPIProvider) -> DefaultAPIProvider {
-    let provider = DefaultAPIProvider(middlewares: [
-        DefaultHeadersMiddleware(["Accept-Language": "en"]),
-        RetryMiddleware(),
-        AuthenticationMiddleware { _ in login.request(RefreshRequest()).map(\.accessToken) },
-        LoggingMiddleware(),
-    ])
+struct RefreshRequest: APIRequest {
+    struct Response: Decodable { let accessToken: String }
+    var endpoint: Endpoint<Response> { Endpoint(.post, "/token") }
+}
+
+func makeProvider(baseURL: URL, login: DefaultAPIProvider) -> DefaultAPIProvider {
+    let provider = DefaultAPIProvider(
+        baseURL: baseURL,
+        middlewares: [
+            DefaultHeadersMiddleware(["Accept-Language": "en"]),
+            RetryMiddleware(),
+            AuthenticationMiddleware { _ in login.request(RefreshRequest()).map(\.accessToken) },
+            LoggingMiddleware(),
+        ])
     return provider
 }
 
@@ -76,7 +74,7 @@ enum Fixture: String, MockDTO {
 
 @Test(.mockNetwork) func search() async throws {
     MockURLProtocol.responseWithDTO(type: Fixture.search)
-    let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+    let provider = DefaultAPIProvider(baseURL: URL(string: "https://api.github.com"), configuration: MockURLProtocol.configuration)
 
     let response = try await provider.request(SearchRequest(keyword: "swift")).value
 
@@ -85,11 +83,10 @@ enum Fixture: String, MockDTO {
 }
 
 @Test(.mockNetwork) func aServerThatIsBusyIsAskedAgain() async throws {
-    MockURLProtocol.stub(
-        .get, "/search/repositories", query: ["q": "swift"],
-        respond: .sequence([.status(503), .fixture(Fixture.search)]))
+    MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .sequence([.status(503), .fixture(Fixture.search)]))
     let provider = DefaultAPIProvider(
-        configuration: MockURLProtocol.configuration, middlewares: [RetryMiddleware(baseDelay: .milliseconds(1))])
+        baseURL: URL(string: "https://api.github.com"), configuration: MockURLProtocol.configuration,
+        middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .milliseconds(1)))])
 
     let response = try await provider.request(SearchRequest(keyword: "swift")).value
 
@@ -102,7 +99,7 @@ final class SearchTests: XCTestCase {
     func testSearch() {
         MockURLProtocol.responseWithDTO(type: Fixture.search)
         MockURLProtocol.responseWithStatusCode(code: 200)
-        let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+        let provider = DefaultAPIProvider(baseURL: URL(string: "https://api.github.com"), configuration: MockURLProtocol.configuration)
         let bag = DisposeBag()
         let expectation = expectation(description: "an event")
 
@@ -138,20 +135,21 @@ struct ReadmeTests {
     func body() async throws {
         MockURLProtocol.stub(
             .post, "/repos/apple/swift/issues", body: .json(["title": "Crash"]), respond: .json(["title": "Crash"], status: 201))
-        let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-        #expect(try await provider.request(CreateIssueRequest(issue: Issue(title: "Crash"))).value.title == "Crash")
+        let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+        let issue = try await provider.request(.createIssue(Issue(title: "Crash"), in: "swift", of: "apple")).value
+        #expect(issue.title == "Crash")
     }
 
     @Test("A screen shows what was found, and an error in a sentence", .mockNetwork)
     @MainActor
     func model() async throws {
         MockURLProtocol.stub(.get, "/search/repositories", respond: .sequence([.fixture(Fixture.search), .status(500)]))
-        let model = SearchModel(provider: DefaultAPIProvider(configuration: MockURLProtocol.configuration))
+        let model = SearchModel(provider: DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration))
         model.search("swift")
         while model.items.isEmpty { await Task.yield() }
         #expect(model.items.map(\.name) == ["swift", "swift-nio"])
         model.search("swift")
         while model.message == nil { await Task.yield() }
-        #expect(model.message == "GET https://api.github.com/search/repositories?q=… failed: 500 Internal Server Error.")
+        #expect(model.message == "GET https://api.example.com/search/repositories?q=… failed: 500 Internal Server Error.")
     }
 }

@@ -26,7 +26,7 @@ final class Recipe1FixturesByDTOTests: XCTestCase {
         super.setUp()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [MockURLProtocol.self]
-        provider = DefaultAPIProvider(session: URLSession(configuration: configuration))
+        provider = DefaultAPIProvider(baseURL: GitHub.apiURL, session: URLSession(configuration: configuration))
         disposeBag = DisposeBag()
     }
 

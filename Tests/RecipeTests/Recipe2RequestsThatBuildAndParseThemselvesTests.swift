@@ -1,10 +1,9 @@
 // Recipe 2: requests that build and parse themselves.
 //
-// A request has its own `urlRequest()` and its own `decode`, so that both can be tested without any loading: values in, values out. What is
-// left, the loading, is one small class for all requests, tested once with a handler that looks at what arrives and answers.
+// An endpoint is a value. What it sends and how it reads a response can be tested without any loading: values in, values out. What is left,
+// the loading, is one small class for all requests. It is tested once, with a handler that looks at what arrives and answers.
 //
-// Use it when an API follows no common scheme, when a body is no JSON, or when you bring code over that is built like this. Where path and
-// query say it all, let the package build the request: there is less to test.
+// Use it when a request is more than a path and a query: when it checks its input, or reads a response in its own way.
 
 import APIProvider
 import Foundation
@@ -23,25 +22,16 @@ struct PointOfInterest: Decodable, Equatable {
 }
 
 struct PointsOfInterestRequest: APIRequest {
-    typealias Response = [PointOfInterest]
-
     enum InvalidCoordinate: Error { case latitude(Double), longitude(Double) }
 
     let latitude: Double
     let longitude: Double
-    let baseURL = URL(string: "https://example.com")!
 
-    func urlRequest() throws -> URLRequest {
-        guard abs(latitude) <= 90 else { throw InvalidCoordinate.latitude(latitude) }
-        guard abs(longitude) <= 180 else { throw InvalidCoordinate.longitude(longitude) }
-        var components = URLComponents(url: baseURL, resolvingAgainstBaseURL: false)!
-        components.path = "/locations"
-        components.queryItems = [URLQueryItem(name: "lat", value: "\(latitude)"), URLQueryItem(name: "long", value: "\(longitude)")]
-        return URLRequest(url: components.url!)
-    }
-
-    func decode(_ response: APIResponse, using decoder: JSONDecoder) throws -> [PointOfInterest] {
-        try decoder.decode([PointOfInterest].self, from: response.data)
+    var endpoint: Endpoint<[PointOfInterest]> {
+        Endpoint(.get, "/locations", query: ["lat": latitude, "long": longitude]).adapting { _ in
+            guard abs(latitude) <= 90 else { throw InvalidCoordinate.latitude(latitude) }
+            guard abs(longitude) <= 180 else { throw InvalidCoordinate.longitude(longitude) }
+        }
     }
 }
 
@@ -64,6 +54,7 @@ final class APIRequestLoader<Request: APIRequest>: Sendable {
 
 final class Recipe2RequestsThatBuildAndParseThemselvesTests: XCTestCase {
     private let request = PointsOfInterestRequest(latitude: 37.3293, longitude: -121.8893)
+    private let baseURL = URL(string: "https://example.com")!
 
     override func tearDown() {
         MockURLProtocol.reset()
@@ -71,23 +62,21 @@ final class Recipe2RequestsThatBuildAndParseThemselvesTests: XCTestCase {
     }
 
     func testTheRequestIsBuilt() throws {
-        let built = try request.urlRequest()
+        let built = try request.endpoint.urlRequest(relativeTo: baseURL)
         XCTAssertEqual(built.url?.absoluteString, "https://example.com/locations?lat=37.3293&long=-121.8893")
     }
 
     func testAPlaceOutsideOfTheEarthIsNotAskedFor() {
         let nowhere = PointsOfInterestRequest(latitude: 91, longitude: 0)
-        XCTAssertThrowsError(try nowhere.urlRequest()) { error in
+        XCTAssertThrowsError(try nowhere.endpoint.urlRequest(relativeTo: baseURL)) { error in
             guard case PointsOfInterestRequest.InvalidCoordinate.latitude(91) = error else { return XCTFail("\(error)") }
         }
     }
 
     func testTheResponseIsParsed() throws {
         let data = Data(#"[{"name":"MyPointOfInterest"}]"#.utf8)
-        let built = try request.urlRequest()
-        let head = try XCTUnwrap(HTTPURLResponse(url: request.baseURL, statusCode: 200, httpVersion: nil, headerFields: nil))
-        let response = APIResponse(request: built, response: head, data: data)
-        XCTAssertEqual(try request.decode(response, using: JSONDecoder()), [PointOfInterest(name: "MyPointOfInterest")])
+        let response = APIResponse(to: URLRequest(url: baseURL), data: data)
+        XCTAssertEqual(try request.endpoint.value(of: response), [PointOfInterest(name: "MyPointOfInterest")])
     }
 
     func testTheLoaderSendsTheRequestAndGivesWhatItParses() {
@@ -98,7 +87,7 @@ final class Recipe2RequestsThatBuildAndParseThemselvesTests: XCTestCase {
             return (response, Data(#"[{"name":"MyPointOfInterest"}]"#.utf8))
         }
         let loader = APIRequestLoader<PointsOfInterestRequest>(
-            provider: DefaultAPIProvider(configuration: MockURLProtocol.configuration))
+            provider: DefaultAPIProvider(baseURL: baseURL, configuration: MockURLProtocol.configuration))
         let expectation = expectation(description: "a result")
 
         loader.load(request) { result in

@@ -54,21 +54,15 @@ enum AnimalError: String, LocalizedError {
 }
 
 struct AnimalService {
-    private struct RandomAnimalRequest: APIRequest {
-        typealias Response = Animal
-        let baseURL = URL(string: "https://zoo.example.com")!
-        let path: RequestPath = "/animals/rand"
-    }
-
     private let provider: DefaultAPIProvider
 
     init(transport: any Transport = URLSessionTransport(configuration: .default)) {
-        provider = DefaultAPIProvider(transport: transport)
+        provider = DefaultAPIProvider(baseURL: URL(string: "https://zoo.example.com")!, transport: transport)
     }
 
     func animal(completion: @escaping @Sendable (Result<Animal, AnimalError>) -> Void) {
         // Nobody cancels it.
-        _ = provider.request(RandomAnimalRequest())
+        _ = provider.request(Endpoint<Animal>(.get, "/animals/rand"))
             .subscribe(onSuccess: { completion(.success($0)) }, onFailure: { _ in completion(.failure(.unknownError)) })
     }
 }
@@ -79,10 +73,7 @@ struct AnimalService {
 struct Recipe3ASeamInsteadOfAStackTests {
     @Test("The service gives the animal that comes")
     func success() throws {
-        let transport = AnyTransport { request in
-            let head = HTTPURLResponse(url: request.url!, statusCode: 200, httpVersion: nil, headerFields: nil)!
-            return .just(APIResponse(request: request, response: head, data: Data(json.utf8)))
-        }
+        let transport = AnyTransport { request in .just(APIResponse(to: request, data: Data(json.utf8))) }
         let animal = try #require(outcome(of: transport)).get()
         #expect(animal.name == "Siberian Tiger")
         #expect(animal.latinName == "Panthera tigris altaica")
@@ -93,10 +84,7 @@ struct Recipe3ASeamInsteadOfAStackTests {
         "Whatever goes wrong is unknown",
         arguments: [
             AnyTransport { _ in .error(URLError(.notConnectedToInternet)) },
-            AnyTransport { request in
-                let head = HTTPURLResponse(url: request.url!, statusCode: 500, httpVersion: nil, headerFields: nil)!
-                return .just(APIResponse(request: request, response: head, data: Data()))
-            },
+            AnyTransport { request in .just(APIResponse(to: request, status: 500)) },
         ])
     func failure(transport: AnyTransport) throws {
         let result = try #require(outcome(of: transport))

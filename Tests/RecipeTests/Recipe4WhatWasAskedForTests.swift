@@ -1,7 +1,7 @@
 // Recipe 4: what was asked for.
 //
-// Here the answer does not matter: the test looks at the request. `MockURLProtocol.requests` has each one whole, as it would have gone out.
-// One step further up, a stub of the `APIProvider` protocol notes the typed request itself, and no HTTP is left in the test.
+// Here the test looks at the request, and not at the answer. `MockURLProtocol.requests` has each request whole, as it would have gone out. One
+// step further up, a stub of the `APIProvider` protocol takes the place of all loading.
 //
 // Use the first for services, and the second for what stands above them: view-models and screens. When a wrong request should have no
 // answer, say so in a stub of its own (recipe 5) and let the mock explain what differs.
@@ -14,6 +14,10 @@ import MiniRx
 import MockNetwork
 import MockNetworkTesting
 import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 // MARK: The app
 
@@ -47,7 +51,8 @@ struct Recipe4WhatWasAskedForTests {
     @Test("The service asks for the keyword, with one request", .mockNetwork)
     func request() async throws {
         MockURLProtocol.responseWithDTO(type: .search)
-        let service = RepositoryService(provider: DefaultAPIProvider(configuration: MockURLProtocol.configuration))
+        let service = RepositoryService(
+            provider: DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration))
         _ = try await service.search(keyword: "swift & rx").value
 
         #expect(MockURLProtocol.requests.count == 1)
@@ -63,26 +68,44 @@ struct Recipe4WhatWasAskedForTests {
     @Test("The search button sends the text of the search field")
     @MainActor
     func button() throws {
-        let provider = APIProviderStub()
+        let provider = APIProviderSpy()
         let screen = SearchScreen(provider: provider)
         screen.searchField = "ReactorKit"
         screen.searchButtonTapped()
 
         #expect(provider.requests.count == 1)
-        let request = try #require(provider.requests.first).urlRequest()
+        let request = try #require(provider.requests.first)
         #expect(request.url?.query?.contains("q=ReactorKit") == true)
+    }
+
+    @Test("The service gives what was found, from whichever provider")
+    func answer() async throws {
+        let body = Data(#"{"total_count": 0, "incomplete_results": false, "items": []}"#.utf8)
+        let provider = APIProviderStub(response: APIResponse(to: URLRequest(url: GitHub.apiURL), data: body))
+        #expect(try await RepositoryService(provider: provider).search(keyword: "nothing").value.isEmpty)
     }
 }
 
-/// Notes what it is asked for, and never answers.
-private final class APIProviderStub: APIProvider, @unchecked Sendable {  // The lock guards the array.
+/// Answers every request with one response, downloads included.
+private struct APIProviderStub: APIProvider {
+    let response: APIResponse
+    func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {
+        .deferred { .just(try request.endpoint.value(of: response)) }
+    }
+}
+
+/// Keeps what it is asked for, and never answers.
+private final class APIProviderSpy: APIProvider, @unchecked Sendable {  // The lock guards the array.
     private let lock = NSLock()
-    private var asked: [any APIRequest] = []
+    private var sent: [URLRequest] = []
 
-    var requests: [any APIRequest] { lock.withLock { asked } }
+    var requests: [URLRequest] { lock.withLock { sent } }
 
-    func request<Request: APIRequest>(_ request: Request) -> Single<Request.Response> {
-        lock.withLock { asked.append(request) }
-        return .never()
+    func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {
+        .deferred {
+            let built = try request.endpoint.urlRequest(relativeTo: GitHub.apiURL)
+            self.lock.withLock { self.sent.append(built) }
+            return .never()
+        }
     }
 }

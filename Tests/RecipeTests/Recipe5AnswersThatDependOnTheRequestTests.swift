@@ -42,19 +42,10 @@ struct LoginError: Error, Equatable {
 }
 
 struct LoginAPI {
-    private struct LoginRequest: APIRequest {
-        typealias Response = Token
-        let credentials: Credentials
-        let baseURL = URL(string: "https://example.com")!
-        let path: RequestPath = "/login"
-        let method = HTTPMethod.post
-        var body: HTTPBody? { .json(credentials) }
-    }
-
     let provider: any APIProvider
 
     func login(username: String, password: String) -> Single<Token> {
-        provider.request(LoginRequest(credentials: Credentials(userName: username, password: password)))
+        provider.request(Endpoint<Token>(.post, "/login", body: .json(Credentials(userName: username, password: password))))
             .mapError { error in LoginError(error) }
     }
 }
@@ -74,7 +65,8 @@ extension LoginError {
 
 @Suite("Recipe 5: answers that depend on the request", .mockNetwork)
 struct Recipe5AnswersThatDependOnTheRequestTests {
-    private let api = LoginAPI(provider: DefaultAPIProvider(configuration: MockURLProtocol.configuration))
+    private let api = LoginAPI(
+        provider: DefaultAPIProvider(baseURL: URL(string: "https://example.com")!, configuration: MockURLProtocol.configuration))
 
     private func serve() {
         MockURLProtocol.stub(

@@ -17,7 +17,7 @@ let benchmarks: @Sendable () -> Void = {
     configuration.protocolClasses = [Immediate.self]
     configuration.urlCache = nil
     let session = URLSession(configuration: configuration)
-    let provider = DefaultAPIProvider(configuration: configuration)
+    let provider = DefaultAPIProvider(baseURL: Size.baseURL, configuration: configuration)
 
     let bare: @Sendable (Size, @escaping @Sendable () -> Void) -> Void = { size, done in
         session.dataTask(with: URLRequest(url: size.url)) { data, _, _ in
@@ -59,7 +59,9 @@ private enum Size: Int, Sendable {
     case small = 22
     case large = 900
 
-    var url: URL { URL(string: "http://localhost/\(rawValue)") ?? URL(fileURLWithPath: "/") }
+    static let baseURL = URL(string: "http://localhost") ?? URL(fileURLWithPath: "/")
+
+    var url: URL { Self.baseURL.appendingPathComponent("\(rawValue)") }
 }
 
 private struct Item: Codable {
@@ -73,9 +75,8 @@ private struct Item: Codable {
 }
 
 private struct ItemsRequest: APIRequest {
-    typealias Response = [Item]
     let size: Size
-    var baseURL: URL { size.url }
+    var endpoint: Endpoint<[Item]> { Endpoint(.get, "/\(size.rawValue)") }
 }
 
 /// The smallest protocol that answers: at once, with as many items as the path says.

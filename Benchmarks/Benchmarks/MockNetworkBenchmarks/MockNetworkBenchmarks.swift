@@ -34,10 +34,10 @@ let benchmarks: @Sendable () -> Void = {
     Benchmark("through the provider and MockTransport, MockNetwork") { _ in
         MockURLProtocol.reset()
         MockURLProtocol.stub(.get, "/items", respond: .data(body))
-        let provider = DefaultAPIProvider(transport: MockTransport())
+        let provider = DefaultAPIProvider(baseURL: URL(string: "http://localhost"), transport: MockTransport())
         for _ in 0..<100 { send(by: provider) }
     }
-    let provider = DefaultAPIProvider(configuration: .ephemeral(Smallest.self))
+    let provider = DefaultAPIProvider(baseURL: URL(string: "http://localhost"), configuration: .ephemeral(Smallest.self))
     Benchmark("through the provider and MockTransport, URLProtocol") { _ in
         for _ in 0..<100 { send(by: provider) }
     }
@@ -56,14 +56,9 @@ private func send(_ request: URLRequest, by session: URLSession) {
     done.wait()
 }
 
-private struct ItemsRequest: APIRequest {
-    typealias Response = Data
-    let baseURL = URL(string: "http://localhost/items") ?? URL(fileURLWithPath: "/")
-}
-
 private func send(by provider: DefaultAPIProvider) {
     let done = DispatchSemaphore(value: 0)
-    let subscription = provider.request(ItemsRequest()).subscribe { event in
+    let subscription = provider.request(Endpoint<Data>(.get, "/items")).subscribe { event in
         guard case .success = event else { fatalError("The benchmark got no answer: \(event)") }
         done.signal()
     }

@@ -10,63 +10,106 @@ public import Foundation
 /// Adds a credential to each request, and renews it when the server answers 401.
 ///
 /// ```swift
-/// let authentication = AuthenticationMiddleware(token: saved) { _ in
+/// let authentication = AuthenticationMiddleware(token: keychain.accessToken) { _ in
 ///     login.request(RefreshRequest(refreshToken: keychain.refreshToken)).map(\.accessToken)
 /// }
-/// let provider = DefaultAPIProvider(middlewares: [authentication])
+/// let provider = DefaultAPIProvider(baseURL: api, middlewares: [authentication])
+///
+/// authentication.token = newToken  // after sign-in
+/// authentication.token = nil       // after sign-out
 /// ```
 ///
-/// However many requests are answered 401 at the same time, there is one refresh, and each is sent once more with its token, also those of
-/// which the old token is refused later. A request that is then answered 401 again has that for its answer, as has one whose body is a
-/// stream, which cannot be sent twice, and one that a redirect has taken to another origin. If the refresh fails, all that wait for it fail with its error, and the next request tries anew.
-/// Disposing one request leaves the refresh to the others; the last one cancels it.
+/// However many requests are answered 401 at the same time, there is one refresh, and each request is sent once more with the new token. A
+/// request that is still in flight then and is refused later is sent once more, too, without another refresh.
 ///
-/// The credential goes to whatever host a request of the provider names: give other hosts a provider of their own. `refresh`, too, needs a
-/// provider without this middleware, or it would wait for itself. A redirect to another origin leaves `Authorization` and `Cookie` behind,
-/// but not a header of another name that `apply` puts the token into.
+/// The 401 is the answer to a request that was already sent again, to one whose body is a stream, and to one that lost its credential on a
+/// redirect. If the refresh fails, all requests that wait for it fail with its error, and the next request tries again. A request that waits
+/// keeps its own timeout. Disposing one request leaves the refresh to the others; the last one cancels it.
+///
+/// The credential goes to its hosts alone. It never goes over `http` if the base URL is `https`, and never along with a redirect to another
+/// scheme, host or port. Requests for other hosts pass without it, and so does an endpoint with `.option(\.isAuthenticated, false)`.
+///
+/// Send the refresh through a provider without this middleware, or with that option. If it waits for itself, it fails with an error that
+/// says so.
 public final class AuthenticationMiddleware: Middleware {
-    private let state: Locked<State>
+    private let credentials: CredentialStore
+    private let hosts: Set<String>?
     private let apply: @Sendable (String, inout URLRequest) -> Void
-    /// Gives a valid credential. It is one for all, so that those who ask while it is under way join it.
-    private let renewal: Single<Credential>
+    private let scheduler: any Scheduler
 
-    /// A middleware that starts with `token`.
+    /// Creates a middleware that starts with `token`.
     ///
     /// - Parameters:
     ///   - token: The credential to begin with. Without one, `refresh` is asked before the first request is sent.
+    ///   - hosts: The hosts that the credential is for, without ports. By default it is for the scheme, host and port of the provider's base
+    ///     URL, or of the first request if the provider has none.
     ///   - apply: Puts a token into a request: by default as a bearer token (RFC 6750, section 2.1). Called for each request that is sent, on
     ///     any thread.
-    ///   - refresh: Makes the single of a new token; it gets the one that is refused, or `nil` when there has been none. It is called once at
-    ///     a time, on any thread.
-    public init(
-        token: String? = nil,
+    ///   - refresh: Makes the single of a new token. It gets the token that was refused, or `nil` if there was none. Called once at a time,
+    ///     on any thread.
+    public convenience init(
+        token: String? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ token: String, inout URLRequest) -> Void = {
             $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization")
         },
         refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
     ) {
-        let state = Locked(State(token: token))
-        self.state = state
-        self.apply = apply
-        renewal = Single.deferred {
-            let (valid, expired) = state.withLock { ($0.valid, $0.token) }
-            // Whoever came a moment too late to join the last renewal finds what it has brought.
-            if let valid { return .just(valid) }
-            return refresh(expired).map { token in state.withLock { $0.renew(with: token) } }
-        }.share()
+        self.init(token: token, hosts: hosts, scheduler: ConcurrentDispatchQueueScheduler(qos: .default), apply: apply, refresh: refresh)
     }
 
-    /// The response to `request` with the credential, or to the second try with a new one.
-    public func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
-        credential.flatMap { [self] credential in
+    /// The same, with a scheduler for the timeouts of requests that wait.
+    package init(
+        token: String?, hosts: Set<String>? = nil, scheduler: any Scheduler,
+        apply: @escaping @Sendable (_ token: String, inout URLRequest) -> Void = {
+            $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization")
+        },
+        refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
+    ) {
+        credentials = CredentialStore(token: token, refresh: refresh)
+        self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
+        self.apply = apply
+        self.scheduler = scheduler
+    }
+
+    /// The token as it is now. Set it at sign-in, and to `nil` at sign-out.
+    ///
+    /// Setting it drops a refresh that is under way: what it brings is not used. Requests that wait for it go on with the new token. If there
+    /// is none, they ask for a refresh of their own.
+    public var token: String? {
+        get { credentials.token }
+        set { credentials.token = newValue }
+    }
+
+    /// Returns the response to `request` with the credential, or to the second try with a new one.
+    public func intercept(
+        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
+        guard options.isAuthenticated, isForThis(request, options.baseURL) else { return next(request) }
+        return credential(for: request).flatMap { [self] credential in
             let authorized = try applying(credential, to: request)
             return next(authorized).flatMap { [self] response in
-                guard response.statusCode == 401, !response.hasLost("Authorization", of: authorized) else { return .just(response) }
-                state.withLock { $0.expire(credential) }
+                guard response.statusCode == 401, !response.hasLost(what: authorized, hasMoreThan: request) else { return .just(response) }
+                credentials.expire(credential)
                 guard request.canBeSentAgain else { return .just(response) }
-                return self.credential.flatMap { next(try self.applying($0, to: request)) }
+                return self.credential(for: request).flatMap { next(try self.applying($0, to: request)) }
             }
         }
+    }
+
+    private func isForThis(_ request: URLRequest, _ baseURL: URL?) -> Bool {
+        guard let url = request.url else { return false }
+        let home = baseURL?.origin ?? credentials.firstOrigin(url.origin)
+        guard let hosts else { return url.origin == home }
+        return hosts.contains(url.host?.lowercased() ?? "") && (url.origin.hasPrefix("https:") || !home.hasPrefix("https:"))
+    }
+
+    private func credential(for request: URLRequest) -> Single<Credential> {
+        credentials.valid(within: .nanoseconds(Int(max(0, min(request.timeoutInterval, 1e6)) * 1e9)), on: scheduler)
+            .mapError { error in
+                guard error is RxError else { return error }
+                let reason = "it timed out while it waited for a new token"
+                return APIError.transport(request, underlying: URLError(.timedOut, userInfo: [URLError.reasonKey: reason]))
+            }
     }
 
     private func applying(_ credential: Credential, to request: URLRequest) throws -> URLRequest {
@@ -77,10 +120,6 @@ public final class AuthenticationMiddleware: Middleware {
         var request = request
         apply(credential.token, &request)
         return request
-    }
-
-    private var credential: Single<Credential> {
-        .deferred { [state, renewal] in state.withLock(\.valid).map { .just($0) } ?? renewal }
     }
 }
 
@@ -93,37 +132,9 @@ extension AuthenticationMiddleware: CustomStringConvertible, CustomReflectable {
 }
 
 extension APIResponse {
-    /// Whether a redirect to another origin has left a header behind: who refuses the request there, refuses no token.
-    fileprivate func hasLost(_ header: String, of sent: URLRequest) -> Bool {
-        sent.url?.origin != request.url?.origin && sent.value(forHTTPHeaderField: header) != nil
-            && request.value(forHTTPHeaderField: header) == nil
-    }
-}
-
-/// A token, and how many there were before it: a server may give the same one again.
-private struct Credential {
-    let token: String
-    let generation: Int
-}
-
-private struct State {
-    var token: String?
-    private var generation = 0
-    private var isExpired = false
-
-    init(token: String?) { self.token = token }
-
-    /// The token, unless it is known to be refused.
-    var valid: Credential? { isExpired ? nil : token.map { Credential(token: $0, generation: generation) } }
-
-    mutating func expire(_ credential: Credential) {
-        if credential.generation == generation { isExpired = true }
-    }
-
-    mutating func renew(with token: String) -> Credential {
-        self.token = token
-        generation += 1
-        isExpired = false
-        return Credential(token: token, generation: generation)
+    /// Whether a redirect to another origin has left a credential behind: then a 401 refuses no token.
+    fileprivate func hasLost(what authorized: URLRequest, hasMoreThan plain: URLRequest) -> Bool {
+        let added = (authorized.allHTTPHeaderFields ?? [:]).filter { plain.value(forHTTPHeaderField: $0.key) != $0.value }
+        return authorized.url?.origin != request.url?.origin || added.keys.contains { request.value(forHTTPHeaderField: $0) == nil }
     }
 }

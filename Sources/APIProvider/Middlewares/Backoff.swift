@@ -2,16 +2,19 @@ import Dispatch
 import Foundation
 
 /// Exponential backoff with full jitter, in seconds.
-struct Backoff: Sendable {
-    let base: Double
-    let maximum: Double
-    /// Gives numbers from 0 to 1.
-    let random: @Sendable () -> Double
+struct Backoff {
+    private let base: Double
+    private let maximum: Double
+    private let random: () -> Double
 
-    /// How long to wait after so many failures in a row, where nobody has told it.
-    func delay(after failures: Int, told: Double? = nil) -> DispatchTimeInterval {
+    init(_ policy: RetryPolicy, _ random: @escaping () -> Double) {
+        (base, maximum, self.random) = (policy.baseDelay.seconds, policy.maxDelay.seconds, random)
+    }
+
+    /// How long to wait after so many failures in a row.
+    func delay(after failures: Int) -> DispatchTimeInterval {
         // 2^1000 is a number yet, so that none times it is none.
-        .wholeMilliseconds(min(maximum, told ?? random() * min(maximum, base * pow(2, Double(min(failures - 1, 1000))))))
+        .wholeMilliseconds(random() * min(maximum, base * pow(2, Double(min(failures - 1, 1000)))))
     }
 }
 
@@ -29,7 +32,7 @@ extension DispatchTimeInterval {
 
     /// `seconds`, rounded up so that it is never too early: from none, also for what is no number, to the 24 days that an `Int` of 32 bits
     /// takes.
-    fileprivate static func wholeMilliseconds(_ seconds: Double) -> DispatchTimeInterval {
+    static func wholeMilliseconds(_ seconds: Double) -> DispatchTimeInterval {
         .milliseconds(seconds > 0 ? Int(min((seconds * 1000).rounded(.up), Double(Int32.max))) : 0)
     }
 }

@@ -24,7 +24,9 @@ public struct DefaultHeadersMiddleware: Middleware {
     }
 
     /// Hands on `request` with the headers that it has not.
-    public func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+    public func intercept(
+        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
         var request = request
         do {
             for (name, value) in headers where request.value(forHTTPHeaderField: name) == nil {

@@ -8,7 +8,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Tells of each request when it is over, without secrets.
+/// Logs each request when it is over, without secrets.
 ///
 /// ```
 /// GET https://api.github.com/search/repositories?q=…: 200 OK, 812 bytes, 34 ms
@@ -16,7 +16,9 @@ public import Foundation
 /// GET https://api.github.com/user: cancelled, 12 ms
 /// ```
 ///
-/// As the last middleware it tells of what is sent, each attempt of its own; as the first, of what the caller gets.
+/// A request with the option ``RequestOptions/name`` is called by that: `user(login:): 200 OK, 812 bytes, 34 ms`.
+///
+/// As the last middleware it logs what is sent, each attempt on a line. As the first it logs what the caller gets.
 public struct LoggingMiddleware: Middleware {
     /// How much is told.
     public enum Detail: Sendable {
@@ -49,32 +51,36 @@ public struct LoggingMiddleware: Middleware {
     }
 
     /// The response to `request`, unchanged.
-    public func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+    public func intercept(
+        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
         .deferred {
             let start = now().uptimeNanoseconds
             let isLogged = Locked(false)
             let end: @Sendable (SingleEvent<APIResponse>?) -> Void = { event in
                 guard isLogged.withLock({ isLogged in !exchange(&isLogged, with: true) }) else { return }
-                log(text(request, event, milliseconds: (now().uptimeNanoseconds - start) / 1_000_000))
+                log(text(request, options.name, event, milliseconds: (now().uptimeNanoseconds - start) / 1_000_000))
             }
             return next(request).do(
                 onSuccess: { end(.success($0)) }, onError: { end(.failure($0)) }, onDispose: { end(nil) })
         }
     }
 
-    private func text(_ request: URLRequest, _ event: SingleEvent<APIResponse>?, milliseconds: UInt64) -> String {
+    private func text(_ request: URLRequest, _ name: String?, _ event: SingleEvent<APIResponse>?, milliseconds: UInt64) -> String {
+        let subject = name ?? request.line
         let outcome: String
         var response: APIResponse?
         switch event {
         case .success(let value):
-            outcome = "\(request.line): \(value.statusLine), \(value.data.count) bytes, \(milliseconds) ms"
+            outcome = "\(subject): \(value.statusLine), \(value.data.count) bytes, \(milliseconds) ms"
             response = value
         case .failure(let error):
             // As an APIError, it shows nothing of a URL that it holds.
             let sentence = "\(error as? APIError ?? .transport(request, underlying: error))"
-            outcome = "\(sentence.hasPrefix(request.line) ? "" : "\(request.line) failed: ")\(sentence) \(milliseconds) ms"
+            let rest = sentence.hasPrefix(request.line) ? String(sentence.dropFirst(request.line.count)) : " failed: \(sentence)"
+            outcome = "\(subject)\(rest) \(milliseconds) ms"
         case nil:
-            outcome = "\(request.line): cancelled, \(milliseconds) ms"
+            outcome = "\(subject): cancelled, \(milliseconds) ms"
         }
         let lines = detail == .line ? [] : request.details.map { "  > \($0)" } + (response?.details ?? []).map { "  < \($0)" }
         return ([outcome] + lines).map(\.onOneLine).joined(separator: "\n")

@@ -12,7 +12,9 @@ public import Foundation
 ///
 /// ```swift
 /// struct Version: Middleware {
-///     func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+///     func intercept(
+///         _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+///     ) -> Single<APIResponse> {
 ///         var request = request
 ///         request.setValue("2022-11-28", forHTTPHeaderField: "X-GitHub-Api-Version")
 ///         return next(request)
@@ -20,10 +22,13 @@ public import Foundation
 /// }
 /// ```
 public protocol Middleware: Sendable {
-    /// The single of the response to `request`.
+    /// Returns the single of the response to `request`.
     ///
     /// - Parameters:
     ///   - request: What is to be sent.
+    ///   - options: What the endpoint says to middlewares.
     ///   - next: Hands a request on. It may be called several times, or not at all.
-    func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse>
+    func intercept(
+        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse>
 }

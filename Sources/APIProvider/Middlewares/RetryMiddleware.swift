@@ -10,78 +10,81 @@ public import Foundation
 
 /// Sends a request again when its failure is one that passes.
 ///
-/// These are the statuses 408, 429, 500, 502, 503 and 504, and a connection that timed out, was lost or could not be made. Only idempotent
-/// methods are sent again (RFC 9110, section 9.2.2), and no body that is a stream. What the last attempt ends in, response or error, is what
-/// the caller gets. Disposing while it waits ends it.
+/// Such failures are the statuses 408, 429, 500, 502, 503 and 504, and a connection that timed out, was lost or could not be made. A request
+/// is sent again if one of these holds:
 ///
-/// Between attempts it waits for a random time of up to `baseDelay`, then twice and four times that, and so on up to `maxDelay`: so clients
-/// that failed together do not come back together. A `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a date, takes the place of
-/// that time; one that is longer than `maxDelay` is cut to it. A date is measured from the response's own `Date`, so that a wrong clock here
-/// does no harm.
+/// - Its method is idempotent (RFC 9110, section 9.2.2).
+/// - It has the header `Idempotency-Key`.
+/// - It cannot have reached the server: there was no network, no host or no connection.
+///
+/// A body that is a stream is sent once. The caller gets what the last attempt ends in, a response or an error. Disposing during a wait ends
+/// it. An endpoint's option ``RequestOptions/retryPolicy`` replaces the policy.
+///
+/// Between attempts the middleware waits for a random time of up to `baseDelay`, then twice that, four times that, and so on up to
+/// `maxDelay`: clients that failed together do not come back together. A `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a date,
+/// replaces that time. If it is longer than `maxDelay`, its response is the answer. A date counts from the response's own `Date`, so that a
+/// wrong clock does no harm.
 ///
 /// Put it before an ``AuthenticationMiddleware``, and before a ``LoggingMiddleware`` that is to see each attempt.
 public struct RetryMiddleware: Middleware {
-    private let maxAttempts: Int
-    private let backoff: Backoff
+    private let policy: RetryPolicy
     private let scheduler: any Scheduler
+    private let random: @Sendable () -> Double
     private let now: @Sendable () -> Date
 
-    /// A middleware that makes at most `maxAttempts` attempts.
+    /// Creates a middleware that follows `policy`.
     ///
     /// - Parameters:
-    ///   - maxAttempts: How many attempts there are in all.
-    ///   - baseDelay: The longest wait before the second attempt.
-    ///   - maxDelay: The longest wait before any.
+    ///   - policy: Which requests are sent again, how often, and after what time.
     ///   - scheduler: Where to wait and to send again: a `TestScheduler` in tests.
-    /// - Precondition: `maxAttempts` is at least 1, which sends once and never again.
-    public init(
-        maxAttempts: Int = 3, baseDelay: DispatchTimeInterval = .milliseconds(500), maxDelay: DispatchTimeInterval = .seconds(30),
-        scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
-    ) {
-        self.init(
-            maxAttempts: maxAttempts, baseDelay: baseDelay, maxDelay: maxDelay, scheduler: scheduler, random: { .random(in: 0...1) },
-            now: { Date() })
+    public init(_ policy: RetryPolicy = .default, scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)) {
+        self.init(policy, scheduler: scheduler, random: { .random(in: 0...1) })
     }
 
     /// The same with a source of chance, which gives numbers from 0 to 1, and a clock.
     package init(
-        maxAttempts: Int = 3, baseDelay: DispatchTimeInterval = .milliseconds(500), maxDelay: DispatchTimeInterval = .seconds(30),
-        scheduler: some Scheduler, random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date = { Date() }
+        _ policy: RetryPolicy = .default, scheduler: some Scheduler, random: @escaping @Sendable () -> Double,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        guard maxAttempts > 0 else {
-            // A programmer's error. A precondition would say nothing in a release build.
-            fatalError(
-                "RetryMiddleware(maxAttempts: \(maxAttempts)) would never send. The count is of attempts: 1 sends once and never again.")
-        }
-        self.maxAttempts = maxAttempts
-        backoff = Backoff(base: baseDelay.seconds, maximum: maxDelay.seconds, random: random)
-        self.scheduler = scheduler
-        self.now = now
+        (self.policy, self.scheduler, self.random, self.now) = (policy, scheduler, random, now)
     }
 
-    /// The response to `request`, or to the last attempt at it.
-    public func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
-        guard Self.idempotentMethods.contains(request.httpMethod ?? "GET"), request.canBeSentAgain else { return next(request) }
+    /// Returns the response to `request`, or to the last attempt at it.
+    public func intercept(
+        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
+        let policy = options.retryPolicy ?? policy
+        guard policy.maxAttempts > 1, request.canBeSentAgain else { return next(request) }
+        let isRepeatable = policy.allowsRepeating(request)
         return Single.deferred { next(request) }
             .map { response in
-                guard !Self.transientStatuses.contains(response.statusCode) else { throw Refusal(response: response) }
+                guard !isRepeatable || !policy.statuses.contains(response.statusCode) else { throw Refusal(response: response) }
                 return response
             }
-            .retry(scheduler: scheduler) { failures, error in failures < maxAttempts ? delay(after: error, failures) : nil }
+            .retry(scheduler: scheduler) { failures, error in
+                guard failures < policy.maxAttempts else { return nil }
+                if let refusal = error as? Refusal { return delay(of: refusal.response, after: failures, policy) }
+                guard isRepeatable ? error.isTransient : error.saysThatNothingWasSent else { return nil }
+                return Backoff(policy, random).delay(after: failures)
+            }
             .catch { error in
                 guard let refusal = error as? Refusal else { throw error }
                 return .just(refusal.response)
             }
     }
 
-    private func delay(after error: any Error, _ failures: Int) -> DispatchTimeInterval? {
-        guard let refusal = error as? Refusal else { return error.isTransient ? backoff.delay(after: failures) : nil }
-        return backoff.delay(after: failures, told: refusal.response.retryAfter(now: now()))
+    private func delay(of response: APIResponse, after failures: Int, _ policy: RetryPolicy) -> DispatchTimeInterval? {
+        guard let asked = response.retryAfter(now: now()) else { return Backoff(policy, random).delay(after: failures) }
+        return asked <= policy.maxDelay.seconds ? .wholeMilliseconds(asked) : nil
     }
+}
 
-    /// RFC 9110, section 9.2.2.
-    private static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
-    private static let transientStatuses: Set = [408, 429, 500, 502, 503, 504]
+extension RetryPolicy {
+    /// Whether the server may get `request` twice.
+    fileprivate func allowsRepeating(_ request: URLRequest) -> Bool {
+        methods.contains(HTTPMethod(rawValue: request.httpMethod ?? "GET"))
+            || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
+    }
 }
 
 /// A response that is to be tried again, on its way through the operators for errors.
@@ -92,13 +95,15 @@ private struct Refusal: Error {
 extension Error {
     /// Whether a second try may go well. A certificate, a URL or a response that is too large stays what it is.
     fileprivate var isTransient: Bool {
-        switch (self as? APIError)?.urlError?.code ?? (self as? URLError)?.code {
-        case .timedOut, .networkConnectionLost, .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet,
-            .badServerResponse:
-            true
-        default: false
-        }
+        saysThatNothingWasSent || [.timedOut, .networkConnectionLost, .badServerResponse].contains(urlErrorCode)
     }
+
+    /// Whether the request cannot have reached the server.
+    fileprivate var saysThatNothingWasSent: Bool {
+        [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(urlErrorCode)
+    }
+
+    private var urlErrorCode: URLError.Code? { (self as? APIError)?.urlError?.code ?? (self as? URLError)?.code }
 }
 
 extension APIResponse {

@@ -1,31 +1,35 @@
 public import Foundation
 
-/// The body of a request and its content type. It is encoded when the request is built: once per subscription, on the subscriber's thread.
+/// The body of a request and its content type.
+///
+/// It is encoded when the request is built: once for each subscription, on the subscriber's thread.
 public struct HTTPBody: Sendable {
     /// What is sent, and its media type.
-    struct Content {
-        let type: String
-        let data: Data
+    package struct Content {
+        package let type: String
+        package let data: Data
     }
 
-    let encode: @Sendable () throws -> Content
+    /// Makes the content. The encoder is the provider's.
+    package let encode: @Sendable (JSONEncoder) throws -> Content
 
-    private init(contentType: String, encode: @escaping @Sendable () throws -> Data) {
-        self.encode = { Content(type: contentType, data: try encode()) }
+    private init(contentType: String, data: @escaping @Sendable () throws -> Data) {
+        encode = { _ in Content(type: contentType, data: try data()) }
     }
 
-    private init(encode: @escaping @Sendable () throws -> Content) { self.encode = encode }
+    private init(encode: @escaping @Sendable (JSONEncoder) throws -> Content) { self.encode = encode }
 
     /// `value` as JSON (RFC 8259). A value that cannot be encoded makes the request invalid.
     ///
+    /// A dictionary or an array of several types does not encode; declare an `Encodable` struct instead.
+    ///
     /// - Parameters:
     ///   - value: What to encode.
-    ///   - encoder: Set it up before; it is not to be changed afterwards. That of the default sorts the keys, so that the same value makes the
-    ///     same bytes each time.
-    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder = .sortingKeys) -> HTTPBody {
-        HTTPBody(contentType: "application/json") {
+    ///   - encoder: Encodes `value`; `nil` is the provider's encoder. Do not change it afterwards.
+    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
+        HTTPBody { standard in
             do {
-                return try encoder.encode(value)
+                return Content(type: "application/json", data: try (encoder ?? standard).encode(value))
             } catch {
                 throw APIError.invalidRequest(reason: "its body of type \(type(of: value)) cannot be encoded as JSON", underlying: error)
             }
@@ -56,12 +60,13 @@ public struct HTTPBody: Sendable {
     /// subscription: what is too large for that is better sent by ``file(_:contentType:)``. A file that cannot be read, or a content type
     /// with a line break, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
-        HTTPBody { try Content(multipart: parts) }
+        HTTPBody { _ in try Content(multipart: parts) }
     }
 }
 
 extension JSONEncoder {
-    @usableFromInline static var sortingKeys: JSONEncoder {
+    /// Encodes the same value as the same bytes each time.
+    @usableFromInline package static var sortingKeys: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return encoder

@@ -1,13 +1,28 @@
-/// Header fields, in order. Names are compared without regard to case, and a later value replaces an earlier one of the same name.
+/// Header fields, in order.
+///
+/// Names are compared without regard to case. A later value replaces an earlier one of the same name.
+///
+/// ```swift
+/// let headers: HTTPHeaders = ["Accept-Language": "en", "If-None-Match": etag]  // without the second field if `etag` is nil
+/// let others = HTTPHeaders(dictionary)
+/// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
     private var fields: [(name: String, value: String)] = []
 
-    /// Headers with `headers`, in their order.
-    public init(dictionaryLiteral headers: (String, String)...) {
-        headers.forEach { self[$0.0] = $0.1 }
+    /// Creates headers with `headers`, in their order. A field whose value is `nil` is left out.
+    public init(dictionaryLiteral headers: (String, String?)...) {
+        for (name, value) in headers where value != nil { self[name] = value }
     }
 
-    /// The value of the field `name`, in any case; setting `nil` removes the field.
+    /// Creates headers with `headers`, in their order: `HTTPHeaders(dictionary)`.
+    ///
+    /// A dictionary has no order, so its fields are sorted by name.
+    public init(_ headers: some Sequence<(key: String, value: String)>) {
+        let fields = headers is [String: String] ? headers.sorted { $0.key < $1.key } : Array(headers)
+        for (name, value) in fields { self[name] = value }
+    }
+
+    /// The value of the field `name`, in any case. Setting `nil` removes the field.
     public subscript(name: String) -> String? {
         get { index(of: name).map { fields[$0].value } }
         set {
@@ -21,10 +36,22 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
+    /// Sets each field of `headers` here, in the place of one of the same name.
+    public mutating func merge(_ headers: HTTPHeaders) {
+        for (name, value) in headers { self[name] = value }
+    }
+
+    /// Returns these headers with each field of `headers` set, in the place of one of the same name.
+    public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
+        var merged = self
+        merged.merge(headers)
+        return merged
+    }
+
     /// Goes through the fields in their order.
     public func makeIterator() -> AnyIterator<(name: String, value: String)> { AnyIterator(fields.makeIterator()) }
 
-    /// Whether both have the same fields, whatever their order and the case of their names.
+    /// Returns whether both have the same fields, whatever their order and the case of their names.
     public static func == (lhs: HTTPHeaders, rhs: HTTPHeaders) -> Bool { lhs.byName == rhs.byName }
 
     /// Hashes the fields.
@@ -39,18 +66,16 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         return fields.firstIndex { Self.key($0.name) == key }
     }
 
-    /// A name as it is compared: its bytes, in which ASCII letters are in lower case.
+    /// A name as it is compared: its bytes, with ASCII letters in lower case.
     private static func key(_ name: String) -> [UInt8] {
         name.utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
     }
 }
 
-extension HTTPHeaders: CustomStringConvertible {
+extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
     /// The names of the fields. Values may be secrets, and are left out.
     public var description: String { "HTTPHeaders(\(fields.map(\.name).joined(separator: ", ")))" }
-}
 
-extension HTTPHeaders: CustomReflectable {
     /// Shows the names of the fields alone, also in a `dump`.
     public var customMirror: Mirror { Mirror(self, children: ["fields": fields.map(\.name)]) }
 }

@@ -1,28 +1,77 @@
-/// Keys and values of a query or a form, in order. A key may come again.
+public import Foundation
+
+/// The keys and values of a query or a form, in order. A key may occur more than once.
 ///
-/// `nil` and an empty array leave their key out; an array repeats it: `["label": ["a", "b"], "page": nil]` is `label=a&label=b`.
-public struct QueryParameters: ExpressibleByDictionaryLiteral, Hashable, Sendable {
-    package struct Item: Hashable, Sendable {
-        package let name: String
-        package let value: String
+/// ```swift
+/// var query: QueryParameters = ["q": text, "label": ["a", "b"], "page": page]  // without the page if it is nil
+/// query.append("sort", sortOrder)
+/// let others = QueryParameters(dictionary)
+/// ```
+///
+/// `nil` and an empty array leave their key out. An array repeats its key: `label=a&label=b`. An empty string is `q=`.
+public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
+    private var items: [URLQueryItem] = []
+
+    /// Creates parameters with `items`, in their order.
+    public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {
+        for (key, value) in items { append(key, value) }
     }
 
-    package let items: [Item]
+    /// Creates parameters with `items`, in their order: `QueryParameters(dictionary)`.
+    ///
+    /// A dictionary has no order, so its items are sorted by key.
+    public init(_ items: some Sequence<(key: String, value: String)>) {
+        let items = items is [String: String] ? items.sorted { $0.key < $1.key } : Array(items)
+        self.items = items.map { URLQueryItem(name: $0.key, value: $0.value) }
+    }
 
-    /// Parameters with `items`, in their order.
-    public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {
-        self.items = items.flatMap { name, value in (value?.queryValues ?? []).map { Item(name: name, value: $0) } }
+    /// Creates parameters with `items`, in their order. An item without a value is left out.
+    public init(_ items: some Sequence<URLQueryItem>) { self.items = items.filter { $0.value != nil } }
+
+    /// The position of the first item.
+    public var startIndex: Int { items.startIndex }
+    /// The position after the last item.
+    public var endIndex: Int { items.endIndex }
+    /// The item at `position`. Its value is never `nil`.
+    public subscript(position: Int) -> URLQueryItem { items[position] }
+
+    /// What stands behind `key`: a `String`, an array of them if the key occurs more than once, or `nil`.
+    ///
+    /// Setting it replaces all that stood there, in the place of the first. Setting `nil` removes the key.
+    public subscript(key: String) -> (any QueryValue)? {
+        get {
+            let values = items.filter { $0.name == key }.compactMap(\.value)
+            return values.count > 1 ? values : values.first
+        }
+        set {
+            let position = items.firstIndex { $0.name == key } ?? items.endIndex
+            items.removeAll { $0.name == key }
+            items.insert(contentsOf: Self.items(key, newValue), at: position)
+        }
+    }
+
+    /// Adds `key` with `value` at the end. What already stands behind `key` stays.
+    public mutating func append(_ key: String, _ value: (any QueryValue)?) { items += Self.items(key, value) }
+
+    /// Returns the parameters of `lhs`, then those of `rhs`. A key that both have occurs twice.
+    public static func + (lhs: QueryParameters, rhs: QueryParameters) -> QueryParameters {
+        var sum = lhs
+        sum.items += rhs.items
+        return sum
+    }
+
+    private static func items(_ key: String, _ value: (any QueryValue)?) -> [URLQueryItem] {
+        (value?.queryValues ?? []).map { URLQueryItem(name: key, value: $0) }
     }
 
     /// RFC 3986: all but the unreserved characters are escaped, a space as `%20`.
-    var percentEncoded: String {
-        items.map { "\($0.name.percentEncoded(except: .unreserved))=\($0.value.percentEncoded(except: .unreserved))" }.joined(
-            separator: "&")
-    }
+    var percentEncoded: String { encoded { $0.percentEncoded(except: .unreserved) } }
 
     /// The WHATWG URL standard's `application/x-www-form-urlencoded`, where a space is `+`.
-    var formEncoded: String {
-        items.map { "\($0.name.formEncoded)=\($0.value.formEncoded)" }.joined(separator: "&")
+    var formEncoded: String { encoded(\.formEncoded) }
+
+    private func encoded(_ encode: (String) -> String) -> String {
+        items.map { "\(encode($0.name))=\(encode($0.value ?? ""))" }.joined(separator: "&")
     }
 }
 

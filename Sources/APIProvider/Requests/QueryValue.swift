@@ -1,15 +1,17 @@
 public import Foundation
 
-/// What may stand in a query or a form.
+/// A value that may stand in a query or a form.
 ///
-/// Strings, the integers, floating-point numbers, `Bool`, `Date` (ISO 8601, in UTC), `URL`, `UUID`, and arrays and optionals of one. An enum
-/// with a raw value declares the conformance and needs no body:
+/// These are strings, characters, the integers, floating-point numbers, `Decimal`, `Bool`, `Date` (ISO 8601, in UTC), `URL`, `UUID`, and
+/// arrays, sets and optionals of one. An enum with a raw value declares the conformance and needs no body:
 ///
 /// ```swift
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
 /// ```
+///
+/// An array of several types is written by its ``queryValues``: `["id": ids.queryValues]` where `ids` is `[any QueryValue]`.
 public protocol QueryValue: Sendable {
-    /// The values that stand behind the key: none leaves the key out, several repeat it in their order.
+    /// The values that stand behind the key. None leaves the key out; several repeat it, in their order.
     var queryValues: [String] { get }
 }
 
@@ -19,11 +21,13 @@ extension QueryValue {
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
-    /// What the raw value stands for.
+    /// Those of the raw value.
     public var queryValues: [String] { rawValue.queryValues }
 }
 
 extension String: QueryValue {}
+extension Substring: QueryValue {}
+extension Character: QueryValue {}
 extension Bool: QueryValue {}
 extension Int: QueryValue {}
 extension Int8: QueryValue {}
@@ -37,6 +41,7 @@ extension UInt32: QueryValue {}
 extension UInt64: QueryValue {}
 extension Float: QueryValue {}
 extension Double: QueryValue {}
+extension Decimal: QueryValue {}
 
 extension Date: QueryValue {
     /// The date as `2026-11-21T09:30:00Z` (ISO 8601, to the second).
@@ -58,7 +63,17 @@ extension Array: QueryValue where Element: QueryValue {
     public var queryValues: [String] { flatMap(\.queryValues) }
 }
 
+extension Array where Element == any QueryValue {
+    /// The values of each element, in their order.
+    public var queryValues: [String] { flatMap(\.queryValues) }
+}
+
+extension Set: QueryValue where Element: QueryValue {
+    /// The values of each element, sorted, so that the same set is always sent as the same bytes.
+    public var queryValues: [String] { flatMap(\.queryValues).sorted() }
+}
+
 extension Optional: QueryValue where Wrapped: QueryValue {
-    /// The value's own, or none.
+    /// Those of the value, or none.
     public var queryValues: [String] { map(\.queryValues) ?? [] }
 }

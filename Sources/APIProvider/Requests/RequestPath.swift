@@ -1,33 +1,61 @@
-/// The path of a request, as plain text: it is escaped when the URL is built, so it never holds a `%2F` of its own.
-///
-/// What is interpolated is one segment, whatever it holds: in `"/repos/\(owner)/\(name)"` a slash in `name` becomes `%2F`. An interpolation
-/// that is empty, or that makes its segment `.` or `..`, makes the request invalid, so that `"/users/\(login)"` cannot become `/users/`.
-public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
-    let percentEncoded: String
-    /// Why no URL can be built with this path.
-    let problem: String?
+public import Foundation
 
-    /// A path whose slashes separate its segments.
-    public init(_ path: String) {
-        percentEncoded = path.percentEncoded(except: .path)
-        problem = nil
+/// The path of a request, as plain text. It is escaped when the URL is built.
+///
+/// ```swift
+/// "/search/repositories"
+/// "/repos/\(owner)/\(name)"
+/// "/bot\(secret: token)/getMe"
+/// .url(nextPage)
+/// ```
+///
+/// An interpolated value is one segment: in `"/repos/\(owner)/\(name)"` a slash in `name` becomes `%2F`. A value that is empty makes the
+/// request invalid, so that `"/users/\(login)"` cannot become `/users/`. So does a segment that is `.` or `..`.
+///
+/// A literal with a `?`, a `#` or an escape such as `%20` makes the request invalid, because the server would get these characters escaped.
+/// Put a query into the endpoint's `query`. To use a URL that is already escaped, write ``url(_:_:)``.
+public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
+    /// The URL that this path is appended to. `nil` is the provider's base URL.
+    package private(set) var url: URL?
+    package private(set) var percentEncoded: String
+    /// Why no URL can be built with this path.
+    private(set) var problem: String?
+
+    /// Creates a path from text whose slashes separate its segments. All else in the text is escaped.
+    public init(_ path: String) { self.init(percentEncoded: path.percentEncoded(except: .path), problem: nil) }
+
+    /// Creates a path from a literal whose slashes separate its segments.
+    public init(stringLiteral path: String) {
+        self.init(percentEncoded: path.percentEncoded(except: .path), problem: Self.problem(of: path))
     }
 
-    /// A path whose slashes separate its segments.
-    public init(stringLiteral path: String) { self.init(path) }
-
-    /// A path with interpolated segments.
+    /// Creates a path with interpolated segments.
     public init(stringInterpolation: StringInterpolation) {
-        percentEncoded = stringInterpolation.percentEncoded
-        problem = stringInterpolation.problem ?? stringInterpolation.segmentProblem
+        self.init(percentEncoded: stringInterpolation.percentEncoded, problem: stringInterpolation.problem)
+        SecretSegments.add(of: percentEncoded, shownAs: stringInterpolation.shown)
+    }
+
+    private init(percentEncoded: String, problem: String?) {
+        self.percentEncoded = percentEncoded
+        let dots = percentEncoded.split(separator: "/").first { $0 == "." || $0 == ".." }
+        self.problem = problem ?? dots.map { "its path segment \"\($0)\" would lead to another resource" }
+    }
+
+    /// A whole URL, with `path` appended to its path: one that a `Link` header has given, or one of another host.
+    ///
+    /// The URL's own escapes and query stay as they are.
+    public static func url(_ url: URL, _ path: RequestPath = "") -> RequestPath {
+        var path = path
+        path.url = path.url ?? url
+        return path
     }
 
     /// Collects the parts of an interpolated path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var percentEncoded = ""
+        /// The path without what is secret.
+        fileprivate var shown = ""
         fileprivate var problem: String?
-        /// Whether the segment that is being written has an interpolation in it.
-        private var isInterpolated = false
 
         /// Starts an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {
@@ -36,26 +64,54 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
         /// Appends text whose slashes separate segments.
         public mutating func appendLiteral(_ literal: String) {
-            guard let slash = literal.firstIndex(of: "/") else { return percentEncoded += literal.percentEncoded(except: .path) }
-            percentEncoded += String(literal[..<slash]).percentEncoded(except: .path)
-            problem = problem ?? segmentProblem
-            isInterpolated = false
-            percentEncoded += String(literal[slash...]).percentEncoded(except: .path)
+            problem = problem ?? RequestPath.problem(of: literal, after: shown)
+            append(literal.percentEncoded(except: .path))
         }
 
         /// Appends text that stays within its segment.
         public mutating func appendInterpolation(_ segment: some CustomStringConvertible) {
-            let text = segment.description
-            if text.isEmpty { problem = problem ?? "a value interpolated into the path after \"\(percentEncoded)\" is empty" }
-            percentEncoded += text.percentEncoded(except: .unreserved)
-            isInterpolated = true
+            append(encoded(segment.description))
         }
 
-        fileprivate var segmentProblem: String? {
-            guard isInterpolated, let segment = percentEncoded.split(separator: "/").last, segment == "." || segment == ".." else {
-                return nil
-            }
-            return "the interpolated path segment \"\(segment)\" would lead to another resource"
+        /// Appends text that stays within its segment, and that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
+        ///
+        /// Wherever this process shows the segment, a `…` stands in its place.
+        public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {
+            append(encoded(segment.description), shownAs: "…")
         }
+
+        private mutating func encoded(_ text: String) -> String {
+            if text.isEmpty { problem = problem ?? "a value interpolated into the path after \"\(shown)\" is empty" }
+            return text.percentEncoded(except: .unreserved)
+        }
+
+        private mutating func append(_ text: String, shownAs other: String? = nil) {
+            percentEncoded += text
+            shown += other ?? text
+        }
+    }
+}
+
+extension RequestPath: CustomStringConvertible, CustomReflectable {
+    /// The path as it is sent, without the query of a URL and without what is secret.
+    public var description: String {
+        let path = SecretSegments.masked(inPath: percentEncoded)
+        return url.map { url in path.isEmpty ? url.redacted : "\(url.redacted) + \(path)" } ?? path
+    }
+
+    /// Shows the description alone, also in a `dump`.
+    public var customMirror: Mirror { Mirror(self, children: ["path": description]) }
+}
+
+extension RequestPath {
+    /// Why a literal does not mean what it says.
+    fileprivate static func problem(of literal: String, after start: String = "") -> String? {
+        let path = "its path \"\(start)\(literal)\""
+        if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
+        if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }
+        let pieces: [Substring] = literal.split(separator: "%", omittingEmptySubsequences: false)
+        let escape = pieces.dropFirst().map { $0.prefix(2) }.first { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
+        guard let escape else { return nil }
+        return "\(path) has the escape \"%\(escape)\"; write plain text, which is escaped for you, or .url(_:) for a whole URL"
     }
 }

@@ -12,12 +12,30 @@ public struct APIResponse: Sendable {
     public let response: HTTPURLResponse
     /// The body.
     public let data: Data
+    /// The provider's; `nil` until the response has come to a provider.
+    private var decoder: (any BodyDecoder)?
 
     /// Creates a response, as a ``Transport`` does.
     public init(request: URLRequest, response: HTTPURLResponse, data: Data) {
         self.request = request
         self.response = response
         self.data = data
+    }
+
+    /// Creates a response to `request`, for tests and for transports of your own.
+    ///
+    /// - Parameters:
+    ///   - request: The request that it answers.
+    ///   - status: The status code, from 100 to 999.
+    ///   - headers: The header fields.
+    ///   - data: The body.
+    public init(to request: URLRequest, status: Int = 200, headers: HTTPHeaders = [:], data: Data = Data()) {
+        let fields = Dictionary(uniqueKeysWithValues: headers.map { ($0.name, $0.value) })
+        let url = request.url ?? URL(fileURLWithPath: "/")
+        guard let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
+            preconditionFailure("There is no HTTP response with the status \(status).")
+        }
+        self.init(request: request, response: head, data: data)
     }
 
     /// The status code (RFC 9110, section 15).
@@ -28,17 +46,30 @@ public struct APIResponse: Sendable {
 
     /// Decodes the body, also that of an error: `try error.response?.decode(GitHubError.self)`.
     ///
-    /// `Data` and `String` come as they are, ``Empty`` whatever there is, an `Optional` is `nil` for an empty body, and anything else comes
-    /// from JSON, by `decoder`: a provider's own is not known here.
+    /// `Data` and `String` come as they are, ``Empty`` whatever comes, an `Optional` is `nil` if the body is empty, and all else is decoded
+    /// by the decoder of the provider that got the response, or as JSON if there was none.
     ///
     /// - Throws: ``APIError/decoding(_:expected:underlying:)`` when the body is something else.
-    public func decode<T: Decodable>(_ type: T.Type, using decoder: JSONDecoder = JSONDecoder()) throws -> T {
+    public func decode<T: Decodable>(_ type: T.Type) throws -> T {
         try explainingDecodingErrors(of: type) {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
             if let raw = (optional?.wrapped ?? type) as? any RawResponse.Type, let value = try raw.init(self) as? T { return value }
-            return try decoder.decodeAny(type, from: data)
+            let decoder = decoder ?? JSONDecoder()
+            return try (decoder as? JSONDecoder)?.decodeAny(type, from: data) ?? decoder.decode(type, from: data)
         }
+    }
+
+    /// The response as `decoder` reads it.
+    func readable(by decoder: any BodyDecoder) -> APIResponse {
+        var response = self
+        response.decoder = decoder
+        return response
+    }
+
+    /// Throws ``APIError/unacceptableStatus(_:)`` unless the status is in 200...299.
+    func checkStatus() throws {
+        guard response.isAccepted else { throw APIError.unacceptableStatus(self) }
     }
 
     /// Runs `decode`, and turns a `DecodingError` that it throws into an ``APIError``. Other errors pass through.
@@ -50,9 +81,9 @@ public struct APIResponse: Sendable {
         }
     }
 
-    /// Whether a response of this type comes from JSON.
-    static func isJSON(_ type: Any.Type) -> Bool {
-        if let type = type as? any OptionalResponse.Type { return isJSON(type.wrapped) }
+    /// Whether a response of this type is read by a decoder.
+    static func isDecoded(_ type: Any.Type) -> Bool {
+        if let type = type as? any OptionalResponse.Type { return isDecoded(type.wrapped) }
         return type is any Decodable.Type && !(type is any RawResponse.Type)
     }
 }
@@ -65,7 +96,7 @@ extension APIResponse: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// A response that is not decoded from JSON.
+/// A response that is not read by a decoder.
 private protocol RawResponse {
     init(_ response: APIResponse) throws
 }

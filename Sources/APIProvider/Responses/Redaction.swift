@@ -17,7 +17,8 @@ extension URL {
             return name.endIndex < item.endIndex ? "\(name)=…" : "…"
         }
         let query = items.map { "?" + $0.joined(separator: "&") } ?? ""
-        return "\(components.scheme.map { "\($0)://" } ?? "")\(host)\(port)\(components.percentEncodedPath)\(query)"
+        let path = SecretSegments.masked(inPath: components.percentEncodedPath)
+        return "\(components.scheme.map { "\($0)://" } ?? "")\(host)\(port)\(path)\(query)"
     }
 }
 
@@ -43,7 +44,8 @@ package enum Secret {
     /// Text with `…` for the value of each field named like a secret: of JSON, or else of a form. In text that is neither, nobody knows where
     /// such a value ends: there `…` stands for all that follows the name.
     package static func masked(in text: String) -> String {
-        isJSON(text) ? masked(inJSON: text) : masked(inForm: text)
+        let text = SecretSegments.masked(inText: text)
+        return isJSON(text) ? masked(inJSON: text) : masked(inForm: text)
     }
 
     /// A header's value: `…` where the name is that of a secret, and for what follows a URL's `?` or `#`.

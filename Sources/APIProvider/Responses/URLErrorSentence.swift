@@ -5,32 +5,38 @@ import FoundationNetworking
 #endif
 
 extension URLError {
+    /// Where an error of this package's own says what happened, in the place of the sentence for its code.
+    static let reasonKey = "APIProvider.reason"
+
     /// What happened and what to look at. Linux's own descriptions say only that "the operation could not be completed".
     func sentence(for request: URLRequest) -> String {
         let url = request.url
         let host = url?.host ?? "the host"
         let port = url?.port ?? (url?.scheme == "https" ? 443 : 80)
-        let text =
-            switch code {
-            case .cannotConnectToHost: "no connection could be made; is a server listening at \(host):\(port)?"
-            case .cannotFindHost, .dnsLookupFailed: "the host \(host) was not found; check its spelling and the network"
-            case .timedOut: "it timed out; is \(host):\(port) up, and is the timeout long enough?"
-            case .networkConnectionLost: "\(host) closed the connection before the response was whole; a second try may succeed"
-            case .notConnectedToInternet: "there is no network connection"
-            case .badServerResponse: "what came from \(host) is no HTTP response"
-            case .cannotParseResponse: "\(host):\(port) did not answer in valid HTTP; is it a web server, and the scheme right?"
-            case .cannotDecodeRawData: "\(host) sent a body that is not compressed as its Content-Encoding says"
-            case .cannotDecodeContentData: "\(host) sent a body with a Content-Encoding or Transfer-Encoding that is not known here"
-            case .secureConnectionFailed: "no secure connection could be made; does \(host):\(port) speak TLS?"
-            case .serverCertificateHasBadDate, .serverCertificateNotYetValid:
-                "the certificate of \(host) has expired, or is not valid yet; is the clock right?"
-            case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
-                "the certificate of \(host) is not trusted, or is for another name"
-            case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
-            case .httpTooManyRedirects: "it was redirected more than \(APIResponse.maximumRedirects) times"
-            case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"
-            default: localizedDescription.withoutFullStop
-            }
-        return "\(text) (URLError \(code.rawValue))."
+        let reason = userInfo[Self.reasonKey] as? String
+        return "\(reason ?? sentence(host, port)) (URLError \(code.rawValue))."
+    }
+
+    private func sentence(_ host: String, _ port: Int) -> String {
+        switch code {
+        case .cannotConnectToHost: "no connection could be made; is a server listening at \(host):\(port)?"
+        case .cannotFindHost, .dnsLookupFailed: "the host \(host) was not found; check its spelling and the network"
+        case .timedOut: "it timed out; is \(host):\(port) up, and is the timeout long enough?"
+        case .networkConnectionLost: "\(host) closed the connection before the response was whole; a second try may succeed"
+        case .notConnectedToInternet: "there is no network connection"
+        case .badServerResponse: "what came from \(host) is no HTTP response"
+        case .cannotParseResponse: "\(host):\(port) did not answer in valid HTTP; is it a web server, and the scheme right?"
+        case .cannotDecodeRawData: "\(host) sent a body that is not compressed as its Content-Encoding says"
+        case .cannotDecodeContentData: "\(host) sent a body with a Content-Encoding or Transfer-Encoding that is not known here"
+        case .secureConnectionFailed: "no secure connection could be made; does \(host):\(port) speak TLS?"
+        case .serverCertificateHasBadDate, .serverCertificateNotYetValid:
+            "the certificate of \(host) has expired, or is not valid yet; is the clock right?"
+        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
+            "the certificate of \(host) is not trusted, or is for another name"
+        case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
+        case .httpTooManyRedirects: "it was redirected more than \(APIResponse.maximumRedirects) times"
+        case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"
+        default: localizedDescription.withoutFullStop
+        }
     }
 }

@@ -10,15 +10,23 @@ package final class PartialFile: Sendable {
 
     /// Creates the file, under a hidden name of its own.
     init(beside destination: URL) throws {
-        guard destination.isFileURL else { throw CocoaError.writing(destination, ENOTSUP) }
-        var isFolder: ObjCBool = false
-        guard !FileManager.default.fileExists(atPath: destination.path, isDirectory: &isFolder) || !isFolder.boolValue else {
-            throw CocoaError.writing(destination, EISDIR)
-        }
+        try Self.check(destination)
         self.destination = destination
         url = destination.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).download")
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw CocoaError.writing(destination, errno) }
+    }
+
+    /// Throws if no file can be written to `destination`, as far as that can be known before.
+    static func check(_ destination: URL) throws {
+        guard destination.isFileURL else { throw CocoaError.writing(destination, ENOTSUP) }
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: destination.path, isDirectory: &isFolder), isFolder.boolValue {
+            throw CocoaError.writing(destination, EISDIR)
+        }
+        guard FileManager.default.fileExists(atPath: destination.deletingLastPathComponent().path) else {
+            throw CocoaError.writing(destination, ENOENT)
+        }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }

@@ -41,7 +41,9 @@ public final class RecordingMiddleware: Middleware {
     }
 
     /// The response to `request`, unchanged, once it is in the file. The file is written on the thread that the response comes on.
-    public func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+    public func intercept(
+        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
         .deferred { [file, redaction] in
             let number = file.makeNumber()
             let (date, start) = (Date(), DispatchTime.now())

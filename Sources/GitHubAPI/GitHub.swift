@@ -1,15 +1,7 @@
 public import APIProvider
 public import Foundation
 
-/// A request of GitHub's REST API: https://docs.github.com/rest
-public protocol GitHubRequest: APIRequest {}
-
-extension GitHubRequest {
-    /// What GitHub asks clients to send. It also asks for a `User-Agent`, by which the app names itself: `DefaultHeadersMiddleware` sets one.
-    public var headers: HTTPHeaders { ["Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"] }
-}
-
-/// Where GitHub is.
+/// Where GitHub is: the base URLs of its providers.
 public enum GitHub {
     /// The REST API.
     public static let apiURL = url("api.github.com")
@@ -21,5 +13,16 @@ public enum GitHub {
         (components.scheme, components.host) = ("https", host)
         guard let url = components.url else { preconditionFailure("\(host) is no host.") }
         return url
+    }
+}
+
+extension Endpoint {
+    /// The endpoint with the headers that GitHub's REST API asks clients to send: https://docs.github.com/rest
+    ///
+    /// It also asks for a `User-Agent`, by which the app names itself: `DefaultHeadersMiddleware` sets one.
+    public var gitHub: Endpoint {
+        var endpoint = self
+        endpoint.headers.merge(["Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"])
+        return endpoint
     }
 }

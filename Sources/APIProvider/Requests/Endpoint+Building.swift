@@ -1,0 +1,123 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+extension Endpoint {
+    /// Returns what is sent: the path appended to `baseURL`, unless it is a URL itself. Use it in tests, and to send it in other ways.
+    ///
+    /// Bodies are encoded by an encoder that sorts its keys. A provider uses its own.
+    ///
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` for a request that cannot be right, and what ``adapting(_:)`` throws.
+    public func urlRequest(relativeTo baseURL: URL? = nil) throws -> URLRequest {
+        try urlRequest(relativeTo: baseURL, encoder: .sortingKeys, mediaType: JSONDecoder().mediaType)
+    }
+
+    /// - Parameter mediaType: What the provider's decoder reads.
+    func urlRequest(relativeTo baseURL: URL?, encoder: JSONEncoder, mediaType: String?) throws -> URLRequest {
+        var request = URLRequest(url: try url(relativeTo: baseURL))
+        if let timeoutInterval {
+            guard timeoutInterval > 0 else {
+                throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")
+            }
+            request.timeoutInterval = timeoutInterval
+        }
+
+        guard method.rawValue.isToken else { throw APIError.invalid("its method \"\(method.rawValue)\" is no token") }
+        request.httpMethod = method.rawValue
+
+        for (name, value) in headers {
+            try HTTPHeaders.check(name, value)
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        if isDecoded, headers["Accept"] == nil, let mediaType { request.setValue(mediaType, forHTTPHeaderField: "Accept") }
+
+        if let body = try body?.encode(encoder) {
+            request.httpBody = body.data
+            guard body.type.isFieldValue else { throw APIError.invalid("the content type of its body has a line break or a NUL") }
+            if headers["Content-Type"] == nil { request.setValue(body.type, forHTTPHeaderField: "Content-Type") }
+        }
+        try adapt(&request)
+        try request.check()
+        return request
+    }
+
+    /// Throws if the response cannot be written to its file: then there is no point in sending the request.
+    func checkDestination() throws {
+        guard let destination else { return }
+        do {
+            try PartialFile.check(destination)
+        } catch {
+            throw APIError.invalidRequest(reason: "its response cannot be saved", underlying: error)
+        }
+    }
+
+    private func url(relativeTo baseURL: URL?) throws -> URL {
+        if let problem = path.problem { throw APIError.invalid(problem) }
+        guard let base = path.url ?? baseURL else {
+            throw APIError.invalid(
+                "its path \"\(path)\" needs a base URL: give one to DefaultAPIProvider(baseURL:), or write the path as .url(_:)")
+        }
+        guard var components = URLComponents(url: base, resolvingAgainstBaseURL: true), let scheme = components.scheme?.lowercased(),
+            components.host?.isEmpty == false || !["http", "https"].contains(scheme)
+        else {
+            throw APIError.invalid("its URL \"\(base.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
+        }
+        guard ["http", "https"].contains(scheme) else {
+            throw APIError.invalid("its URL \"\(base.redacted)\" has the scheme \(scheme); it must be http or https")
+        }
+        guard components.user == nil, components.password == nil else {
+            // Linux would send them, and Apple's systems would not.
+            throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")
+        }
+
+        if !path.percentEncoded.isEmpty {
+            var start = Substring(components.percentEncodedPath)
+            while start.last == "/" { start.removeLast() }
+            components.percentEncodedPath = start + "/" + path.percentEncoded.drop { $0 == "/" }
+        }
+        let query = [components.percentEncodedQuery ?? "", query.percentEncoded].filter { !$0.isEmpty }.joined(separator: "&")
+        components.percentEncodedQuery = query.isEmpty ? nil : query
+        components.fragment = nil
+
+        guard let url = components.url else {
+            throw APIError.invalid("no URL can be made of \"\(base.redacted)\" and its path \"\(path)\"")
+        }
+        return url
+    }
+}
+
+extension URLRequest {
+    /// Throws for what HTTP does not allow: an endpoint's `adapting` or a middleware may have set it.
+    package func check() throws {
+        for (name, value) in allHTTPHeaderFields ?? [:] { try HTTPHeaders.check(name, value) }
+        // Some servers ignore such a body, and URL loading systems refuse it with a misleading error.
+        guard let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()), httpBody != nil || httpBodyStream != nil else { return }
+        throw APIError.invalid("\(httpMethod) has no body: send it with another method, or put the values into the query")
+    }
+}
+
+extension HTTPHeaders {
+    /// Throws for a field that HTTP does not allow (RFC 9110, section 5.5).
+    package static func check(_ name: String, _ value: String) throws {
+        guard name.isToken else { throw APIError.invalid("its header name \"\(name)\" is no token (RFC 9110, section 5.6.2)") }
+        guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a line break or a NUL in its value") }
+    }
+}
+
+extension APIError {
+    fileprivate static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
+}
+
+extension String {
+    /// RFC 9110, section 5.6.2.
+    var isToken: Bool {
+        !isEmpty && utf8.allSatisfy { byte in ASCIISet.token.contains(byte) }
+    }
+
+    /// RFC 9110, section 5.5: what cannot end a field, and begin another.
+    var isFieldValue: Bool {
+        !utf8.contains { [0, 10, 13].contains($0) }
+    }
+}

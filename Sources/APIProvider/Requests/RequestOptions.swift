@@ -1,0 +1,73 @@
+import Foundation
+
+/// Values of one request that middlewares read.
+///
+/// Add an option of your own as you add to SwiftUI's environment: a key with a default, and a property.
+///
+/// ```swift
+/// private enum PriorityKey: RequestOptionKey { static let defaultValue = 0 }
+///
+/// extension RequestOptions {
+///     var priority: Int {
+///         get { self[PriorityKey.self] }
+///         set { self[PriorityKey.self] = newValue }
+///     }
+/// }
+///
+/// Endpoint<[Item]>(.get, "/items").option(\.priority, 1)
+/// ```
+///
+/// An option that no middleware reads does nothing.
+public struct RequestOptions: Sendable {
+    private var values: [ObjectIdentifier: any Sendable] = [:]
+
+    /// Creates options that all have their defaults.
+    public init() {}
+
+    /// The value for `key`, or the key's default.
+    public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {
+        get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
+        set { values[ObjectIdentifier(key)] = newValue }
+    }
+}
+
+/// The key of an option, and its default.
+public protocol RequestOptionKey {
+    /// The type of the option.
+    associatedtype Value: Sendable
+    /// The value of a request that sets none.
+    static var defaultValue: Value { get }
+}
+
+extension RequestOptions {
+    /// What logs and metrics call the request, such as `user(login:)`. Without a name they show its URL.
+    public var name: String? {
+        get { self[NameKey.self] }
+        set { self[NameKey.self] = newValue }
+    }
+
+    /// Whether ``AuthenticationMiddleware`` adds its credential. `false` sends the request without one, and a 401 refreshes nothing.
+    public var isAuthenticated: Bool {
+        get { self[AuthenticationKey.self] }
+        set { self[AuthenticationKey.self] = newValue }
+    }
+
+    /// The policy that ``RetryMiddleware`` uses instead of its own; ``RetryPolicy/never`` sends the request once.
+    public var retryPolicy: RetryPolicy? {
+        get { self[RetryKey.self] }
+        set { self[RetryKey.self] = newValue }
+    }
+}
+
+extension RequestOptions {
+    /// The provider's base URL.
+    var baseURL: URL? {
+        get { self[BaseURLKey.self] }
+        set { self[BaseURLKey.self] = newValue }
+    }
+}
+
+private enum BaseURLKey: RequestOptionKey { static var defaultValue: URL? { nil } }
+private enum NameKey: RequestOptionKey { static var defaultValue: String? { nil } }
+private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool { true } }
+private enum RetryKey: RequestOptionKey { static var defaultValue: RetryPolicy? { nil } }

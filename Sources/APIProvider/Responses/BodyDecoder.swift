@@ -1,0 +1,34 @@
+public import Foundation
+
+/// Decodes the bodies of responses: `JSONDecoder`, `PropertyListDecoder`, or a decoder of another format.
+///
+/// ```swift
+/// extension YAMLDecoder: @retroactive BodyDecoder {
+///     public var mediaType: String? { "application/yaml" }
+/// }
+/// let provider = DefaultAPIProvider(baseURL: api, decoder: YAMLDecoder())
+/// ```
+public protocol BodyDecoder: Sendable {
+    /// The media type that requests ask for in `Accept`, unless they set that header. `nil` sets none.
+    var mediaType: String? { get }
+
+    /// Decodes `type` from `data`. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
+    ///
+    /// Called on background queues, several calls at a time.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+}
+
+extension BodyDecoder {
+    /// No media type.
+    public var mediaType: String? { nil }
+}
+
+extension JSONDecoder: BodyDecoder {
+    /// `application/json` (RFC 8259).
+    public var mediaType: String? { "application/json" }
+}
+
+extension PropertyListDecoder: BodyDecoder {
+    /// `application/x-plist`.
+    public var mediaType: String? { "application/x-plist" }
+}

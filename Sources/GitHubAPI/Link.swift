@@ -1,0 +1,39 @@
+import APIProvider
+import Foundation
+
+extension APIResponse {
+    /// Where the header `Link` points to for `relation` (RFC 8288, section 3): `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
+    ///
+    /// A relative reference is resolved against the request's URL.
+    func link(_ relation: String) -> URL? {
+        var rest = (value(forHTTPHeaderField: "Link") ?? "")[...]
+        while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
+            let target = rest[rest.index(after: start)..<end]
+            rest = rest[end...].dropFirst()
+            let relations = rest.takeParameters().first { $0.name == "rel" }?.value.split(separator: " ") ?? []
+            guard relations.contains(where: { $0.lowercased() == relation }) else { continue }
+            return URL(string: String(target), relativeTo: request.url)?.absoluteURL
+        }
+        return nil
+    }
+}
+
+extension Substring {
+    /// Takes the parameters that stand before the next comma. A comma or a semicolon within quotes separates nothing.
+    fileprivate mutating func takeParameters() -> [(name: String, value: String)] {
+        var pieces = [""]
+        var isQuoted = false
+        while let character = popFirst(), isQuoted || character != "," {
+            switch character {
+            case "\"": isQuoted.toggle()
+            case "\\" where isQuoted: pieces[pieces.count - 1].append(popFirst() ?? " ")
+            case ";" where !isQuoted: pieces.append("")
+            default: pieces[pieces.count - 1].append(character)
+            }
+        }
+        return pieces.map { piece in
+            let parts = piece.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            return (parts.first?.lowercased() ?? "", parts.count > 1 ? parts[1] : "")
+        }
+    }
+}

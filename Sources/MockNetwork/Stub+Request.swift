@@ -1,0 +1,58 @@
+import APIProvider
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Stub {
+    /// Matches what `request` sends: its method, path, query and body.
+    init<Response>(
+        _ request: some APIRequest<Response>, baseURL: URL?, times: Int?, isOptional: Bool, place: Place, response: StubResponse
+    ) {
+        let endpoint = request.endpoint
+        do {
+            let isForAnyHost = endpoint.path.url == nil && baseURL == nil
+            let sent = try endpoint.urlRequest(relativeTo: baseURL ?? .anyHost)
+            let target = Target(sent.url?.absoluteString ?? "")
+            let origin = isForAnyHost ? nil : target.origin
+            let query = target.query
+            self.init(
+                line: "\(endpoint.method.rawValue) \(origin.map { "\($0)" } ?? "")\(target.path)\(query.isEmpty ? "" : "?" + query.shown)",
+                matchers: [.method(endpoint.method), .path(target.segments, mayFollowBasePath: isForAnyHost)]
+                    + (origin.map { [.origin($0)] } ?? []) + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
+                exactPath: isForAnyHost ? .path(target.segments) : nil,
+                times: times ?? .max, isOptional: isOptional, place: place, response: response)
+        } catch {
+            self.init(
+                line: "\(endpoint)", matchers: [], times: times ?? .max, isOptional: isOptional, place: place, response: response,
+                problem: "its request cannot be sent: \(error.localizedDescription)")
+        }
+    }
+}
+
+extension BodyMatcher {
+    /// Matches a body that means the same as that of `request`; `nil` for a request that never has one.
+    fileprivate init?(of request: URLRequest) {
+        let body = request.httpBody ?? Data()
+        let type = request.value(forHTTPHeaderField: "Content-Type")?.lowercased() ?? ""
+        if type.hasPrefix("application/json"), let text = String(data: body, encoding: .utf8) {
+            self = .json(text: text)
+        } else if type.hasPrefix("application/x-www-form-urlencoded") {
+            self = .form(QueryParameters([URLQueryItem](form: body)))
+        } else if ["GET", "HEAD"].contains(request.httpMethod) {
+            return nil
+        } else {
+            self = .data(body)
+        }
+    }
+}
+
+extension URL {
+    /// Stands for the base URL of a request that is stubbed for any host.
+    fileprivate static let anyHost: URL = {
+        var components = URLComponents()
+        (components.scheme, components.host) = ("http", "any.invalid")
+        return components.url ?? .any
+    }()
+}

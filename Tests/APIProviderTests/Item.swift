@@ -1,0 +1,4 @@
+struct Item: Codable, Sendable, Equatable {
+    let id: Int
+    let name: String
+}
