@@ -31,7 +31,7 @@
 /// ```
 public protocol APIRequest<Response>: Sendable {
     /// What the response is made into.
-    associatedtype Response: Sendable
+    associatedtype Response: Sendable = Never
     /// Where the request goes, what it sends, and what comes back.
     ///
     /// It is read once for each subscription, on the subscriber's thread.
