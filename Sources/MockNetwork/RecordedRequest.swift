@@ -59,6 +59,8 @@ extension URL {
         guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return redacted }
         if components.user != nil { components.user = "…" }
         (components.password, components.fragment) = (nil, nil)
+        let path = SecretSegments.masked(inPath: components.percentEncodedPath)
+        if path != components.percentEncodedPath { components.path = path }
         components.queryItems = components.queryItems?.map { URLQueryItem(name: $0.name, value: $0.value == nil ? nil : $0.shownValue) }
         return (components.string ?? redacted).replacingOccurrences(of: "%E2%80%A6", with: "…")
     }

@@ -1,3 +1,4 @@
+import APIProvider
 import Foundation
 
 /// A URL taken apart, so that two that mean the same are equal: escapes are read, the host's case and the scheme's own port do not count.
@@ -49,7 +50,8 @@ struct Target: Sendable {
         query.filter { $0.name == name }.map { $0.value ?? "" }
     }
 
-    var path: String { "/" + segments.joined(separator: "/") }
+    /// The path for people, without what is secret in it.
+    var path: String { SecretSegments.masked(inPath: "/" + segments.joined(separator: "/")) }
 }
 
 extension Target.Origin: CustomStringConvertible {

@@ -46,7 +46,9 @@ struct URLPattern {
     }
 
     /// What a request must have, the path first.
-    var matchers: [Matcher] { [.path(segments)] + (target.origin.map { [.origin($0)] } ?? []) }
+    func matchers(isRecorded: Bool = false) -> [Matcher] {
+        [.path(segments, isRecorded: isRecorded)] + (target.origin.map { [.origin($0)] } ?? [])
+    }
 
     var query: [URLQueryItem] { target.query }
 }
@@ -55,11 +57,12 @@ extension Matcher {
     /// - Parameters:
     ///   - pattern: The segments; `nil` is any one segment that is not empty.
     ///   - mayFollowBasePath: Whether other segments may stand before these.
-    static func path(_ pattern: [String?], mayFollowBasePath: Bool = false) -> Matcher {
+    ///   - isRecorded: Whether something may have been left out of a segment.
+    static func path(_ pattern: [String?], mayFollowBasePath: Bool = false, isRecorded: Bool = false) -> Matcher {
         Matcher { incoming in
             let segments = incoming.target.segments
             return (mayFollowBasePath ? segments.count >= pattern.count : segments.count == pattern.count)
-                && zip(pattern, segments.suffix(pattern.count)).allSatisfy(matches)
+                && zip(pattern, segments.suffix(pattern.count)).allSatisfy { matches($0, $1, isRecorded: isRecorded) }
         } explain: { incoming in
             let segments = incoming.target.segments
             let same = zip(pattern, segments).reduce(0) { $0 + likeness($1.0, $1.1) }
@@ -75,7 +78,8 @@ extension Matcher {
         return 0.9 * Double(pattern.commonPrefix(with: segment).count) / Double(max(pattern.count, segment.count))
     }
 
-    private static func matches(_ pattern: String?, _ segment: String) -> Bool {
-        pattern.map { $0 == segment } ?? !segment.isEmpty
+    private static func matches(_ pattern: String?, _ segment: String, isRecorded: Bool) -> Bool {
+        guard let pattern else { return !segment.isEmpty }
+        return isRecorded ? Redaction.matches(pattern, segment) : pattern == segment
     }
 }

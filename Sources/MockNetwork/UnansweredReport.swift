@@ -91,10 +91,11 @@ extension Matcher.Mismatch: CustomStringConvertible {
 extension Incoming {
     /// A call of `stub` that compiles as it stands, and answers this request. Secrets are left out of it.
     fileprivate var stubToPaste: String {
-        let path = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
+        let sent = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
+        let path = SecretSegments.masked(inPath: sent)
         // Without its origin a path that begins with two slashes would begin with a host.
         let origin = path.hasPrefix("//") ? target.origin.map { "\($0)" } ?? "" : ""
-        let url = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A"))).debugDescription
+        let url = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
         let secrets = Set(target.query.filter { $0.shownValue != $0.value }.map(\.name))
         let items = target.query.names.filter { !secrets.contains($0) }.map { name in
             let values = target.values(of: name).map(\.debugDescription)
@@ -103,6 +104,13 @@ extension Incoming {
         let query = items.isEmpty ? "" : ", query: [\(items.joined(separator: ", "))]"
         let response = request.headers["Accept"]?.contains("json") == true ? ".json([\"key\": \"value\"])" : ".status(200)"
         return "MockURLProtocol.stub(\(request.method.literal), \(url)\(query), respond: \(response))"
+    }
+}
+
+extension String {
+    /// The path with a star for each segment in which something is left out.
+    fileprivate var withWildcards: String {
+        split(separator: "/", omittingEmptySubsequences: false).map { $0.contains("…") ? "*" : $0 }.joined(separator: "/")
     }
 }
 

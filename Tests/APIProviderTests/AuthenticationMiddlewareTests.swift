@@ -287,6 +287,180 @@ struct AuthenticationMiddlewareTests {
         }
     }
 
+    @Test("The credential goes to the origin of the base URL alone, and a 401 of another host refuses no token")
+    func hosts() async throws {
+        let sent = Log<String>()
+        let transport = AnyTransport { request in
+            sent.append("\(request.url?.absoluteString ?? "") \(request.value(forHTTPHeaderField: "Authorization") ?? "none")")
+            return .just(APIResponse(to: request, status: request.url?.host?.lowercased() == "api.example.com" ? 200 : 401))
+        }
+        let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [middleware])
+        for url in ["https://API.example.com:443/a", "http://api.example.com/a", "https://api.example.com:8443/a", "https://h/a"] {
+            _ = try? await provider.request(Endpoint<Empty>(.get, .url(try #require(URL(string: url))))).value
+        }
+        _ = try await provider.request(Endpoint<Empty>(.get, "/b")).value
+        _ = try await provider.request(Endpoint<Empty>(.get, "/c").option(\.isAuthenticated, false)).value
+        #expect(
+            sent.entries == [
+                "https://API.example.com:443/a Bearer a", "http://api.example.com/a none", "https://api.example.com:8443/a none",
+                "https://h/a none",
+                "https://api.example.com/b Bearer a", "https://api.example.com/c none",
+            ])
+    }
+
+    @Test("Without a base URL the first request names the origin")
+    func firstHost() async throws {
+        let server = Server(valid: "a")
+        let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
+        for url in ["https://one/", "https://two/", "https://one/x"] {
+            _ = try await middleware.intercept(URLRequest("GET", url), next: server.next).value
+        }
+        #expect(server.seen.entries == ["Bearer a", "none", "Bearer a"])
+    }
+
+    @Test("Hosts that are named get the credential, but never over http where the API is https")
+    func namedHosts() async throws {
+        let server = Server(valid: "a")
+        let middleware = AuthenticationMiddleware(token: "a", hosts: ["One", "two"]) { _ in .error(TestError("refresh")) }
+        for url in ["https://one/", "https://TWO:8443/", "https://three/", "http://one/"] {
+            _ = try await middleware.intercept(URLRequest("GET", url), next: server.next).value
+        }
+        #expect(server.seen.entries == ["Bearer a", "Bearer a", "none", "none"])
+        let plain = AuthenticationMiddleware(token: "a", hosts: ["one"]) { _ in .error(TestError("refresh")) }
+        _ = try await plain.intercept(URLRequest("GET", "http://one/"), next: server.next).value
+        #expect(server.seen.entries.last == "Bearer a")
+    }
+
+    @Test("A request that a redirect has taken away and back lost its credential, and refuses no token")
+    func bounced() async throws {
+        for apply in [
+            { $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization") }, { $1.setValue($0, forHTTPHeaderField: "X-Customer") },
+        ]
+            as [@Sendable (String, inout URLRequest) -> Void]
+        {
+            let middleware = AuthenticationMiddleware(token: "a", apply: apply) { _ in .error(TestError("refresh")) }
+            let response = try await middleware.intercept(URLRequest("GET", headers: ["X-A": "b"])) { _ in
+                .just(APIResponse(to: URLRequest("GET", headers: ["X-A": "b"]), status: 401))
+            }.value
+            #expect(response.statusCode == 401)
+        }
+    }
+
+    @Test("Signing in and out sets the token")
+    func signIn() async throws {
+        let server = Server(valid: "a")
+        let asked = Log<String?>()
+        let middleware = AuthenticationMiddleware(token: "old") { expired in
+            asked.append(expired)
+            return .error(TestError("signed out"))
+        }
+        middleware.token = "a"
+        _ = try await middleware.intercept(URLRequest("GET"), next: server.next).value
+        #expect(middleware.token == "a")
+        middleware.token = nil
+        await #expect(throws: TestError("signed out")) { try await middleware.intercept(URLRequest("GET"), next: server.next).value }
+        #expect(middleware.token == nil)
+        #expect(asked.entries == [nil])
+        #expect(server.seen.entries == ["Bearer a"])
+    }
+
+    @Test("A token that is set during a refresh drops it: those who wait go on with the new token, and what the refresh brings is not used")
+    func setDuringRefresh() {
+        let server = Server(valid: "set")
+        let log = Log<String>()
+        let tokens = Producer<String> { log.disposable("refresh cancelled") }
+        let events = Log<SingleEvent<APIResponse>>()
+        let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
+        for _ in 0..<3 { _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe { events.append($0) } }
+        #expect(events.count == 0)
+        middleware.token = "set"
+        #expect(statuses(events) == [200, 200, 200])
+        #expect(log.entries == ["refresh cancelled"])
+        tokens.send(.success("late"))
+        #expect(middleware.token == "set")
+    }
+
+    @Test("Signing out during a refresh drops it, and those who wait ask for one of their own")
+    func signOutDuringRefresh() {
+        let tokens = Producer<String>()
+        let asked = Log<String?>()
+        let events = Log<SingleEvent<APIResponse>>()
+        let middleware = AuthenticationMiddleware(token: nil) { expired in
+            asked.append(expired)
+            return asked.count == 1 ? tokens.single : .error(TestError("signed out"))
+        }
+        for _ in 0..<3 { _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).subscribe { events.append($0) } }
+        middleware.token = nil
+        #expect(events.count == 3)
+        for event in events.entries { #expect(throws: TestError("signed out")) { try event.get() } }
+        tokens.send(.success("late"))
+        #expect(middleware.token == nil)
+    }
+
+    @Test(
+        "A refresh through the same provider is an error that says so, whether it is sent at once or by a task", arguments: [true, false])
+    func ownRefresh(isImmediate: Bool) async throws {
+        let provider = Locked<DefaultAPIProvider?>(nil)
+        let middleware = AuthenticationMiddleware { _ in
+            guard let provider = provider.withLock({ $0 }) else { return .error(TestError("no provider")) }
+            let refresh = provider.request(Endpoint<String>(.post, "/token"))
+            return isImmediate ? refresh : .create(work: { try await refresh.value })
+        }
+        let own = DefaultAPIProvider(baseURL: example, transport: AnyTransport { _ in .never() }, middlewares: [middleware])
+        provider.withLock { $0 = own }
+        let error = try await #require(throws: APIError.self) { try await own.request(Endpoint<Empty>(.get, "")).value }
+        #expect(error.description.hasPrefix("The request was not sent: it is part of the refresh of the token, and would wait for itself"))
+        provider.withLock { $0 = nil }
+    }
+
+    @Test("A refresh through the same provider works with the option that leaves the credential out")
+    func ownRefreshWithOption() async throws {
+        let provider = Locked<DefaultAPIProvider?>(nil)
+        let server = Server(valid: "new")
+        let middleware = AuthenticationMiddleware(token: "old") { _ in
+            guard let provider = provider.withLock({ $0 }) else { return .error(TestError("no provider")) }
+            return provider.request(Endpoint<Empty>(.post, "/token").option(\.isAuthenticated, false).validating { _ in }).map { _ in "new"
+            }
+        }
+        let own = DefaultAPIProvider(baseURL: example, transport: AnyTransport(server.next), middlewares: [middleware])
+        provider.withLock { $0 = own }
+        _ = try await own.request(Endpoint<Empty>(.get, "")).value
+        #expect(server.seen.entries == ["Bearer old", "none", "Bearer new"])
+        provider.withLock { $0 = nil }
+    }
+
+    @Test("What a refresh brings may send the next request within its event")
+    func requestWithinRefreshEvent() {
+        let middleware = AuthenticationMiddleware { _ in .just("a") }
+        let events = Log<SingleEvent<APIResponse>>()
+        _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next)
+            .flatMap { _ in middleware.intercept(URLRequest("GET"), next: Answers(.status(401), .status(200)).next) }
+            .subscribe { events.append($0) }
+        #expect(statuses(events) == [200])
+    }
+
+    @Test("A request that waits for a refresh keeps its own timeout")
+    func timeouts() {
+        let scheduler = TestScheduler()
+        let tokens = Producer<String>()
+        let middleware = AuthenticationMiddleware(token: nil, scheduler: scheduler) { _ in tokens.single }
+        let events = Log<String>()
+        for seconds in [1.5, 3] {
+            var request = URLRequest("GET", "https://h/")
+            request.timeoutInterval = seconds
+            _ = middleware.intercept(request, next: Answers(.status(200)).next).subscribe { event in
+                events.append("\(event.map(\.statusCode).mapError { $0 as? APIError ?? $0 })")
+            }
+        }
+        scheduler.advance(by: .milliseconds(1_499))
+        #expect(events.entries.isEmpty)
+        scheduler.advance(by: .milliseconds(1))
+        #expect(events.entries == ["failure(GET https://h/ failed: it timed out while it waited for a new token (URLError -1001).)"])
+        tokens.send(.success("a"))
+        #expect(events.entries.last == "success(200)")
+    }
+
     @Test("The token shows nowhere")
     func redaction() async throws {
         let middleware = AuthenticationMiddleware(token: "s3cret") { _ in .just("s3cret") }

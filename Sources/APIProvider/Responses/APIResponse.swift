@@ -60,6 +60,8 @@ public struct APIResponse: Sendable {
         }
     }
 
+    var isReadAsJSON: Bool { decoder == nil || decoder is JSONDecoder }
+
     /// The response as `decoder` reads it.
     func readable(by decoder: any BodyDecoder) -> APIResponse {
         var response = self

@@ -47,8 +47,12 @@ package enum SecretSegments {
     }
 
     /// Text with `…` for each secret segment that stands in it as a word.
-    package static func masked(inText text: String) -> String {
-        state.withLock(\.shown).reduce(text) { $0.replacingWords($1.key, with: $1.value) }
+    ///
+    /// - Parameter placeholder: What stands for it.
+    package static func masked(inText text: String, with placeholder: String = "…") -> String {
+        state.withLock(\.shown).reduce(text) { text, segment in
+            text.replacingWords(segment.key, with: segment.value.replacingOccurrences(of: "…", with: placeholder))
+        }
     }
 }
 

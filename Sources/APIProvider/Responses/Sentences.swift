@@ -18,7 +18,7 @@ extension APIResponse {
         let size = "(\(type ?? "")\(data.count) bytes)"
         guard !data.isEmpty else { return "the body is empty where \(expected) was expected \(size)." }
         guard let error = error as? DecodingError else { return "the body is not \(expected): \(error.explanation) \(size)." }
-        return "the body is not \(expected): \(error.finding(in: data).cut(to: 200)) \(size)."
+        return "the body is not \(expected): \(error.finding(in: isReadAsJSON ? data : nil).cut(to: 200)) \(size)."
     }
 }
 
@@ -34,19 +34,20 @@ extension Data {
 }
 
 extension DecodingError {
-    /// What was expected where, and what `json` has there.
-    package func finding(in json: Data) -> String {
+    /// What was expected where, and what `json` has there; `nil` is another format.
+    package func finding(in json: Data?) -> String {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-            let found = JSONValue(at: context.codingPath, in: json).map { ", found \($0)" }
+            let found = json.flatMap { JSONValue(at: context.codingPath, in: $0) }.map { ", found \($0)" }
             return "expected \(name(of: type)) at \(context.codingPath.text)\(found ?? "")"
         case .keyNotFound(let key, let context):
             return "\((context.codingPath + [key]).text) is missing"
         case .dataCorrupted(let context):
             // The decoder's own word comes without a path when the whole is no JSON.
             guard context.codingPath.isEmpty else { return "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)" }
-            let isJSON = (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) != nil
-            guard !isJSON else { return context.debugDescription.withoutFullStop }
+            guard let json, (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
+                return context.debugDescription.withoutFullStop
+            }
             let start = json.first { ![9, 10, 13, 32].contains($0) }
             if start == UInt8(ascii: "<") { return "expected JSON, found HTML or XML" }
             if String(data: json, encoding: .utf8) == nil { return "it is not UTF-8 text" }

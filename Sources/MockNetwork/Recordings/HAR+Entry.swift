@@ -33,7 +33,7 @@ extension HAR.Request {
     fileprivate init(_ request: URLRequest, _ redaction: Redaction) {
         method = request.httpMethod ?? "GET"
         // The format leaves fragments out.
-        url = redaction.url(request.url?.absoluteString.prefix { $0 != "#" } ?? "")
+        url = redaction.url(redaction.withoutSecretSegments(String(request.url?.absoluteString.prefix { $0 != "#" } ?? "")))
         queryString = (URLComponents(string: url)?.queryItems ?? []).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
         headers = (request.allHTTPHeaderFields ?? [:]).fields(redaction)
         let pairs = request.value(forHTTPHeaderField: "Cookie")?.split(separator: ";") ?? []

@@ -43,7 +43,7 @@ extension Stub {
         let query = pattern.query
         self.init(
             line: "\(first.method.rawValue) \(pattern.pathAndOrigin)\(query.isEmpty ? "" : "?" + query.shown)",
-            matchers: [.method(first.method)] + pattern.matchers + [.wholeQuery(query)], isOptional: true,
+            matchers: [.method(first.method)] + pattern.matchers(isRecorded: true) + [.wholeQuery(query)], isOptional: true,
             place: Place(fileID: "\(fileName): log.entries[\(first.index)]", filePath: fileName, line: 0, column: 0),
             response: .repeatingLast(exchanges.map(\.response)))
     }

@@ -8,7 +8,8 @@ extension Redaction {
         if type.hasPrefix("multipart/"), let boundary = contentType?.parameter("boundary") { return multipart(body, boundary: boundary) }
         let isForm = type.hasPrefix("application/x-www-form-urlencoded")
         if let text = String(data: body, encoding: .utf8) {
-            let redacted = isForm || text.isForm ? form(text) : json(text)
+            let shown = withoutSecretSegments(text)
+            let redacted = isForm || shown.isForm ? form(shown) : json(shown)
             return redacted == text ? body : Data(redacted.utf8)
         }
         guard isForm || type.contains("json"), let text = String(data: body, encoding: .isoLatin1) else { return body }

@@ -4,7 +4,12 @@ import Foundation
 extension Redaction {
     /// A header's value. All of it is left out where the name is that of a secret; else what a URL in it holds.
     func header(_ name: String, _ value: String) -> String {
-        hidesHeader(name) && !value.isEmpty ? Self.placeholder : words(value)
+        hidesHeader(name) && !value.isEmpty ? Self.placeholder : words(withoutSecretSegments(value))
+    }
+
+    /// Text without the path segments that requests have called secret.
+    func withoutSecretSegments(_ text: String) -> String {
+        isNeeded ? SecretSegments.masked(inText: text, with: Self.placeholder) : text
     }
 
     /// A URL, or a reference to one: its user and password, and the secrets of its query and its fragment.

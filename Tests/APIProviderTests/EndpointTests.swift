@@ -1,0 +1,308 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("A request is one value")
+struct EndpointTests {
+    private struct Dated: Codable, Equatable {
+        let date: Date
+    }
+
+    /// A provider whose transport answers with `body`, and keeps what is sent in `sent`.
+    private func provider(
+        baseURL: URL? = example, status: Int = 200, headers: HTTPHeaders = [:], body: String = #"{"id":1,"name":"a"}"#,
+        sent: Log<URLRequest> = Log(),
+        encoder: JSONEncoder? = nil, decoder: any BodyDecoder = JSONDecoder()
+    ) -> DefaultAPIProvider {
+        let transport = AnyTransport { request in
+            sent.append(request)
+            return .just(APIResponse(to: request, status: status, headers: headers, data: Data(body.utf8)))
+        }
+        guard let encoder else { return DefaultAPIProvider(baseURL: baseURL, transport: transport, decoder: decoder) }
+        return DefaultAPIProvider(baseURL: baseURL, transport: transport, encoder: encoder, decoder: decoder)
+    }
+
+    @Test("A type of one's own, a function and an endpoint are requests")
+    func spellings() async throws {
+        let sent = Log<URLRequest>()
+        let provider = provider(sent: sent)
+        _ = try await provider.request(ItemRequest(id: 1)).value
+        _ = try await provider.request(.item(1)).value
+        _ = try await provider.request(Endpoint<Item>(.get, "/items/1")).value
+        #expect(sent.entries.map { $0.url?.absoluteString } == Array(repeating: "https://api.example.com/items/1", count: 3))
+    }
+
+    @Test("The endpoint is read once for each subscription, on the subscriber's thread, and the body is encoded then")
+    func cold() throws {
+        struct Counting: APIRequest {
+            let threads: Log<ObjectIdentifier>
+            var endpoint: Endpoint<Item> {
+                threads.append(ObjectIdentifier(Thread.current))
+                return Endpoint(.post, "", body: .json(Counted(threads: threads)))
+            }
+        }
+        struct Counted: Encodable {
+            let threads: Log<ObjectIdentifier>
+            func encode(to encoder: any Encoder) throws {
+                threads.append(ObjectIdentifier(Thread.current))
+                var container = encoder.singleValueContainer()
+                try container.encode(1)
+            }
+        }
+        let threads = Log<ObjectIdentifier>()
+        let single = provider().request(Counting(threads: threads))
+        #expect(threads.entries.isEmpty)
+        for count in 1...2 {
+            _ = single.subscribe()
+            #expect(threads.entries == Array(repeating: ObjectIdentifier(Thread.current), count: 2 * count))
+        }
+    }
+
+    @Test("A path that is a URL goes there, with its query first, whatever the base URL", arguments: [example, nil])
+    func urls(baseURL: URL?) async throws {
+        let page = try #require(URL(string: "https://other.example/list%2F1?after=a%3D&n=1"))
+        let sent = Log<URLRequest>()
+        let provider = provider(baseURL: baseURL, sent: sent)
+        _ = try await provider.request(Endpoint<Item>(.get, .url(page))).value
+        _ = try await provider.request(Endpoint<Item>(.get, .url(page, "/of \("a/b")"), query: ["n": 2])).value
+        #expect(
+            sent.entries.map { $0.url?.absoluteString } == [
+                "https://other.example/list%2F1?after=a%3D&n=1", "https://other.example/list%2F1/of%20a%2Fb?after=a%3D&n=1&n=2",
+            ])
+    }
+
+    @Test("Without a base URL, a path is no place to send to, and the error says both cures")
+    func noBaseURL() async throws {
+        let error = try await #require(throws: APIError.self) {
+            try await provider(baseURL: nil).request(Endpoint<Item>(.get, "/items/\(1)")).value
+        }
+        let cures = "give one to DefaultAPIProvider(baseURL:), or write the path as .url(_:)"
+        #expect(error.description == #"The request was not sent: its path "/items/1" needs a base URL: \#(cures)."#)
+    }
+
+    @Test("Modifiers return changed copies, which keep what the others have set")
+    func modifiers() async throws {
+        let (sent, progress) = (Log<URLRequest>(), Log<TransferProgress>())
+        let original = Endpoint<Item>(.get, "/items", timeoutInterval: 5)
+        let changed = original.adapting { $0.cachePolicy = .reloadIgnoringLocalCacheData }
+            .adapting { $0.setValue("\($0.timeoutInterval)", forHTTPHeaderField: "X-Timeout") }
+            .validating { #expect($0.statusCode == 404) }
+            .onProgress(progress.append).onProgress(progress.append)
+            .option(\.name, "items")
+            .map(\.name)
+            .withResponse()
+        let transport = ReportingTransport(sent: sent, status: 404)
+        let (name, response) = try await DefaultAPIProvider(baseURL: example, transport: transport).request(changed).value
+        #expect(name == "a")
+        #expect(response.value(forHTTPHeaderField: "X-Page") == "2")
+        #expect(changed.options.name == "items")
+        #expect(sent.entries.first?.cachePolicy == .reloadIgnoringLocalCacheData)
+        #expect(sent.entries.first?.value(forHTTPHeaderField: "X-Timeout") == "5.0")
+        #expect(progress.count == 2)
+        #expect(original.options.name == nil)
+        #expect(try original.urlRequest(relativeTo: example).value(forHTTPHeaderField: "X-Timeout") == nil)
+    }
+
+    @Test("An error of an adapting, a validating or a transform reaches the subscriber as it is, and the first sends nothing")
+    func ownErrors() async throws {
+        let sent = Log<URLRequest>()
+        let provider = provider(sent: sent)
+        let item = Endpoint<Item>(.get, "")
+        await #expect(throws: TestError("adapt")) { try await provider.request(item.adapting { _ in throw TestError("adapt") }).value }
+        #expect(sent.entries.isEmpty)
+        await #expect(throws: TestError("validate")) {
+            try await provider.request(item.validating { _ in throw TestError("validate") }.map { _ in Issue.record("decoded") }).value
+        }
+        await #expect(throws: TestError("map")) { try await provider.request(item.map { _ in throw TestError("map") }).value }
+        await #expect(throws: TestError("decode")) {
+            try await provider.request(Endpoint<Int>(.get, "") { _ in throw TestError("decode") }).value
+        }
+    }
+
+    @Test("A body that is something else is told by the type that was expected, whatever was made of it then")
+    func mismatches() throws {
+        let response = APIResponse(to: URLRequest("GET", "https://h/"), data: Data(#"{"id":"x"}"#.utf8))
+        for endpoint in [Endpoint<Item>(.get, "").map { _ in 1 }, Endpoint<Item>(.get, "").withResponse().map { _ in 1 }] {
+            let error = #expect(throws: APIError.self) { try endpoint.value(of: response) }
+            #expect(
+                error?.description
+                    == "GET https://h/ returned 200, but the body is not Item: expected Int at id, found a string (10 bytes).")
+        }
+        let own = Endpoint<Int>(.get, "") { try JSONDecoder().decode(Item.self, from: $0.data).id }
+        #expect(throws: APIError.self) { try own.value(of: response) }
+    }
+
+    @Test("What is sent and what is read are values, for which no mock is needed")
+    func values() throws {
+        let request = try ItemRequest(id: 7).endpoint.urlRequest(relativeTo: example)
+        #expect(request.url?.absoluteString == "https://api.example.com/items/7")
+        let found = APIResponse(to: request, headers: ["ETag": "x"], data: Data(#"{"id":7,"name":"b"}"#.utf8))
+        #expect(try ItemRequest(id: 7).endpoint.value(of: found) == Item(id: 7, name: "b"))
+        #expect(try ItemRequest(id: 7).endpoint.withResponse().value(of: found).response.value(forHTTPHeaderField: "etag") == "x")
+        #expect(throws: APIError.self) { try ItemRequest(id: 7).endpoint.value(of: APIResponse(to: request, status: 404)) }
+        #expect(try Endpoint(.get, "", downloadingTo: example).value(of: found) == example)
+    }
+
+    @Test("Bodies are encoded by the provider's encoder, unless they have their own")
+    func encoders() async throws {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .secondsSince1970
+        let own = JSONEncoder()
+        own.dateEncodingStrategy = .iso8601
+        let sent = Log<URLRequest>()
+        let provider = provider(sent: sent, encoder: encoder)
+        let date = Dated(date: Date(timeIntervalSince1970: 5))
+        _ = try await provider.request(Endpoint<Empty>(.post, "", body: .json(date))).value
+        _ = try await provider.request(Endpoint<Empty>(.post, "", body: .json(date, encoder: own))).value
+        #expect(
+            sent.entries.map { String(decoding: $0.httpBody ?? Data(), as: UTF8.self) } == [
+                #"{"date":5}"#, #"{"date":"1970-01-01T00:00:05Z"}"#,
+            ])
+    }
+
+    @Test("A response is read by the provider's decoder, also that of an error")
+    func decoders() async throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        let date = Dated(date: Date(timeIntervalSince1970: 5))
+        #expect(try await provider(body: #"{"date":5}"#, decoder: decoder).request(Endpoint<Dated>(.get, "")).value == date)
+        let error = try await #require(throws: APIError.self) {
+            try await provider(status: 400, body: #"{"date":5}"#, decoder: decoder).request(Endpoint<Empty>(.get, "")).value
+        }
+        #expect(try error.response?.decode(Dated.self) == date)
+    }
+
+    @Test("A decoder of another format says what to ask for")
+    func formats() async throws {
+        let sent = Log<URLRequest>()
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .xml
+        let list = String(decoding: try encoder.encode(Item(id: 1, name: "é")), as: UTF8.self)
+        let provider = provider(body: list, sent: sent, decoder: PropertyListDecoder())
+        struct Lines: BodyDecoder {
+            func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "Line 3 is too long."))
+            }
+        }
+        #expect(try await provider.request(Endpoint<Item>(.get, "")).value == Item(id: 1, name: "é"))
+        #expect(sent.entries.last?.value(forHTTPHeaderField: "Accept") == "application/x-plist")
+        let own = self.provider(body: "\n", sent: sent, decoder: Lines())
+        let error = try await #require(throws: APIError.self) { try await own.request(Endpoint<Item>(.get, "")).value }
+        #expect(sent.entries.last?.value(forHTTPHeaderField: "Accept") == nil)
+        #expect(error.description.contains("the body is not Item: Line 3 is too long"))
+    }
+
+    @Test("Headers and parameters are made of data, and changed")
+    func collections() {
+        var headers = HTTPHeaders(["B": "2", "A": "1"])
+        #expect(headers.map(\.name) == ["A", "B"])
+        headers.merge(["b": "3", "C": nil])
+        #expect(headers.merging(["D": "4"]) == ["A": "1", "b": "3", "D": "4"])
+
+        var query = QueryParameters(["b": "2", "a": "1"])
+        #expect(query.map(\.name) == ["a", "b"])
+        query.append("b", [3, 4])
+        #expect(query["b"] as? [String] == ["2", "3", "4"])
+        #expect(query["a"] as? String == "1")
+        #expect(query["c"] == nil)
+        query["b"] = 5
+        query["c"] = true
+        query["a"] = nil
+        query.append("d", String?.none)
+        #expect((query + ["b": 6]).map { "\($0.name)=\($0.value ?? "")" } == ["b=5", "c=true", "b=6"])
+        #expect(QueryParameters([URLQueryItem(name: "x", value: "y"), URLQueryItem(name: "z", value: nil)]).map(\.name) == ["x"])
+        #expect(QueryParameters([(key: "z", value: "1"), (key: "a", value: "2")]).map(\.name) == ["z", "a"])
+    }
+
+    @Test("More values stand in a query")
+    func queryValues() {
+        let mixed: [any QueryValue] = [1, "a", true]
+        let query: QueryParameters = [
+            "s": "swift".prefix(2), "c": Character("é"), "d": Decimal(string: "12345678901234567890.5"), "set": Set(["b", "a"]),
+            "any": mixed.queryValues, "none": Set<Int>(),
+        ]
+        #expect(
+            query.map { "\($0.name)=\($0.value ?? "")" } == [
+                "s=sw", "c=é", "d=12345678901234567890.5", "set=a", "set=b", "any=1", "any=a", "any=true",
+            ])
+    }
+
+    @Test("An endpoint that is printed shows no value")
+    func printed() {
+        let endpoint = Endpoint<Item>(
+            .post, "/bot\(secret: "s3cret:1")/send", query: ["q": "s3cret"], headers: ["X": "s3cret"], body: .json(["a": "s3cret"]))
+        var dumped = ""
+        dump(endpoint, to: &dumped)
+        for form in ["\(endpoint)", String(reflecting: endpoint), dumped, "\([endpoint])"] {
+            #expect(form.contains("POST /bot…/send"), "\(form)")
+            #expect(!form.contains("s3cret"), "\(form)")
+        }
+    }
+
+    @Test("A secret segment shows in no error, log line or cURL text, and is sent")
+    func secretSegments() async throws {
+        let (sent, log) = (Log<URLRequest>(), Log<String>())
+        let echo = AnyTransport { request in
+            sent.append(request)
+            let body = #"{"path":"\#(request.url?.path ?? "")","url":"\#(request.url?.absoluteString ?? "")"}"#
+            return .just(APIResponse(to: request, status: 404, data: Data(body.utf8)))
+        }
+        let provider = DefaultAPIProvider(baseURL: example, transport: echo, middlewares: [LoggingMiddleware(.bodies, log: log.append)])
+        let error = try await #require(throws: APIError.self) {
+            try await provider.request(Endpoint<Item>(.get, "/bot\(secret: "7:s3gment")/getMe")).value
+        }
+        let request = try #require(sent.entries.first)
+        #expect(request.url?.absoluteString == "https://api.example.com/bot7%3As3gment/getMe")
+        for text in ["\(error)", "\(error as NSError)", request.curlCommand()] + log.entries {
+            #expect(!text.contains("s3gment"), "\(text)")
+            #expect(text.contains("/bot…/getMe"), "\(text)")
+        }
+        #expect(request.curlCommand(revealingSecrets: true).contains("s3gment"))
+    }
+
+    @Test("A request is logged by its name, if it has one")
+    func names() async throws {
+        let log = Log<String>()
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0, status: $0.httpMethod == "GET" ? 200 : 500)) },
+            middlewares: [LoggingMiddleware(now: { .init(uptimeNanoseconds: 1) }, log: log.append)])
+        _ = try await provider.request(Endpoint<Empty>(.get, "/users/\(1)").option(\.name, "user(login:)")).value
+        _ = try? await provider.request(Endpoint<Empty>(.post, "/users").option(\.name, "addUser")).value
+        let offline = DefaultAPIProvider(
+            baseURL: example, transport: AnyTransport { _ in .error(URLError(.notConnectedToInternet)) },
+            middlewares: [LoggingMiddleware(now: { .init(uptimeNanoseconds: 1) }, log: log.append)])
+        _ = try? await offline.request(Endpoint<Empty>(.post, "/users").option(\.name, "addUser")).value
+        #expect(
+            log.entries == [
+                "user(login:): 200 OK, 0 bytes, 0 ms", "addUser: 500 Internal Server Error, 0 bytes, 0 ms",
+                "addUser failed: there is no network connection (URLError -1009). 0 ms",
+            ])
+    }
+}
+
+private struct ItemRequest: APIRequest {
+    let id: Int
+    var endpoint: Endpoint<Item> { Endpoint(.get, "/items/\(id)") }
+}
+
+extension APIRequest where Self == Endpoint<Item> {
+    fileprivate static func item(_ id: Int) -> Self { Endpoint(.get, "/items/\(id)") }
+}
+
+/// Reports progress once, and answers with an item.
+private struct ReportingTransport: Transport {
+    let sent: Log<URLRequest>
+    let status: Int
+
+    func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        sent.append(request)
+        progress?(TransferProgress(bytesReceived: 1))
+        return .just(APIResponse(to: request, status: status, headers: ["X-Page": "2"], data: Data(#"{"id":1,"name":"a"}"#.utf8)))
+    }
+}

@@ -1,0 +1,149 @@
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+
+private struct Item: Codable, Equatable {
+    let id: Int
+    let name: String
+}
+
+private struct ItemRequest: APIRequest {
+    let id: Int
+    var endpoint: Endpoint<Item> { Endpoint(.get, "/items/\(id)", query: ["full": true]) }
+}
+
+extension APIRequest where Self == Endpoint<Item> {
+    fileprivate static func add(_ item: Item) -> Self { Endpoint(.post, "/items", body: .json(item)) }
+}
+
+@Suite("Stubs of typed requests", .mockNetwork)
+struct TypedStubTests {
+    private let one = Item(id: 1, name: "one")
+
+    private func provider(_ base: String = "https://api.example.com", encoder: JSONEncoder = JSONEncoder()) -> DefaultAPIProvider {
+        DefaultAPIProvider(baseURL: URL(string: base), transport: MockTransport(), encoder: encoder)
+    }
+
+    @Test("A stub answers what its request sends, with a response or with a value, by both ways", arguments: Way.allCases)
+    func answers(way: Way) async throws {
+        MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
+        MockURLProtocol.stub(.add(one), respond: .status(409))
+        #expect(try await way.provider.request(ItemRequest(id: 1)).value == one)
+        let error = await #expect(throws: APIError.self) { try await way.provider.request(.add(one)).value }
+        #expect(error?.statusCode == 409)
+    }
+
+    @Test("Another method, path, query or body is another request")
+    func others() async {
+        await MockURLProtocol.withScope {
+            MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
+            MockURLProtocol.stub(.add(one), respond: one)
+            let others: [Endpoint<Item>] = [
+                Endpoint(.put, "/items/1", query: ["full": true]), Endpoint(.get, "/items/2", query: ["full": true]),
+                Endpoint(.get, "/items/1"),
+                Endpoint(.get, "/items/1", query: ["full": false]), .add(Item(id: 1, name: "two")), Endpoint(.post, "/items"),
+            ]
+            for other in others {
+                await #expect(throws: APIError.self, "\(other)") { try await provider().request(other).value }
+            }
+            #expect(MockURLProtocol.unmatchedRequests.count == others.count)
+        }
+    }
+
+    @Test("It is for any host and any base path, unless it is given a base URL or its path is a URL")
+    func hosts() async throws {
+        MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
+        for base in ["https://api.example.com", "http://localhost:8080", "https://api.example.com/v3", "https://h/a/b/"] {
+            #expect(try await provider(base).request(ItemRequest(id: 1)).value == one)
+        }
+        try await MockURLProtocol.withScope {
+            let base = try #require(URL(string: "https://api.example.com/v3"))
+            MockURLProtocol.stub(ItemRequest(id: 1), baseURL: base, respond: one)
+            MockURLProtocol.stub(Endpoint<Item>(.get, .url(base, "/whole")), respond: one)
+            #expect(try await provider("https://api.example.com/v3").request(ItemRequest(id: 1)).value == one)
+            #expect(try await provider("https://api.example.com/v3").request(Endpoint<Item>(.get, "/whole")).value == one)
+            for other in ["https://api.example.com", "https://other.example.com/v3", "https://api.example.com/v2"] {
+                await #expect(throws: APIError.self) { try await provider(other).request(ItemRequest(id: 1)).value }
+                await #expect(throws: APIError.self) { try await provider(other).request(Endpoint<Item>(.get, "/whole")).value }
+            }
+        }
+    }
+
+    @Test("A stub whose whole path is that of the request comes before one with a base path, though it is older")
+    func specific() async throws {
+        MockURLProtocol.stub(Endpoint<String>(.get, "/search/user"), respond: .data(Data("search".utf8)))
+        MockURLProtocol.stub(Endpoint<String>(.get, "/user"), respond: .data(Data("user".utf8)))
+        #expect(try await provider().request(Endpoint<String>(.get, "/search/user")).value == "search")
+        #expect(try await provider().request(Endpoint<String>(.get, "/user")).value == "user")
+    }
+
+    @Test("JSON and forms are compared by what they mean, other bodies by their bytes")
+    func bodies() async throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
+        MockURLProtocol.stub(.add(one), respond: one)
+        #expect(try await provider(encoder: encoder).request(.add(one)).value == one)
+
+        func form(_ parameters: QueryParameters) -> Endpoint<Void> { Endpoint(.post, "/form", body: .form(parameters)) }
+        MockURLProtocol.stub(form(["a": 1, "b": "x y"]), respond: .status(204))
+        try await provider().request(form(["b": "x y", "a": 1])).value
+
+        func file(_ text: String) -> Endpoint<Void> { Endpoint(.put, "/file", body: .data(Data(text.utf8), contentType: "text/plain")) }
+        MockURLProtocol.stub(file("text"), respond: .status(204))
+        try await provider().request(file("text")).value
+        let parts = Endpoint<Void>(.post, "/parts", body: .multipart([MultipartPart(name: "a", value: "b")]))
+        MockURLProtocol.stub(parts, respond: .status(204))
+        try await provider().request(parts).value
+    }
+
+    @Test("A report names the stub as its request, and what differs")
+    func report() async throws {
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.add(one), respond: one)
+            let error = try await #require(throws: APIError.self) { try await provider().request(.add(Item(id: 1, name: "two"))).value }
+            #expect(error.description.contains("1. POST /items ("), "\(error)")
+            #expect(error.description.contains("body    expected  name: \"one\""), "\(error)")
+        }
+    }
+
+    @Test("A request that cannot be sent matches nothing, and the reports say why")
+    func invalid() {
+        MockURLProtocol.withScope {
+            let stub = MockURLProtocol.stub(Endpoint<Item>(.get, "/items/\("")"), respond: one)
+            #expect(stub.description.hasPrefix("GET /items/ ("))
+            let error = #expect(throws: (any Error).self) { try MockURLProtocol.verify() }
+            let reason =
+                #"its request cannot be sent: The request was not sent: a value interpolated into the path after "/items/" is empty."#
+            #expect(error?.localizedDescription.contains(reason) == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test("A secret segment shows neither in a report nor in a recording")
+    func secrets() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.url("session.har")
+        try await MockURLProtocol.withScope {
+            let provider = DefaultAPIProvider(
+                baseURL: example, transport: MockTransport(), middlewares: [RecordingMiddleware(to: file)])
+            let request = Endpoint<String>(.get, "/bot\(secret: "9:pl4nted")/getMe")
+            let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
+            #expect(!error.description.contains("pl4nted"), "\(error)")
+            #expect(error.description.contains("GET https://api.example.com/bot…/getMe"), "\(error)")
+            MockURLProtocol.stub(request, respond: .json(["url": "https://api.example.com/bot9:pl4nted/getMe"]))
+            _ = try await provider.request(request).value
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(!text.contains("pl4nted"), "\(text)")
+        }
+        try await MockURLProtocol.withScope {
+            try MockURLProtocol.replay(har: file)
+            let other = Endpoint<Empty>(.get, "/bot\(secret: "10:an0ther")/getMe")
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            await #expect(throws: APIError.self) { try await provider.request(other).value }
+            _ = try await provider.request(other).value
+        }
+    }
+}
