@@ -48,7 +48,8 @@ public struct DefaultAPIProvider: APIProvider {
         middlewares: [any Middleware] = []
     ) {
         self.init(
-            baseURL: baseURL, transport: URLSessionTransport(session: session), encoder: encoder, decoder: decoder, middlewares: middlewares)
+            baseURL: baseURL, transport: URLSessionTransport(session: session), encoder: encoder, decoder: decoder,
+            middlewares: middlewares)
     }
 
     /// Creates a provider that sends by a session of its own, with `configuration`.

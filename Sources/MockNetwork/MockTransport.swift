@@ -11,8 +11,8 @@ public import Foundation
 /// Answers requests from the stubs of a scope without a `URLSession`: in a fraction of the time, and otherwise as `MockURLProtocol` does.
 ///
 /// ```swift
-/// MockURLProtocol.stub(.get, "/user", respond: .fixture(Fixture.user))
-/// let provider = DefaultAPIProvider(transport: MockTransport())
+/// MockURLProtocol.stub(UserRequest(), respond: .fixture(Fixture.user))
+/// let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
 /// ```
 ///
 /// Redirects, chunks and errors come as they do by `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread,

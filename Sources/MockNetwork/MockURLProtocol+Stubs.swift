@@ -57,7 +57,7 @@ extension MockURLProtocol {
     ///
     /// ```swift
     /// MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
-    /// MockURLProtocol.stub(.user("octocat"), times: 1, respond: .status(404))
+    /// MockURLProtocol.stub(UserRequest(login: "nobody"), times: 1, respond: .status(404))
     /// ```
     ///
     /// It is for any host and any base path, unless the path of the endpoint is a URL or you give a `baseURL`: the request for `/user` is

@@ -12,7 +12,7 @@ public import Foundation
 /// ```swift
 /// MockURLProtocol.responseWithDTO(type: .search)
 /// MockURLProtocol.responseWithStatusCode(code: 200)
-/// let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+/// let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
 /// ```
 ///
 /// A request gets the answer of the newest stub that matches it and is not used up, else of ``requestHandler``, else ``responseType`` with

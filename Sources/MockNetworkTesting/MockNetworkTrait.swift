@@ -6,7 +6,7 @@ public import Testing
 /// ```swift
 /// @Test(.mockNetwork) func search() async throws {
 ///     MockURLProtocol.responseWithDTO(type: .search)
-///     let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
+///     let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
 ///     #expect(try await provider.request(SearchRequest(keyword: "swift")).value.items.count == 8)
 /// }
 /// ```

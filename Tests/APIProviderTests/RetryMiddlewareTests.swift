@@ -210,7 +210,8 @@ struct RetryMiddlewareTests {
             let outcome = send(URLRequest("POST"), by: patient(), to: Answers(.error(URLError(code)), .status(201)))
             #expect(outcome.statuses == [201])
         }
-        let refused = send(URLRequest("POST"), by: patient(), to: Answers(.error(URLError(.cannotConnectToHost)), .status(503), .status(201)))
+        let refused = send(
+            URLRequest("POST"), by: patient(), to: Answers(.error(URLError(.cannotConnectToHost)), .status(503), .status(201)))
         #expect(refused.statuses == [503])
         let keyed = URLRequest("POST", headers: ["idempotency-key": "1"])
         for answer in [Answers.Answer.status(503), .error(URLError(.timedOut))] {

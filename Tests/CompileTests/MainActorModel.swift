@@ -11,7 +11,7 @@ struct Read: APIRequest {
 
 struct Write: APIRequest {
     let model: Model
-    var endpoint: Endpoint<Void> { Endpoint(.post, "/x", body: .json(model)) }  // error: main actor-isolated conformance of 'Model' to 'Encodable'
+    var endpoint: Endpoint<Void> { Endpoint(.put, "/x", body: .json(model)) }  // error: conformance of 'Model' to 'Encodable'
 }
 
 struct Fine: APIRequest {

@@ -29,11 +29,12 @@ func methods() {
 }
 
 func headersAndQueries(_ headers: [String: String], _ etag: String?, _ ids: [any QueryValue]) {
-    _ = Endpoint<User>(.get, "/x", headers: headers)  // error: cannot convert value of type '[String : String]' to expected argument type 'HTTPHeaders'
-    _ = Endpoint<User>(.get, "/x", query: headers)  // error: cannot convert value of type '[String : String]' to expected argument type 'QueryParameters'
+    _ = Endpoint<User>(.get, "/x", headers: headers)  // error: to expected argument type 'HTTPHeaders'
+    _ = Endpoint<User>(.get, "/x", query: headers)  // error: to expected argument type 'QueryParameters'
     _ = Endpoint<User>(.get, "/x", query: QueryParameters(headers), headers: HTTPHeaders(headers))
     _ = Endpoint<User>(.get, "/x", headers: ["If-None-Match": etag])
-    _ = Endpoint<User>(.get, "/x", query: ["a": ids.queryValues, "b": Set([1]), "c": Character("x"), "d": Decimal(1), "e": constant.prefix(1)])
+    _ = Endpoint<User>(.get, "/x", query: ["a": ids.queryValues, "b": Set([1]), "c": Character("x"), "d": Decimal(1)])
+    _ = Endpoint<User>(.get, "/x", query: ["a": constant.prefix(1), "b": [1, 2], "c": etag])
     _ = Endpoint<User>(.get, "/x", parameters: ["q": 1])  // error: parameters go into query:, or into a body: .json(…) or .form(…)
 }
 
@@ -42,7 +43,7 @@ func bodies(_ user: User, _ data: Data?, _ objects: [String: Any], _ body: HTTPB
     _ = Endpoint<User>(.post, "/x", body: number)  // error: write what kind of body it is
     _ = Endpoint<Void>(.post, "/x", body: user)  // error: write what kind of body it is
     _ = Endpoint<User>(.post, "/x", body: ["a": 1])  // error: write what kind of body it is
-    _ = Endpoint<User>(.post, "/x", body: objects)  // error: cannot convert value of type '[String : Any]' to expected argument type 'HTTPBody'
+    _ = Endpoint<User>(.post, "/x", body: objects)  // error: to expected argument type 'HTTPBody'
     _ = Endpoint<User>(.post, "/x", body: .json(["a": 1, "b": "x"]))  // error: values of several types need an Encodable struct
     _ = Endpoint<User>(.post, "/x", body: .jsn(user))  // error: type 'HTTPBody?' has no member 'jsn'
     _ = Endpoint<User>(.post, "/x", body: .json(user))
@@ -51,7 +52,7 @@ func bodies(_ user: User, _ data: Data?, _ objects: [String: Any], _ body: HTTPB
 }
 
 func timeouts() {
-    _ = Endpoint<User>(.get, "/x", timeoutInterval: number)  // error: cannot convert value of type 'Int' to expected argument type 'TimeInterval'
+    _ = Endpoint<User>(.get, "/x", timeoutInterval: number)  // error: to expected argument type 'TimeInterval'
     _ = Endpoint<User>(.get, "/x", timeoutInterval: 30)
     _ = Endpoint<User>(.get, "/x", timeout: 30)  // error: the label is timeoutInterval:
 }
@@ -74,7 +75,7 @@ struct Earlier: APIRequest {  // error: type 'Earlier' does not conform to proto
 }
 
 func completions(_ provider: DefaultAPIProvider, _ other: any APIProvider, _ request: Endpoint<User>) {
-    _ = provider.request(request) { result in print(result) }  // error: subscribe to what request(_:) returns: provider.request(…).subscribe { result in … }
+    _ = provider.request(request) { result in print(result) }  // error: provider.request(…).subscribe { result in … }
     _ = other.request(request) { (result: Result<User, any Error>) in print(result) }  // error: subscribe to what request(_:) returns
     _ = provider.request(request).subscribe { result in print(result) }
 }

@@ -4,6 +4,8 @@ import Foundation
 package struct PackageFile {
     package let text: String
 
+    package init(text: String) { self.text = text }
+
     /// - Parameter path: The path from the package's root.
     package init(_ path: String) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

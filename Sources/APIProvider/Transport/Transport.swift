@@ -29,7 +29,7 @@ public struct TransferProgress: Sendable, Hashable {
 ///
 /// ```swift
 /// let offline = AnyTransport { request in .error(URLError(.notConnectedToInternet)) }
-/// let provider = DefaultAPIProvider(transport: offline)
+/// let provider = DefaultAPIProvider(baseURL: api, transport: offline)
 /// ```
 public protocol Transport: Sendable {
     /// A single that sends `request` at each subscription, and succeeds with the response whatever its status. Disposing it stops the

@@ -11,7 +11,7 @@ public import FoundationNetworking
 /// developer tools of browsers open.
 ///
 /// ```swift
-/// let provider = DefaultAPIProvider(middlewares: [RecordingMiddleware(to: file)])
+/// let provider = DefaultAPIProvider(baseURL: api, middlewares: [RecordingMiddleware(to: file)])
 /// ```
 ///
 /// The file is written when a request ends, before its value or its error goes on: whoever has that finds it in the file. Entries stand in

@@ -1,0 +1,154 @@
+// The code of "Describing a request" and of "Moving from Alamofire and Moya", as it stands there.
+
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+private struct SearchResponse: Decodable { let items: [Item] }
+private struct AccessToken: Decodable {}
+private struct Refusal: Error, Decodable { let error: String }
+private let api = example
+
+private struct SearchRequest: APIRequest {
+    let keyword: String
+    var page: Int?
+
+    var endpoint: Endpoint<SearchResponse> {
+        Endpoint(.get, "/search/repositories", query: ["q": keyword, "page": page], headers: ["Accept-Language": "en"])
+    }
+}
+
+private enum Examples {
+    static func token(for code: String) -> Endpoint<AccessToken> {
+        Endpoint(.post, "/login/oauth/access_token", body: .form(["code": code])).validating { response in
+            guard response.statusCode == 200 else { throw APIError.unacceptableStatus(response) }
+            if let refusal = try? response.decode(Refusal.self) { throw refusal }
+        }
+    }
+
+    static func tagged(_ path: RequestPath) -> Endpoint<(item: Item, etag: String?)> {
+        Endpoint<Item>(.get, path).withResponse().map { item, response in (item, response.value(forHTTPHeaderField: "ETag")) }
+    }
+
+    static func add(_ item: Item) -> Endpoint<Item> { Endpoint(.post, "/items", body: .json(item)) }
+
+    static func signIn(_ name: String, _ password: String) -> Endpoint<Void> {
+        Endpoint(.post, "/session", body: .form(["name": name, "password": password]))
+    }
+
+    static func upload(_ photo: URL, title: String) -> Endpoint<Void> {
+        Endpoint(
+            .post, "/photos",
+            body: .multipart([
+                MultipartPart(name: "title", value: title),
+                MultipartPart(name: "photo", file: photo, contentType: "image/jpeg"),
+            ]))
+    }
+
+    static func page(at url: URL) -> Endpoint<[Item]> { Endpoint(.get, .url(url)) }
+
+    static func me(_ token: String) -> Endpoint<Item> { Endpoint(.get, "/bot\(secret: token)/getMe") }
+
+    static func fresh(_ id: Int) -> Endpoint<Item> {
+        Endpoint(.get, "/items/\(id)").adapting { $0.cachePolicy = .reloadIgnoringLocalCacheData }
+    }
+
+    static func download(_ id: Int, to file: URL, report: @escaping @Sendable (Int64) -> Void) -> Endpoint<URL> {
+        Endpoint(.get, "/items/\(id)/photo", downloadingTo: file).onProgress { report($0.bytesReceived) }
+    }
+
+    static func pay(_ item: Item) -> Endpoint<Void> {
+        Endpoint(.post, "/payments", body: .json(item)).option(\.name, "pay").option(\.retryPolicy, .never)
+    }
+
+    static func publicKeys() -> Endpoint<[String]> { Endpoint(.get, "/keys").option(\.isAuthenticated, false) }
+
+    static func provider(of lists: URL) -> DefaultAPIProvider { DefaultAPIProvider(baseURL: lists, decoder: PropertyListDecoder()) }
+}
+
+@Suite("The articles on requests")
+struct DescribingARequestTests {
+    @Test func search() throws {
+        let sent = try SearchRequest(keyword: "swift").endpoint.urlRequest(relativeTo: api)
+        #expect(sent.url?.absoluteString == "https://api.example.com/search/repositories?q=swift")
+
+        let response = APIResponse(to: sent, data: Data(#"{"items":[]}"#.utf8))
+        #expect(try SearchRequest(keyword: "swift").endpoint.value(of: response).items.isEmpty)
+    }
+
+    @Test("A refusal with status 200 is the refusal")
+    func refusal() {
+        let response = APIResponse(to: URLRequest("POST"), data: Data(#"{"error":"bad"}"#.utf8))
+        #expect(throws: Refusal.self) { try Examples.token(for: "x").value(of: response) }
+    }
+
+    @Test("The code of the article is the code of this file")
+    func article() throws {
+        let blocks = try PackageFile("Sources/APIProvider/APIProvider.docc/DescribingARequest.md").swiftBlocks
+        let text = try PackageFile("Tests/APIProviderTests/DescribingARequestTests.swift").text
+        let tests = PackageFile(text: text.replacingOccurrences(of: "static ", with: "").replacingOccurrences(of: "private ", with: ""))
+        #expect(blocks.count > 8)
+        for code in blocks.flatMap({ $0.components(separatedBy: "\n\n") }) {
+            let isThere = tests.contains(code: code)
+            #expect(isThere, "\(code)")
+        }
+    }
+
+    @Test("The right columns of the tables are in this file", arguments: ["MovingFromAlamofireAndMoya"])
+    func tables(name: String) throws {
+        let article = try PackageFile("Sources/APIProvider/APIProvider.docc/\(name).md").text
+        let tests = try PackageFile("Tests/APIProviderTests/DescribingARequestTests.swift").text
+        let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        #expect(rows.count > 25)
+        for row in rows {
+            let cell = try #require(row.components(separatedBy: " | ").last)
+            let codes = cell.components(separatedBy: "`, `").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "` |")) }
+            for code in codes where cell.hasPrefix("`") && !cell.hasPrefix("``") {
+                let isThere = tests.contains(code.components(separatedBy: "`, or").first ?? code)
+                #expect(isThere, "\(code)")
+            }
+        }
+    }
+}
+
+extension APIRequest where Self == Endpoint<Item> {
+    fileprivate static func user(_ login: String) -> Self { Endpoint<Item>(.get, "/users/\(login)") }
+}
+
+/// What the tables of "Moving from Alamofire and Moya" say is written here.
+private func moved(
+    _ provider: DefaultAPIProvider, _ configuration: URLSessionConfiguration, _ item: Item, _ token: String, _ file: URL, _ login: String,
+    _ request: URLRequest, _ refresh: Single<String>, _ log: Log<String>
+) async throws -> [Any] {
+    let subscription = provider.request(Endpoint<[Item]>(.get, "/items")).subscribe { event in log.append("\(event)") }
+    subscription.dispose()
+    _ = provider.request(.user("octocat")).subscribe { event in log.append("\(event)") }
+    return [
+        DefaultAPIProvider(baseURL: api, configuration: configuration),
+        DefaultAPIProvider(baseURL: api),
+        // In a test: DefaultAPIProvider(baseURL: api, transport: MockTransport())
+        Endpoint<[Item]>(.get, "/search", query: ["q": "swift"]),
+        Endpoint<Item>(.post, "/items", body: .json(item)),
+        Endpoint<Item>(.post, "/items", body: .form(["a": "b"])),
+        Endpoint<Item>(.get, "/me", headers: ["Authorization": "Bearer \(token)"]),
+        Endpoint<Item>(.get, "/me").validating { response in log.append("\(response.statusCode)") },
+        Endpoint<Data>(.get, "/raw"),
+        Endpoint<String>(.get, "/raw"),
+        Endpoint<Item>(.get, "/me").withResponse().map { $1.value(forHTTPHeaderField: "ETag") },
+        Endpoint<Void>(.post, "/form", body: .multipart([MultipartPart(name: "a", value: "b")])),
+        Endpoint<Void>(.put, "/file", body: .file(file, contentType: "image/png")),
+        Endpoint(.get, "/file", downloadingTo: file),
+        Endpoint<Data>(.get, "/file").onProgress { log.append("\($0.bytesReceived)") },
+        AuthenticationMiddleware(token: token) { _ in refresh },
+        RetryMiddleware(RetryPolicy(maxAttempts: 3)),
+        LoggingMiddleware(),
+        request.curlCommand(),
+        try await provider.request(Endpoint<Item>(.get, "/me")).value,
+    ]
+}
