@@ -66,6 +66,57 @@ struct ResponseTests {
         #expect(throws: APIError.self) { try APIResponse(to: URLRequest("GET"), data: body).decode(Search.self) }
     }
 
+    private struct Numbers: Decodable {
+        struct Item: Decodable { let small: Int8?, whole: Int?, float: Float?, name: String? }
+        let items: [Item]
+        let total: Int
+    }
+
+    @Test(
+        "A number that does not fit is told with its place",
+        arguments: [
+            (#"{"total":300,"items":[{"small":3},{"small":300}]}"#, "300 at items[1].small"),
+            (#"{"total":1.5,"items":[]}"#, "1.5 at total"),
+            (#"{"items":[{"name":"1.5, \"7\"","whole":-0.5}],"total":1}"#, "-0.5 at items[0].whole"),
+            (#"{"items":[{"float":1e300}],"total":1}"#, "1e300 at items[0].float"),
+            (#"{"items":[{"whole":123456789012345678901234567890}],"total":1}"#, "123456789012345678901234567890 at items[0].whole"),
+            (#"{"items":[{"small":128},{"small":1},{"small":129}],"total":1}"#, "129 at items[2].small"),
+        ])
+    func misfits(body: String, finding: String) throws {
+        let error = #expect(throws: APIError.self) {
+            try APIResponse(to: URLRequest("GET"), data: Data(body.utf8)).decode(Numbers.self)
+        }
+        #expect(
+            error?.description.contains("expected a number that fits its type, found \(finding) (") == true, "\(String(describing: error))")
+    }
+
+    @Test("A date that is none is told with its field, and not shown")
+    func dates() async throws {
+        struct Event: Decodable { let name: String, date: Date, other: Date? }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        for (body, place) in [
+            (#"[{"name":"x","date":"yesterday"}]"#, "[0].date"),
+            (#"[{"date":"2020-01-01T00:00:00Z","name":"x","other":"s3cret"}]"#, "[0].other"),
+        ] {
+            let provider = DefaultAPIProvider(
+                baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0, data: Data(body.utf8))) }, decoder: decoder)
+            let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<[Event]>(.get, "")).value }
+            #expect(error.description.contains("expected an ISO 8601 date, found another text at \(place) ("), "\(error)")
+        }
+    }
+
+    @Test("What cannot be placed stays as it is")
+    func unplaced() {
+        struct Picky: Decodable {
+            init(from decoder: any Decoder) throws {
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "It is never right."))
+            }
+        }
+        let error = #expect(throws: APIError.self) { try APIResponse(to: URLRequest("GET"), data: Data("[1]".utf8)).decode(Picky.self) }
+        #expect(error?.description.contains("the body is not Picky: It is never right (3 bytes)") == true)
+    }
+
     @Test("Text that is no JSON says so")
     func noJSON() async throws {
         let error = try await failure(of: Endpoint<Search>(.get, ""), status: 200, body: "{\"items\":", type: nil)

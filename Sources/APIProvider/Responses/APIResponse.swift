@@ -12,8 +12,9 @@ public struct APIResponse: Sendable {
     public let response: HTTPURLResponse
     /// The body.
     public let data: Data
-    /// The provider's; `nil` until the response has come to a provider.
-    private var decoder: (any BodyDecoder)?
+    /// That of the provider to which the response has come.
+    private var decoder: any BodyDecoder = APIResponse.standardDecoder
+    private static let standardDecoder = JSONDecoder()
 
     /// Creates a response, as a ``Transport`` does.
     public init(request: URLRequest, response: HTTPURLResponse, data: Data) {
@@ -55,12 +56,16 @@ public struct APIResponse: Sendable {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
             if let raw = (optional?.wrapped ?? type) as? any RawResponse.Type, let value = try raw.init(self) as? T { return value }
-            let decoder = decoder ?? JSONDecoder()
-            return try (decoder as? JSONDecoder)?.decodeAny(type, from: data) ?? decoder.decode(type, from: data)
+            guard let json = decoder as? JSONDecoder else { return try decoder.decode(type, from: data) }
+            do {
+                return try json.decodeAny(type, from: data)
+            } catch let error as DecodingError {
+                throw error.placed(in: data) { _ = try json.decodeAny(type, from: $0) }
+            }
         }
     }
 
-    var isReadAsJSON: Bool { decoder == nil || decoder is JSONDecoder }
+    var isReadAsJSON: Bool { decoder is JSONDecoder }
 
     /// The response as `decoder` reads it.
     func readable(by decoder: any BodyDecoder) -> APIResponse {

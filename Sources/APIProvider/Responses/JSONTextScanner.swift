@@ -46,6 +46,11 @@ package struct JSONTextScanner {
         return bytes[position..<end]
     }
 
+    /// Passes over a number.
+    mutating func skipNumber() {
+        while position < bytes.count, "+-.0123456789eE".utf8.contains(bytes[position]) { position += 1 }
+    }
+
     /// Passes over one value, with all that is nested in it.
     package mutating func skipValue() {
         var depth = 0

@@ -92,7 +92,7 @@ private struct JSONValue: CustomStringConvertible {
 
 extension [any CodingKey] {
     /// `items[3].owner.login`
-    fileprivate var text: String {
+    var text: String {
         guard !isEmpty else { return "the top level" }
         return reduce(into: "") { text, key in
             if let index = key.intValue {
