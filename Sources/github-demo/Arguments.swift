@@ -59,8 +59,13 @@ struct Arguments {
             else { throw misuse("--base-url takes a URL like https://github.example.com/api/v3, without a user name") }
             return url
         }
-        record = words.options[.record].map { URL(fileURLWithPath: $0) }
-        replay = words.options[.replay].map { URL(fileURLWithPath: $0) }
+        func file(_ option: Option) throws -> URL? {
+            guard let path = words.options[option] else { return nil }
+            guard !path.isEmpty else { throw misuse("\(option.rawValue) takes the name of a file") }
+            return URL(fileURLWithPath: path)
+        }
+        record = try file(.record)
+        replay = try file(.replay)
         if replay != nil, words.options[.live] != nil { throw misuse("takes --live or --replay, and not both") }
         isLive = replay == nil && (words.options[.live] != nil || baseURL != nil)
         isJSON = words.options[.json] != nil

@@ -5,6 +5,7 @@ enum GitHubDemo {
     static func main() async {
         // A reader that has seen enough, such as `head`, ends the program quietly, whatever this one was started by.
         signal(SIGPIPE, SIG_DFL)
+        Output.keepStandardDescriptors()
         do {
             let words = try Words(CommandLine.arguments.dropFirst())
             guard words.options[.help] == nil else { return try Output.standard.print(Help.text(for: words.command)) }

@@ -27,6 +27,14 @@ struct Output {
         handle = .nullDevice
     }
 
+    /// Keeps a socket or a file from becoming the standard output of a program that was started without one. Writing there fails then.
+    static func keepStandardDescriptors() {
+        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)] {
+            // The lowest number that is free is this one, because those below are open by now.
+            if fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", mode) }
+        }
+    }
+
     /// Throws when the output takes no more, as on a full disk.
     func print(_ text: String) throws {
         do {

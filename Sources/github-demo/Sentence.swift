@@ -6,7 +6,8 @@ extension Error {
     /// What went wrong, in one sentence for a person: GitHub's own words where it sent some.
     func sentence(now: Date = Date()) -> String {
         guard case .unacceptableStatus(let response)? = self as? APIError else {
-            return ((self as? any LocalizedError)?.errorDescription ?? "\(self)").printable
+            let words = (self as? any LocalizedError)?.errorDescription ?? (self as? CocoaError)?.localizedDescription
+            return (words ?? "\(self)").printable
         }
         if let limit = GitHubRateLimit.exceeded(by: response, now: now) {
             return "GitHub answers no more requests for now (\(response.statusCode)); try again \(limit.reset.wait(from: now))."

@@ -14,9 +14,13 @@ struct Session {
     private let arguments: Arguments
     private let provider: any APIProvider
     private let source: String
+    /// Why the recording could not be written.
+    private let recordingFailure: Locked<(any Error)?>
 
     init(_ arguments: Arguments) throws {
         self.arguments = arguments
+        let recordingFailure = Locked<(any Error)?>(nil)
+        self.recordingFailure = recordingFailure
         let baseURL = arguments.baseURL ?? (arguments.command == .login ? GitHub.oauthURL : GitHub.apiURL)
         let configuration: URLSessionConfiguration
         if arguments.isLive {
@@ -31,10 +35,17 @@ struct Session {
             configuration = MockURLProtocol.configuration
             source = "Sample data (\(arguments.fixture.fileName).json). Use --live to ask GitHub."
         }
-        provider = DefaultAPIProvider(baseURL: baseURL, configuration: configuration, middlewares: arguments.middlewares)
+        provider = DefaultAPIProvider(
+            baseURL: baseURL, configuration: configuration,
+            middlewares: arguments.middlewares { error in recordingFailure.withLock { $0 = error } })
     }
 
     func run() async throws {
+        try await answer()
+        if let error = recordingFailure.withLock({ $0 }) { throw error }
+    }
+
+    private func answer() async throws {
         let output = Output.standard
         let (operand, page, perPage) = (arguments.operand ?? "", arguments.page, arguments.perPage)
         switch arguments.command {
@@ -85,12 +96,12 @@ extension GitHubRateLimit {
 }
 
 extension Arguments {
-    fileprivate var middlewares: [any Middleware] {
+    fileprivate func middlewares(onRecordingFailure: @escaping @Sendable (any Error) -> Void) -> [any Middleware] {
         var headers: HTTPHeaders = [:]
         // The token is for the API alone, and not for the host on which people sign in.
         if command != .login { headers["Authorization"] = token.map { "Bearer \($0)" } }
         return [DefaultHeadersMiddleware(headers)] + (isVerbose ? [LoggingMiddleware()] : [])
-            + (record.map { [RecordingMiddleware(to: $0)] } ?? [])
+            + (record.map { [RecordingMiddleware(to: $0, onFailure: onRecordingFailure)] } ?? [])
     }
 
     /// The bundled answer to the command.

@@ -26,14 +26,27 @@ extension String {
 }
 
 extension Character {
-    /// Two for the wide ones of Unicode's East Asian Width, and for emoji.
+    /// Two for an emoji, else the columns of its scalars: a letter of Thai or Devanagari may be one character with two of them.
     fileprivate var columns: Int {
-        guard let first = unicodeScalars.first, first.properties.generalCategory != .format else { return 0 }
-        if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
+        if unicodeScalars.contains(where: { $0.properties.isEmojiPresentation || $0 == "\u{FE0F}" }) { return 2 }
+        return unicodeScalars.reduce(0) { $0 + $1.columns }
+    }
+}
+
+extension Unicode.Scalar {
+    /// As terminals count: none for what combines with the letter before, two for the wide ones of Unicode's East Asian Width (UAX #11).
+    fileprivate var columns: Int {
         let wide: [ClosedRange<UInt32>] = [
-            0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-            0xFFE0...0xFFE6, 0x20000...0x3FFFD,
+            0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,
         ]
-        return wide.contains { $0.contains(first.value) } ? 2 : 1
+        let vowelsOfSyllables: [ClosedRange<UInt32>] = [0x1160...0x11FF, 0xD7B0...0xD7FF]
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        case .format: return self == "\u{AD}" ? 1 : 0
+        default:
+            if vowelsOfSyllables.contains(where: { $0.contains(value) }) { return 0 }
+            return wide.contains { $0.contains(value) } ? 2 : 1
+        }
     }
 }

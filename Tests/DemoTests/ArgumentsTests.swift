@@ -52,6 +52,10 @@ struct ArgumentsTests {
         #expect(!arguments.isLive)
         #expect(arguments.replay?.lastPathComponent == "session.har")
         #expect(try parse("user", "--record", "session.har").record?.lastPathComponent == "session.har")
+        for option in ["--record", "--replay"] {
+            let misuse = #expect(throws: Arguments.Misuse.self) { try parse("user", option, "") }
+            #expect(misuse?.message == "user \(option) takes the name of a file")
+        }
     }
 
     @Test(

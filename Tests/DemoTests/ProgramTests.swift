@@ -36,6 +36,23 @@ struct ProgramTests {
         #expect(outcome.error.isEmpty)
     }
 
+    @Test("A recording that cannot be written is an error, after the answer")
+    func unwritableRecording() async throws {
+        let outcome = try await Program("search", "x", "--record", "/nowhere/session.har").run()
+        #expect(outcome.output.hasPrefix("REPOSITORY "))
+        #expect(outcome.error == "github-demo: the file cannot be written to /nowhere/session.har: its folder does not exist.\n")
+        #expect(outcome.status == 1)
+    }
+
+    @Test("Without a standard output nothing is written into the connection, and that is an error")
+    func closedOutput() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: fixture(.search)) }
+        let outcome = try await Program("search", "x", "--base-url", "\(server.url)").run(closingOutput: true)
+        #expect(outcome.error.hasPrefix("github-demo: The output cannot be written: "))
+        #expect(outcome.status == 1)
+        #expect(server.requests.count == 1)
+    }
+
     @Test("Signing in sends no token of the API, and prints none", arguments: [["--json"], ["--verbose"]])
     func login(option: [String]) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: fixture(.oauth)) }

@@ -41,7 +41,8 @@ struct TableTests {
         "The widths of letters (Unicode UAX #11, and emoji as terminals show them)",
         arguments: [
             ("abc", 3), ("한글", 4), ("日本", 4), ("ｆ", 2), ("é", 1), ("e\u{301}", 1), ("🌱", 2), ("👩‍👩‍👧", 2), ("⚓️", 2),
-            ("\u{200B}", 0), ("…", 1),
+            ("\u{200B}", 0), ("…", 1), ("กำ", 2), ("กิน", 2), ("नि", 2), ("क्षि", 3), ("ｶﾞ", 2), ("so\u{AD}ft", 5), ("한", 2),
+            ("\u{1112}\u{1161}\u{11AB}", 2), ("か\u{3099}", 2), ("🇩🇪", 2), ("1️⃣", 2), ("👍🏽", 2),
         ])
     func columns(text: String, columns: Int) {
         #expect(text.columns == columns)

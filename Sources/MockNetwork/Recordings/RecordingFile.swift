@@ -19,10 +19,14 @@ final class RecordingFile: Sendable {
     }
 
     private let url: URL
+    private let onFailure: @Sendable (any Error) -> Void
     private let state = Locked(State())
     private let written = Locked(Written())
 
-    init(_ url: URL) { self.url = url }
+    init(_ url: URL, onFailure: @escaping @Sendable (any Error) -> Void) {
+        self.url = url
+        self.onFailure = onFailure
+    }
 
     /// The place of an entry among the others.
     func makeNumber() -> Int {
@@ -32,7 +36,7 @@ final class RecordingFile: Sendable {
         }
     }
 
-    /// Returns when the file holds `entry`. The first failure goes to standard error.
+    /// Returns when the file holds `entry`. Tells of the first failure.
     func add(_ entry: HAR.Entry, number: Int) {
         do {
             let encoder = JSONEncoder()
@@ -40,8 +44,7 @@ final class RecordingFile: Sendable {
             try write(containing: insert(encoder.encode(entry), number: number))
         } catch {
             let isFirst = written.withLock { !exchange(&$0.hasFailed, with: true) }
-            guard isFirst else { return }
-            StandardError.print("RecordingMiddleware: \(error.localizedDescription)")
+            if isFirst { onFailure(error) }
         }
     }
 

@@ -25,7 +25,7 @@ public import FoundationNetworking
 /// that it is valid at every moment; a recording of n bytes costs n bytes of memory, and that much writing for each request. Those that end
 /// during a writing share the next. Two middlewares with one file overwrite each other.
 ///
-/// A file that cannot be written harms no request: the first failure is told on standard error. The folder must be there.
+/// A file that cannot be written harms no request: the middleware tells of the first failure. The folder must exist.
 public final class RecordingMiddleware: Middleware {
     private let file: RecordingFile
     private let redaction: Redaction
@@ -35,8 +35,10 @@ public final class RecordingMiddleware: Middleware {
     /// - Parameters:
     ///   - file: Where to. Its name should end in `.har`.
     ///   - redaction: What to leave out.
-    public init(to file: URL, redacting redaction: Redaction = .secrets) {
-        self.file = RecordingFile(file)
+    ///   - onFailure: Gets the first error of writing the file, on the thread of the request. By default it goes to standard error.
+    public init(to file: URL, redacting redaction: Redaction = .secrets, onFailure: (@Sendable (any Error) -> Void)? = nil) {
+        self.file = RecordingFile(
+            file, onFailure: onFailure ?? { StandardError.print("RecordingMiddleware: \($0.localizedDescription)") })
         self.redaction = redaction
     }
 
