@@ -89,7 +89,9 @@ extension [URLQueryItem] {
         }
     }
 
-    fileprivate var byName: [String: [String?]] { Dictionary(grouping: self, by: \.name).mapValues { $0.map(\.value) } }
+    fileprivate var byName: [Bytes: [Bytes]] {
+        Dictionary(grouping: self) { Bytes($0.name) }.mapValues { $0.map { Bytes($0.value ?? "") } }
+    }
 
     /// Each name once, in the order in which they come.
     var names: [String] { map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }

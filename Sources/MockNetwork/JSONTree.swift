@@ -1,40 +1,47 @@
 import APIProvider
 import Foundation
 
-/// JSON as it is compared: by what it means.
-enum JSONTree: Decodable, Equatable {
+/// JSON as it is compared: by what it means. Numbers are exact, and text is equal by its bytes.
+enum JSONTree: Equatable {
     case null
     case bool(Bool)
-    case integer(Int)
-    case number(Double)
-    case string(String)
+    case number(JSONNumber)
+    case string(Bytes)
     case array([JSONTree])
-    case object([String: JSONTree])
+    case object([Bytes: JSONTree])
 
     /// Threads elsewhere than on Linux have a small stack, which deeper nesting would take.
     private static let maximumDepth = 100
 
-    init(_ data: Data) throws { self = try JSONDecoder().decodeAny(JSONTree.self, from: data) }
+    /// Throws for what is no JSON (RFC 8259), and for what is nested too deep.
+    init(_ data: Data) throws {
+        var reader = JSONReader(data)
+        self = try JSONTree(&reader, depth: 0)
+        guard reader.isAtEnd else { throw JSONReader.Unreadable() }
+    }
 
-    init(from decoder: any Decoder) throws {
-        guard decoder.codingPath.count <= Self.maximumDepth else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "it is nested too deep"))
-        }
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode([JSONTree].self) {
-            self = .array(value)
-        } else {
-            self = .object(try container.decode([String: JSONTree].self))
+    private init(_ reader: inout JSONReader, depth: Int) throws {
+        guard depth <= Self.maximumDepth else { throw JSONReader.Unreadable() }
+        switch try reader.begin() {
+        case .object:
+            var members: [Bytes: JSONTree] = [:]
+            try reader.forEachElement(endingWith: "}") {
+                let key = try $0.string()
+                try $0.skip(":")
+                members[Bytes(key)] = try JSONTree(&$0, depth: depth + 1)
+            }
+            self = .object(members)
+        case .array:
+            var elements: [JSONTree] = []
+            try reader.forEachElement(endingWith: "]") { elements.append(try JSONTree(&$0, depth: depth + 1)) }
+            self = .array(elements)
+        case .string: self = .string(Bytes(try reader.string()))
+        case .word("null"): self = .null
+        case .word("true"): self = .bool(true)
+        case .word("false"): self = .bool(false)
+        case .word(let word):
+            guard let number = JSONNumber(word) else { throw JSONReader.Unreadable() }
+            self = .number(number)
         }
     }
 
@@ -54,8 +61,8 @@ enum JSONTree: Decodable, Equatable {
     private func difference(to other: JSONTree, at path: String) -> Place? {
         switch (self, other) {
         case (.object(let expected), .object(let actual)):
-            for key in Set(expected.keys).union(actual.keys).sorted() {
-                let path = path.isEmpty ? key : "\(path).\(key)"
+            for key in Set(expected.keys).union(actual.keys).sorted(by: { $0.description < $1.description }) {
+                let path = path.isEmpty ? "\(key)" : "\(path).\(key)"
                 guard let one = expected[key], let other = actual[key] else { return (path, expected[key], actual[key]) }
                 if let place = one.difference(to: other, at: path) { return place }
             }
@@ -77,9 +84,8 @@ enum JSONTree: Decodable, Equatable {
         switch self {
         case .null: "null"
         case .bool(let value): "\(value)"
-        case .integer(let value): "\(value)"
-        case .number(let value): "\(value)"
-        case .string(let value): Data(value.debugDescription.utf8).shown
+        case .number(let value): value.text
+        case .string(let value): Data("\(value)".debugDescription.utf8).shown
         case .array: "an array"
         case .object: "an object"
         }

@@ -66,7 +66,7 @@ extension Matcher {
 
     static func header(_ name: String, _ value: String) -> Matcher {
         Matcher {
-            $0.request.headers[name] == value
+            $0.request.headers[name]?.hasBytes(of: value) == true
         } explain: {
             let expected = Secret.masked(value, ofHeader: name)
             let actual = $0.request.headers[name].map { Secret.masked($0, ofHeader: name) }
@@ -90,7 +90,7 @@ extension [String] {
     /// Whether `others` are among these, in their order.
     fileprivate func contains(inOrder others: [String]) -> Bool {
         var rest = others[...]
-        for element in self where element == rest.first { rest.removeFirst() }
+        for element in self where rest.first?.hasBytes(of: element) == true { rest.removeFirst() }
         return rest.isEmpty
     }
 }

@@ -19,9 +19,9 @@ extension Stub {
             let query = target.query
             self.init(
                 line: "\(endpoint.method.rawValue) \(origin.map { "\($0)" } ?? "")\(target.path)\(query.isEmpty ? "" : "?" + query.shown)",
-                matchers: [.method(endpoint.method), .path(target.segments, mayFollowBasePath: isForAnyHost)]
+                matchers: [.method(endpoint.method), .path(PathPattern(segments: target.segments, mayFollowBasePath: isForAnyHost))]
                     + (origin.map { [.origin($0)] } ?? []) + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
-                exactPath: isForAnyHost ? .path(target.segments) : nil,
+                exactPath: isForAnyHost ? .path(PathPattern(segments: target.segments)) : nil,
                 times: times ?? .max, isOptional: isOptional, place: place, response: response)
         } catch {
             self.init(

@@ -39,15 +39,20 @@ struct Target: Sendable {
 
     var hasUser: Bool { schemeAndAuthority.contains("@") }
 
-    var query: [URLQueryItem] {
-        queryText.utf8.split(separator: UInt8(ascii: "&")).map { item in
+    var query: [URLQueryItem] { Self.items(of: queryText) }
+
+    /// The query with `+` for a space, as forms and browsers write it.
+    var formQuery: [URLQueryItem] { Self.items(of: queryText.replacingOccurrences(of: "+", with: "%20")[...]) }
+
+    private static func items(of query: Substring) -> [URLQueryItem] {
+        query.utf8.split(separator: UInt8(ascii: "&")).map { item in
             let name = item.prefix { $0 != UInt8(ascii: "=") }
             return URLQueryItem(name: name.unescaped, value: item[name.endIndex...].dropFirst().unescaped)
         }
     }
 
     func values(of name: String) -> [String] {
-        query.filter { $0.name == name }.map { $0.value ?? "" }
+        query.filter { $0.name.hasBytes(of: name) }.map { $0.value ?? "" }
     }
 
     /// The path for people, without what is secret in it.

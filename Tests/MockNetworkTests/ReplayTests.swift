@@ -139,11 +139,10 @@ struct ReplayTests {
             (entry(#""url":"not a URL""#), "session.har: what should be a URL is none at log.entries[1].request.url."),
             (entry(#""url":"http:///x""#), "session.har: the URL has no host at log.entries[1].request.url."),
             (entry(response: #""status":"200""#), "session.har: expected Int at log.entries[1].response.status, found a string."),
-            (entry(response: #""status":20"#), "session.har: 20 is no HTTP status at log.entries[1].response.status."),
             (entry(response: ""), "session.har: log.entries[1].response.status is missing."),
             (
-                entry(response: #""status":200,"headers":[{"name":"a"}]"#),
-                "session.har: log.entries[1].response.headers[0].value is missing."
+                entry(response: #""status":200,"headers":[{"value":"a"}]"#),
+                "session.har: log.entries[1].response.headers[0].name is missing."
             ),
             (
                 entry(response: #""status":200,"content":{"encoding":"base64","text":"?"}"#),
@@ -160,6 +159,94 @@ struct ReplayTests {
         let error = #expect(throws: (any Error).self) { try MockURLProtocol.replay(har: file) }
         #expect(error?.localizedDescription == sentence)
         #expect(MockURLProtocol.unusedStubs.isEmpty)
+    }
+
+    @Test(
+        "An entry that does not say what came fails its request, and says why; the others answer",
+        arguments: [
+            (#""response":null"#, "the recording has no response"),
+            (#""response":{"status":-1}"#, "-1 is no HTTP status"),
+            (#""response":{"status":20}"#, "20 is no HTTP status"),
+            (
+                #""response":{"status":200,"content":{"size":812,"mimeType":"application/json"}}"#,
+                "its body was not saved; export the recording with the bodies of responses"
+            ),
+            (
+                #""response":{"status":200,"content":{"_file":"gone.json"}}"#,
+                "its body is in the file \"gone.json\", which is not beside the recording"
+            ),
+            (
+                #""response":{"status":200,"content":{"_file":"../session.har"}}"#,
+                "its body is in the file \"../session.har\", which is not beside the recording"
+            ),
+        ])
+    func unusable(response: String, reason: String) async throws {
+        let file = folder.url("session.har")
+        let good = #"{"request":{"method":"GET","url":"https://a.example/good"},"response":{"status":200}}"#
+        try Data(#"{"log":{"entries":[\#(good),{"request":{"method":"GET","url":"https://a.example/bad"},\#(response)}]}}"#.utf8).write(
+            to: file)
+        try MockURLProtocol.replay(har: file)
+        #expect(try await get("https://a.example/good").statusCode == 200)
+        let error = try await #require(throws: APIError.self) { try await get("https://a.example/bad") }
+        #expect(error.description.contains("session.har: log.entries[1] cannot be answered from: \(reason)."), "\(error)")
+    }
+
+    @Test("Where no body is sent, none is missed; a header that is null was not sent; Playwright's bodies stand beside the recording")
+    func beside() async throws {
+        let file = folder.url("session.har")
+        try Data("beside".utf8).write(to: folder.url("1f.txt"))
+        try Data(
+            #"""
+            {"log":{"entries":[
+            {"request":{"method":"GET","url":"https://a.example/none"},"response":{"status":204,"content":{"size":5}}},
+            {"request":{"method":"GET","url":"https://a.example/null"},
+             "response":{"status":200,"headers":[null,{"name":"X-A","value":null},{"name":"X-B","value":"b"}]}},
+            {"request":{"method":"GET","url":"https://a.example/beside"},"response":{"status":200,"content":{"_file":"1f.txt"}}}]}}
+            """#.utf8
+        ).write(to: file)
+        try MockURLProtocol.replay(har: file)
+        #expect(try await get("https://a.example/none").statusCode == 204)
+        let null = try await get("https://a.example/null")
+        #expect(null.value(forHTTPHeaderField: "X-A") == nil)
+        #expect(null.value(forHTTPHeaderField: "X-B") == "b")
+        #expect(try await get("https://a.example/beside").data == Data("beside".utf8))
+    }
+
+    @Test("A star in a recorded URL is a star, and a plus in a recorded query is a space")
+    func literally() async throws {
+        let file = folder.url("session.har")
+        try Data(
+            #"""
+            {"log":{"entries":[
+            {"request":{"method":"GET","url":"https://a.example/*"},"response":{"status":201}},
+            {"request":{"method":"GET","url":"https://a.example/q?q=a+b&r=1%2B1"},"response":{"status":202}}]}}
+            """#.utf8
+        ).write(to: file)
+        try await MockURLProtocol.withScope {
+            try MockURLProtocol.replay(har: file)
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            #expect(try await provider.request(anyRequest("https://a.example/*")).value.statusCode == 201)
+            for url in ["https://a.example/q?q=a%20b&r=1%2B1", "https://a.example/q?r=1%2B1&q=a+b"] {
+                #expect(try await provider.request(anyRequest(url)).value.statusCode == 202)
+            }
+            for url in ["https://a.example/x", "https://a.example/q?q=a%2Bb&r=1%2B1", "https://a.example/q?q=a%20b&r=1%201"] {
+                await #expect(throws: APIError.self) { try await provider.request(anyRequest(url)).value }
+            }
+        }
+    }
+
+    @Test("A recording may be for any host")
+    func anyHost() async throws {
+        let file = folder.url("session.har")
+        try Data(
+            #"""
+            {"log":{"entries":[
+            {"request":{"method":"GET","url":"https://a.example/x"},"response":{"status":201}},
+            {"request":{"method":"GET","url":"https://b.example/x"},"response":{"status":202}}]}}
+            """#.utf8
+        ).write(to: file)
+        try MockURLProtocol.replay(har: file, forAnyHost: true)
+        for status in [201, 202, 202] { #expect(try await get("http://localhost:8080/x").statusCode == status) }
     }
 
     @Test("JSON that breaks off, a file that is not there, and what is no file say so")

@@ -42,6 +42,9 @@ struct StubTests {
             ("/", "https://api.example.com"),
             ("/repos/*/*", "https://api.example.com/repos/apple/swift"),
             ("/repos/*/*", "https://api.example.com/repos/apple/a%2Fb"),
+            ("/repos/**", "https://api.example.com/repos/apple/swift/issues"),
+            ("/repos/*/issues/**", "https://api.example.com/repos/apple/issues"),
+            ("https://api.example.com/**", "https://api.example.com/"),
             ("/a b/ü", "https://api.example.com/a%20b/%C3%BC"),
             ("/a%20b/%c3%bc", "https://api.example.com/a%20b/%C3%BC"),
             ("/%2A", "https://api.example.com/*"),
@@ -65,6 +68,9 @@ struct StubTests {
             ("/repos/*/*", "https://api.example.com/repos/apple/"),
             ("/a/b", "https://api.example.com/a%2Fb"),
             ("/%2A", "https://api.example.com/a"),
+            ("/repos/**", "https://api.example.com/users"),
+            ("/repos/**", "https://api.example.com/reposx/a"),
+            ("/caf\u{E9}", "https://api.example.com/cafe%CC%81"),
             ("/search?q=a", "https://api.example.com/search?q=b"),
             ("/search?q=a", "https://api.example.com/search"),
         ])
@@ -77,7 +83,8 @@ struct StubTests {
         arguments: [
             ("user", "begins neither"), ("", "begins neither"), ("//host/user", "begins neither"), ("https:///user", "no host"),
             ("ftp://host/user", "neither http nor https"), ("https://*.example.com/user", "for any host, begin with a slash"),
-            ("https://me:pw@host/user", "has a user"), ("/user#top", "fragment"), ("/users/octo*", "%2A"), ("/**", "%2A"), ("/100%", "%25"),
+            ("https://me:pw@host/user", "has a user"), ("/user#top", "fragment"), ("/users/octo*", "%2A"), ("/**/a", "%2A"),
+            ("/a**", "%2A"), ("/100%", "%25"),
         ])
     func malformed(url: String, reason: String) async throws {
         try await MockURLProtocol.withScope {
@@ -139,7 +146,14 @@ struct StubTests {
         arguments: [
             (.json(Point()), #"{ "name": "a\/b", "y": 2.50, "x": 1.0 }"#, true), (.json(Point()), #"{"name":"a/b","x":2,"y":2.5}"#, false),
             (.json(Point()), #"{"name":"a/b","x":1,"y":2.5,"z":null}"#, false), (.json([true]), "[1]", false), (.json(["a"]), "", false),
-            (.json(9_007_199_254_740_993), "9007199254740992", false), (.json(["k": [1, 2]]), #"{"k":[1,2]}"#, true),
+            (.json(9_007_199_254_740_993), "9007199254740992", false), (.json(UInt64.max), "18446744073709551614", false),
+            (.json(UInt64.max), "18446744073709551615.0", true), (.json(text: "0.1234567890123456789"), "0.1234567890123456788", false),
+            (.json(text: "[1, 10, 0.5, -0, 1e400]"), "[1.0, 1E1, 5e-1, 0, 10e399]", true), (.json(text: "[1e400]"), "[1e401]", false),
+            (.json(text: "-1"), "1", false), (.json(["\u{E9}"]), "[\"e\u{301}\"]", false), (.json(["a": "é"]), #"{"a":"\u00e9"}"#, true),
+            (.json(text: #"{"\u00e9":1}"#), "{\"e\u{301}\":1}", false),
+            (.json(text: "{\"a\":[true,null,{}]}"), " { \"a\" : [ true , null , { } ] } ", true),
+            (.json(text: "no JSON"), "no JSON", false), (.json(text: "[1,]"), "[1,]", false),
+            (.json(["k": [1, 2]]), #"{"k":[1,2]}"#, true),
             (.json(["k": [1, 2]]), #"{"k":[2,1]}"#, false), (.json(Double.nan), "null", false),
             (.json(Brackets(depth: 100)), Brackets(depth: 100).text, true), (.json(Brackets(depth: 150)), Brackets(depth: 150).text, false),
             (.form(["a": "1 2", "b": ["x", "y"]]), "b=x&a=1+2&b=y", true), (.form(["a": "1 2"]), "a=1%202", true),

@@ -46,6 +46,11 @@ package struct JSONTextScanner {
         return bytes[position..<end]
     }
 
+    /// Passes over white space.
+    package mutating func skipSpace() {
+        while position < bytes.count, [9, 10, 13, 32].contains(bytes[position]) { position += 1 }
+    }
+
     /// Passes over a number.
     mutating func skipNumber() {
         while position < bytes.count, "+-.0123456789eE".utf8.contains(bytes[position]) { position += 1 }

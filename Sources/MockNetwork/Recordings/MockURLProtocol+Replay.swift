@@ -16,51 +16,69 @@ extension MockURLProtocol {
     /// `data:` URLs, are passed over. Bodies stand in the file as they were decoded, so that they come without Content-Encoding and with their
     /// own Content-Length, and at once.
     ///
+    /// An entry that cannot be answered from, because the browser did not save its body, fails its request and says so. Bodies that
+    /// Playwright keeps in files beside the recording are read from there.
+    ///
+    /// - Parameters:
+    ///   - file: The recording.
+    ///   - isForAnyHost: Whether the entries also answer requests to other hosts, schemes and ports: those of a staging server, say.
     /// - Throws: An error whose description is one sentence with the name of the file and, as a path such as `log.entries[3].response.status`,
     ///   the place in it. Then nothing is stubbed.
-    public static func replay(har file: URL) throws {
+    public static func replay(har file: URL, forAnyHost isForAnyHost: Bool = false) throws {
         let recording = try Recording(contentsOf: file)
-        var stubs: [(key: [String], exchanges: [Recording.Exchange])] = []
-        var indices: [[String]: Int] = [:]
+        var stubs: [(key: [Bytes], exchanges: [Recording.Exchange])] = []
+        var indices: [[Bytes]: Int] = [:]
         for exchange in recording.exchanges {
-            if let index = indices[exchange.key] {
+            let key = exchange.key(forAnyHost: isForAnyHost)
+            if let index = indices[key] {
                 stubs[index].exchanges.append(exchange)
             } else {
-                indices[exchange.key] = stubs.count
-                stubs.append((exchange.key, [exchange]))
+                indices[key] = stubs.count
+                stubs.append((key, [exchange]))
             }
         }
         let scope = scope
-        for (_, exchanges) in stubs { _ = scope.add(Stub(replaying: exchanges, of: file.lastPathComponent)) }
+        for (_, exchanges) in stubs {
+            _ = scope.add(Stub(replaying: exchanges, of: file.lastPathComponent, forAnyHost: isForAnyHost))
+        }
     }
 }
 
 extension Stub {
     /// Answers one method and URL.
-    fileprivate init(replaying exchanges: [Recording.Exchange], of fileName: String) {
+    fileprivate init(replaying exchanges: [Recording.Exchange], of fileName: String, forAnyHost: Bool) {
         let first = exchanges[0]
-        let pattern = URLPattern(first.url.absoluteString)
-        let query = pattern.query
+        let target = first.target
+        let origin = forAnyHost ? nil : target.origin
+        let query = target.formQuery
         self.init(
-            line: "\(first.method.rawValue) \(pattern.pathAndOrigin)\(query.isEmpty ? "" : "?" + query.shown)",
-            matchers: [.method(first.method)] + pattern.matchers(isRecorded: true) + [.wholeQuery(query)], isOptional: true,
-            place: Place(fileID: "\(fileName): log.entries[\(first.index)]", filePath: fileName, line: 0, column: 0),
-            response: .repeatingLast(exchanges.map(\.response)))
+            line: "\(first.method.rawValue) \(origin.map { "\($0)" } ?? "")\(target.path)\(query.isEmpty ? "" : "?" + query.shown)",
+            matchers: [.method(first.method), .path(PathPattern(segments: target.segments, isRecorded: true))]
+                + (origin.map { [.origin($0)] } ?? []) + [.wholeQuery(query)],
+            isOptional: true, place: Place(fileID: first.place(in: fileName), filePath: fileName, line: 0, column: 0),
+            response: .repeatingLast(exchanges.map { $0.response(in: fileName) }))
     }
 }
 
 extension Recording.Exchange {
+    fileprivate var target: Target { Target(url.absoluteString) }
+
+    fileprivate func place(in fileName: String) -> String { "\(fileName): log.entries[\(index)]" }
+
     /// The same for requests that are answered one after the other.
-    fileprivate var key: [String] {
-        let target = Target(url.absoluteString)
-        return [method.rawValue, "\(target.origin.map { "\($0)" } ?? "")"] + target.segments + ["?"]
-            + target.query.sortedByName.flatMap { [$0.name, $0.value ?? ""] }
+    fileprivate func key(forAnyHost: Bool) -> [Bytes] {
+        let target = target
+        let origin = forAnyHost ? "" : target.origin.map { "\($0)" } ?? ""
+        return
+            ([method.rawValue, origin] + target.segments + ["?"]
+            + target.formQuery.sortedByName.flatMap { [$0.name, $0.value ?? ""] }).map { Bytes($0) }
     }
 
-    fileprivate var response: StubResponse {
+    fileprivate func response(in fileName: String) -> StubResponse {
         switch answer {
         case .response(let status, let headers, let body): .data(body, status: status, headers: headers)
         case .failure(let failure): .failure(failure.urlError)
+        case .unusable(let reason): .failure(MockFailure("\(place(in: fileName)) cannot be answered from: \(reason)."))
         }
     }
 }
@@ -70,10 +88,10 @@ extension Matcher {
     fileprivate static func wholeQuery(_ items: [URLQueryItem]) -> Matcher {
         let expected = items.sortedByName
         return Matcher { incoming in
-            let actual = incoming.target.query
+            let actual = incoming.target.formQuery
             return actual.count == expected.count && zip(expected, actual.sortedByName).allSatisfy(matches)
         } explain: { incoming in
-            let actual = incoming.target.query
+            let actual = incoming.target.formQuery
             let differences = expected.filter { item in !actual.contains { matches(item, $0) } }
             let others = actual.filter { item in !expected.contains { matches($0, item) } }
             return Mismatch(

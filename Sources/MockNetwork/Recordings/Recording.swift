@@ -18,6 +18,8 @@ struct Recording {
     enum Answer {
         case response(status: Int, headers: HTTPHeaders, body: Data)
         case failure(RecordedFailure)
+        /// The file does not say what the answer was.
+        case unusable(reason: String)
     }
 
     /// In the order of the file.
@@ -33,7 +35,9 @@ struct Recording {
         }
         guard !data.isEmpty else { throw MockFailure("\(name): the file is empty.") }
         do {
-            let entries = try JSONDecoder().decodeAny(File.self, from: data).log.entries
+            let decoder = JSONDecoder()
+            decoder.userInfo[.folder] = file.deletingLastPathComponent()
+            let entries = try decoder.decodeAny(File.self, from: data).log.entries
             exchanges = entries.enumerated().compactMap { index, entry in
                 var exchange = entry.exchange
                 exchange?.index = index
@@ -74,6 +78,10 @@ private struct Entry: Decodable {
         }
 
         let method = HTTPMethod(rawValue: try request.decode(String.self, forKey: .method))
+        guard try !entry.decodeNil(forKey: .response) else {
+            exchange = Recording.Exchange(method: method, url: url, answer: .unusable(reason: "the recording has no response"))
+            return
+        }
         let response = try entry.nestedContainer(keyedBy: Key.self, forKey: .response)
         let answer: Recording.Answer
         switch try response.decode(Int.self, forKey: .status) {
@@ -84,30 +92,56 @@ private struct Entry: Decodable {
             exchange = nil
             return
         case let status where 100...999 ~= status:
-            let body = try response.decodeIfPresent(Content.self, forKey: .content)?.data ?? Data()
-            let fields = try response.decodeIfPresent([Field].self, forKey: .headers) ?? []
-            let headers = HTTPHeaders(fields, method: method, bodySize: body.count)
-            answer = .response(status: status, headers: headers, body: body)
+            let content = try response.decodeIfPresent(Content.self, forKey: .content)
+            let fields = try response.decodeIfPresent([Field?].self, forKey: .headers) ?? []
+            if let problem = content?.problem, method != .head, ![204, 304].contains(status) {
+                answer = .unusable(reason: problem)
+            } else {
+                let body = content?.data ?? Data()
+                let headers = HTTPHeaders(fields.compactMap { $0 }, method: method, bodySize: body.count)
+                answer = .response(status: status, headers: headers, body: body)
+            }
         case let status:
-            throw DecodingError.dataCorruptedError(forKey: .status, in: response, debugDescription: "\(status) is no HTTP status")
+            answer = .unusable(reason: "\(status) is no HTTP status")
         }
         exchange = Recording.Exchange(method: method, url: url, answer: answer)
     }
 }
 
+extension CodingUserInfoKey {
+    /// Where the recording is.
+    fileprivate static let folder = CodingUserInfoKey(rawValue: "folder")!  // Any string is a raw value.
+}
+
 private struct Field: Decodable {
     let name: String
-    let value: String
+    /// What some programs write as `null` was not sent.
+    let value: String?
 }
 
 private struct Content: Decodable {
     let data: Data
+    /// Why the data is not what was sent.
+    var problem: String?
 
-    private enum Key: CodingKey { case text, encoding }
+    private enum Key: CodingKey { case size, text, encoding, _file }
 
     init(from decoder: any Decoder) throws {
         let content = try decoder.container(keyedBy: Key.self)
-        let text = try content.decodeIfPresent(String.self, forKey: .text) ?? ""
+        if let name = try content.decodeIfPresent(String.self, forKey: ._file), let folder = decoder.userInfo[.folder] as? URL {
+            let file = folder.appendingPathComponent(name).standardized
+            let isBeside = file.path.hasPrefix(folder.standardized.path + "/")
+            let data = isBeside ? try? Data(contentsOf: file) : nil
+            self.data = data ?? Data()
+            problem = data == nil ? "its body is in the file \"\(name)\", which is not beside the recording" : nil
+            return
+        }
+        guard let text = try content.decodeIfPresent(String.self, forKey: .text) else {
+            data = Data()
+            let size = (try? content.decodeIfPresent(Double.self, forKey: .size)) ?? 0
+            if size > 0 { problem = "its body was not saved; export the recording with the bodies of responses" }
+            return
+        }
         switch try content.decodeIfPresent(String.self, forKey: .encoding)?.lowercased() {
         case nil, "":
             data = Data(text.utf8)
@@ -130,8 +164,9 @@ extension HTTPHeaders {
         self.init()
         for field in fields {
             // Firefox has several fields of one name in one, on a line each; HTTP/2 has fields such as `:status`.
-            let value = field.value.split(whereSeparator: \.isNewline).joined(separator: ", ")
-            guard (try? HTTPHeaders.check(field.name, value)) != nil else { continue }
+            guard let value = field.value?.split(whereSeparator: \.isNewline).joined(separator: ", "),
+                (try? HTTPHeaders.check(field.name, value)) != nil
+            else { continue }
             self[field.name] = self[field.name].map { "\($0), \(value)" } ?? value
         }
         self["Transfer-Encoding"] = nil

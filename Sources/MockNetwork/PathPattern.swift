@@ -1,0 +1,53 @@
+import APIProvider
+import Foundation
+
+/// The path of a stub.
+struct PathPattern: Sendable {
+    /// The segments; `nil` is any one segment that is not empty.
+    var segments: [String?]
+    /// Whether other segments may stand before these, as those of a base URL do.
+    var mayFollowBasePath = false
+    /// Whether other segments may follow.
+    var mayGoOn = false
+    /// Whether something may have been left out of a segment.
+    var isRecorded = false
+
+    func matches(_ path: [String]) -> Bool {
+        guard path.count == segments.count || path.count > segments.count && (mayFollowBasePath || mayGoOn) else { return false }
+        let part = mayFollowBasePath ? path.suffix(segments.count) : path.prefix(segments.count)
+        return zip(segments, part).allSatisfy(matches)
+    }
+
+    private func matches(_ pattern: String?, _ segment: String) -> Bool {
+        guard let pattern else { return !segment.isEmpty }
+        return isRecorded ? Redaction.matches(pattern, segment) : pattern.hasBytes(of: segment)
+    }
+
+    /// From 0, for a path that is the same, to 3.
+    func distance(to path: [String]) -> Double {
+        let same = zip(segments, path).reduce(0) { $0 + likeness($1.0, $1.1) }
+        return 3 * (1 - same / Double(max(segments.count, path.count, 1)))
+    }
+
+    /// 1 for a match, and less by how much of the beginning is the same.
+    private func likeness(_ pattern: String?, _ segment: String) -> Double {
+        guard let pattern, pattern != segment else { return segment.isEmpty && pattern == nil ? 0 : 1 }
+        return 0.9 * Double(pattern.commonPrefix(with: segment).count) / Double(max(pattern.count, segment.count))
+    }
+}
+
+extension PathPattern: CustomStringConvertible {
+    var description: String { "/" + (segments.map { $0 ?? "*" } + (mayGoOn ? ["**"] : [])).joined(separator: "/") }
+}
+
+extension Matcher {
+    static func path(_ pattern: PathPattern) -> Matcher {
+        Matcher {
+            pattern.matches($0.target.segments)
+        } explain: {
+            Mismatch(
+                name: "path", expected: SecretSegments.masked(inPath: "\(pattern)"), actual: $0.target.path,
+                distance: pattern.distance(to: $0.target.segments))
+        }
+    }
+}
