@@ -17,12 +17,13 @@ public enum GitHub {
 }
 
 extension Endpoint {
-    /// The endpoint with the headers that GitHub's REST API asks clients to send: https://docs.github.com/rest
+    /// The endpoint with the headers that GitHub's REST API asks clients to send, unless it has its own: https://docs.github.com/rest
     ///
     /// It also asks for a `User-Agent`, by which the app names itself: `DefaultHeadersMiddleware` sets one.
     public var gitHub: Endpoint {
         var endpoint = self
-        endpoint.headers.merge(["Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"])
+        let standard: HTTPHeaders = ["Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"]
+        endpoint.headers = standard.merging(headers)
         return endpoint
     }
 }

@@ -4,15 +4,19 @@ import Foundation
 extension APIResponse {
     /// Where the header `Link` points to for `relation` (RFC 8288, section 3): `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
     ///
-    /// A relative reference is resolved against the request's URL.
+    /// A relative reference is resolved against the request's URL. A link to another host is none: the next page is where this one is.
     func link(_ relation: String) -> URL? {
         var rest = (value(forHTTPHeaderField: "Link") ?? "")[...]
         while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
             let target = rest[rest.index(after: start)..<end]
             rest = rest[end...].dropFirst()
-            let relations = rest.takeParameters().first { $0.name == "rel" }?.value.split(separator: " ") ?? []
-            guard relations.contains(where: { $0.lowercased() == relation }) else { continue }
-            return URL(string: String(target), relativeTo: request.url)?.absoluteURL
+            let parameters = rest.takeParameters()
+            let relations = parameters.first { $0.name == "rel" }?.value.split(separator: " ") ?? []
+            guard relations.contains(where: { $0.lowercased() == relation }), !parameters.contains(where: { $0.name == "anchor" }),
+                let url = URL(string: String(target), relativeTo: request.url)?.absoluteURL, url.host == request.url?.host,
+                url.scheme == request.url?.scheme, url.port == request.url?.port
+            else { continue }
+            return url
         }
         return nil
     }

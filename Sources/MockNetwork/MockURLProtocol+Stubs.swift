@@ -60,15 +60,16 @@ extension MockURLProtocol {
     /// MockURLProtocol.stub(UserRequest(login: "nobody"), times: 1, respond: .status(404))
     /// ```
     ///
-    /// It is for any host and any base path, unless the path of the endpoint is a URL or you give a `baseURL`: the request for `/user` is
-    /// also answered when it is sent to `/v3/user`. A stub whose whole path is that of a request comes first.
+    /// It is for any host, unless the path of the endpoint is a URL or you give a `baseURL`. Give one if it has a path of its own, such as
+    /// `https://api.example.com/v3`.
     ///
     /// Bodies of JSON and forms are compared by what they mean, and others by their bytes. The items of the query may have others beside them.
     /// A request that cannot be sent fails no call: the reports say what is wrong with it.
     ///
     /// - Parameters:
     ///   - request: Says which requests are answered.
-    ///   - baseURL: The base URL of the provider, for this one alone.
+    ///   - baseURL: The base URL of the provider.
+    ///   - encoder: Encodes the body of the request as the provider does.
     ///   - times: How many requests it answers; `nil` is any number. With 0, one that comes fails as with a stub that is used up.
     ///   - isOptional: Whether it may go unused.
     ///   - fileID: Where the stub is, for reports.
@@ -78,27 +79,31 @@ extension MockURLProtocol {
     ///   - response: What is answered.
     @discardableResult
     public static func stub<Response>(
-        _ request: some APIRequest<Response>, baseURL: URL? = nil, times: Int? = nil, isOptional: Bool = false,
-        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column, respond response: StubResponse
+        _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder = JSONEncoder(), times: Int? = nil,
+        isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column,
+        respond response: StubResponse
     ) -> Stub {
         scope.add(
             Stub(
-                request, baseURL: baseURL, times: times, isOptional: isOptional,
+                request, baseURL: baseURL, encoder: encoder, times: times, isOptional: isOptional,
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
     /// Answers the requests that `request` sends with a value: `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
     ///
-    /// The value is sent as JSON, with status 200. The parameters are those of
-    /// ``stub(_:baseURL:times:isOptional:fileID:filePath:line:column:respond:)-(_,_,_,_,_,_,_,_,StubResponse)``.
+    /// The value comes with status 200, as the endpoint reads it: `Data` and `String` as they are, the content of a file for a download, and
+    /// all else as JSON by `encoder`. The parameters are those of
+    /// ``stub(_:baseURL:encoder:times:isOptional:fileID:filePath:line:column:respond:)-(_,_,_,_,_,_,_,_,_,StubResponse)``.
     @discardableResult
     public static func stub<Response: Encodable>(
-        _ request: some APIRequest<Response>, baseURL: URL? = nil, times: Int? = nil, isOptional: Bool = false,
-        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column, respond value: Response
+        _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder = JSONEncoder(), times: Int? = nil,
+        isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column,
+        respond value: Response
     ) -> Stub {
         stub(
-            request, baseURL: baseURL, times: times, isOptional: isOptional, fileID: fileID, filePath: filePath, line: line, column: column,
-            respond: .json(value))
+            request, baseURL: baseURL, encoder: encoder, times: times, isOptional: isOptional, fileID: fileID, filePath: filePath,
+            line: line,
+            column: column, respond: StubResponse(value, of: request.endpoint, encoder: encoder))
     }
 
     /// The requests that have come, in order.

@@ -5,17 +5,21 @@ import Foundation
 struct PathPattern: Sendable {
     /// The segments; `nil` is any one segment that is not empty.
     var segments: [String?]
-    /// Whether other segments may stand before these, as those of a base URL do.
-    var mayFollowBasePath = false
+    /// Whether it is that of a typed request, for which nobody has given a base URL.
+    var isRelative = false
     /// Whether other segments may follow.
     var mayGoOn = false
     /// Whether something may have been left out of a segment.
     var isRecorded = false
 
     func matches(_ path: [String]) -> Bool {
-        guard path.count == segments.count || path.count > segments.count && (mayFollowBasePath || mayGoOn) else { return false }
-        let part = mayFollowBasePath ? path.suffix(segments.count) : path.prefix(segments.count)
-        return zip(segments, part).allSatisfy(matches)
+        guard path.count == segments.count || path.count > segments.count && mayGoOn else { return false }
+        return zip(segments, path).allSatisfy(matches)
+    }
+
+    /// Whether the path is behind others: as a rule those of a base URL.
+    func isEnd(of path: [String]) -> Bool {
+        isRelative && path.count > segments.count && zip(segments, path.suffix(segments.count)).allSatisfy(matches)
     }
 
     private func matches(_ pattern: String?, _ segment: String) -> Bool {
@@ -45,9 +49,12 @@ extension Matcher {
         Matcher {
             pattern.matches($0.target.segments)
         } explain: {
-            Mismatch(
-                name: "path", expected: SecretSegments.masked(inPath: "\(pattern)"), actual: $0.target.path,
-                distance: pattern.distance(to: $0.target.segments))
+            let isBehindBase = pattern.isEnd(of: $0.target.segments)
+            return Mismatch(
+                name: "path",
+                expected: SecretSegments.masked(inPath: "\(pattern)")
+                    + (isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""),
+                actual: $0.target.path, distance: isBehindBase ? 0.5 : pattern.distance(to: $0.target.segments))
         }
     }
 }

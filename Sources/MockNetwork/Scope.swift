@@ -71,10 +71,8 @@ final class Scope: Sendable {
         let stubs = state.withLock(\.stubs)
         guard !stubs.isEmpty else { return nil }
         let incoming = Incoming(request)
-        for isExact in [true, false] {
-            for index in stubs.indices.reversed() where stubs[index].isExact(for: incoming) == isExact && stubs[index].matches(incoming) {
-                if let turn = state.withLock({ $0.take(stubs[index], at: index, for: request) }) { return turn }
-            }
+        for index in stubs.indices.reversed() where stubs[index].matches(incoming) {
+            if let turn = state.withLock({ $0.take(stubs[index], at: index, for: request) }) { return turn }
         }
         return nil
     }

@@ -8,25 +8,40 @@ import FoundationNetworking
 extension Stub {
     /// Matches what `request` sends: its method, path, query and body.
     init<Response>(
-        _ request: some APIRequest<Response>, baseURL: URL?, times: Int?, isOptional: Bool, place: Place, response: StubResponse
+        _ request: some APIRequest<Response>, baseURL: URL?, encoder: JSONEncoder, times: Int?, isOptional: Bool, place: Place,
+        response: StubResponse
     ) {
         let endpoint = request.endpoint
         do {
-            let isForAnyHost = endpoint.path.url == nil && baseURL == nil
-            let sent = try endpoint.urlRequest(relativeTo: baseURL ?? .anyHost)
+            let sent = try endpoint.urlRequest(relativeTo: baseURL ?? .anyHost, encoder: encoder, mediaType: nil)
             let target = Target(sent.url?.absoluteString ?? "")
-            let origin = isForAnyHost ? nil : target.origin
+            let isRelative = endpoint.path.url == nil && baseURL == nil
+            let origin = isRelative ? nil : target.origin
             let query = target.query
             self.init(
                 line: "\(endpoint.method.rawValue) \(origin.map { "\($0)" } ?? "")\(target.path)\(query.isEmpty ? "" : "?" + query.shown)",
-                matchers: [.method(endpoint.method), .path(PathPattern(segments: target.segments, mayFollowBasePath: isForAnyHost))]
-                    + (origin.map { [.origin($0)] } ?? []) + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
-                exactPath: isForAnyHost ? .path(PathPattern(segments: target.segments)) : nil,
+                matchers: [.method(endpoint.method), .path(PathPattern(segments: target.segments, isRelative: isRelative))]
+                    + (origin.map { [.origin($0)] } ?? [])
+                    + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
                 times: times ?? .max, isOptional: isOptional, place: place, response: response)
         } catch {
+            let reason =
+                if case .invalidRequest(let reason, _)? = error as? APIError { reason } else { error.localizedDescription }
             self.init(
                 line: "\(endpoint)", matchers: [], times: times ?? .max, isOptional: isOptional, place: place, response: response,
-                problem: "its request cannot be sent: \(error.localizedDescription)")
+                problem: "its request cannot be sent: \(reason)")
+        }
+    }
+}
+
+extension StubResponse {
+    /// What an endpoint makes `value` of.
+    init<Value: Encodable>(_ value: Value, of endpoint: Endpoint<Value>, encoder: JSONEncoder) {
+        switch value {
+        case let data as Data: self = .data(data)
+        case let text as String: self = .data(Data(text.utf8), headers: ["Content-Type": "text/plain; charset=utf-8"])
+        case let file as URL where endpoint.destination != nil: self = .content(of: file)
+        default: self = .json(value, encoder: encoder)
         }
     }
 }

@@ -18,20 +18,15 @@ public struct Stub: Sendable {
     private final class Definition: Sendable {
         let line: String
         let matchers: [Matcher]
-        let exactPath: Matcher?
         let times: Int
         let isOptional: Bool
         let place: Place
         let response: StubResponse
         let problem: String?
 
-        init(
-            line: String, matchers: [Matcher], exactPath: Matcher?, times: Int, isOptional: Bool, place: Place, response: StubResponse,
-            problem: String?
-        ) {
+        init(line: String, matchers: [Matcher], times: Int, isOptional: Bool, place: Place, response: StubResponse, problem: String?) {
             self.line = line
             self.matchers = matchers
-            self.exactPath = exactPath
             self.times = times
             self.isOptional = isOptional
             self.place = place
@@ -58,20 +53,16 @@ public struct Stub: Sendable {
     }
 
     init(
-        line: String, matchers: [Matcher], exactPath: Matcher? = nil, times: Int = .max, isOptional: Bool, place: Place,
-        response: StubResponse, problem: String? = nil
+        line: String, matchers: [Matcher], times: Int = .max, isOptional: Bool, place: Place, response: StubResponse,
+        problem: String? = nil
     ) {
         definition = Definition(
-            line: line, matchers: matchers, exactPath: exactPath, times: times, isOptional: isOptional, place: place, response: response,
-            problem: problem)
+            line: line, matchers: matchers, times: times, isOptional: isOptional, place: place, response: response, problem: problem)
     }
 
     func matches(_ request: Incoming) -> Bool {
         problem == nil && definition.matchers.allSatisfy { $0.matches(request) }
     }
-
-    /// Whether no base path stands before the path of a request that this stub matches.
-    func isExact(for request: Incoming) -> Bool { definition.exactPath?.matches(request) ?? true }
 
     /// What keeps `request` from being answered by this stub.
     func mismatches(with request: Incoming) -> [Matcher.Mismatch] {

@@ -78,7 +78,18 @@ extension StubResponse {
     ///
     /// A `String` becomes a JSON string: for text that is JSON already, see ``json(text:status:headers:)``.
     public static func json(_ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, type: "application/json") { try JSONEncoder.sorting.encode(value) }
+        json(value, status: status, headers: headers, encoder: .sorting)
+    }
+
+    static func json(
+        _ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:], encoder: JSONEncoder
+    ) -> StubResponse {
+        StubResponse(status: status, headers: headers, type: "application/json") { try encoder.encode(value) }
+    }
+
+    /// The bytes of a file. One that cannot be read fails each request.
+    static func content(of file: URL) -> StubResponse {
+        StubResponse(status: 200, headers: [:]) { try Data(contentsOf: file) }
     }
 
     /// `text`, which is JSON, or is meant not to be, as it stands; with the Content-Type `application/json`, unless `headers` has one.

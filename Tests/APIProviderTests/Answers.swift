@@ -48,8 +48,12 @@ extension URLRequest {
 }
 
 extension Middleware {
-    /// Intercepts a request whose endpoint says nothing to middlewares.
-    func intercept(_ request: URLRequest, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
-        intercept(request, options: RequestOptions(), next: next)
+    /// Intercepts a request of a provider with a base URL, whose endpoint says nothing to middlewares.
+    func intercept(
+        _ request: URLRequest, of baseURL: URL? = example, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
+        var options = RequestOptions()
+        options.baseURL = baseURL
+        return intercept(request, options: options, next: next)
     }
 }

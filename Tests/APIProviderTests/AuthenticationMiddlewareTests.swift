@@ -309,26 +309,36 @@ struct AuthenticationMiddlewareTests {
             ])
     }
 
-    @Test("Without a base URL the first request names the origin")
-    func firstHost() async throws {
+    @Test("Somebody must say which hosts the token is for")
+    func nobodysToken() async throws {
         let server = Server(valid: "a")
         let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
-        for url in ["https://one/", "https://two/", "https://one/x"] {
-            _ = try await middleware.intercept(URLRequest("GET", url), next: server.next).value
+        let error = await #expect(throws: APIError.self) {
+            try await middleware.intercept(URLRequest("GET", "https://avatars.example.com/"), of: nil, next: server.next).value
         }
-        #expect(server.seen.entries == ["Bearer a", "none", "Bearer a"])
+        let cures = "give AuthenticationMiddleware its hosts:, or the provider a baseURL:"
+        #expect(error?.description == "The request was not sent: nobody says which hosts its token is for; \(cures).")
+        #expect(server.seen.entries.isEmpty)
     }
 
-    @Test("Hosts that are named get the credential, but never over http where the API is https")
-    func namedHosts() async throws {
+    @Test("What is no host in the hosts is told", arguments: ["https://one", "one:8443", "one/x"])
+    func invalidHost(host: String) async throws {
+        let middleware = AuthenticationMiddleware(token: "a", hosts: [host]) { _ in .error(TestError("refresh")) }
+        let error = await #expect(throws: APIError.self) {
+            try await middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).value
+        }
+        #expect(error?.description.contains("\"\(host)\" in the hosts of AuthenticationMiddleware is no host") == true)
+    }
+
+    @Test("Hosts that are named get the credential, but over http only where the API is http", arguments: [nil, example])
+    func namedHosts(baseURL: URL?) async throws {
         let server = Server(valid: "a")
         let middleware = AuthenticationMiddleware(token: "a", hosts: ["One", "two"]) { _ in .error(TestError("refresh")) }
-        for url in ["https://one/", "https://TWO:8443/", "https://three/", "http://one/"] {
-            _ = try await middleware.intercept(URLRequest("GET", url), next: server.next).value
+        for url in ["http://one/", "https://one/", "https://TWO:8443/", "https://three/", "http://one/"] {
+            _ = try await middleware.intercept(URLRequest("GET", url), of: baseURL, next: server.next).value
         }
-        #expect(server.seen.entries == ["Bearer a", "Bearer a", "none", "none"])
-        let plain = AuthenticationMiddleware(token: "a", hosts: ["one"]) { _ in .error(TestError("refresh")) }
-        _ = try await plain.intercept(URLRequest("GET", "http://one/"), next: server.next).value
+        #expect(server.seen.entries == ["none", "Bearer a", "Bearer a", "none", "none"])
+        _ = try await middleware.intercept(URLRequest("GET", "http://one/"), of: URL(string: "http://one"), next: server.next).value
         #expect(server.seen.entries.last == "Bearer a")
     }
 
@@ -381,21 +391,62 @@ struct AuthenticationMiddlewareTests {
         #expect(middleware.token == "set")
     }
 
-    @Test("Signing out during a refresh drops it, and those who wait ask for one of their own")
+    @Test("Signing out during a refresh drops it, and those who wait fail: another user may sign in")
     func signOutDuringRefresh() {
         let tokens = Producer<String>()
-        let asked = Log<String?>()
+        let sent = Answers(.status(200))
         let events = Log<SingleEvent<APIResponse>>()
-        let middleware = AuthenticationMiddleware(token: nil) { expired in
-            asked.append(expired)
-            return asked.count == 1 ? tokens.single : .error(TestError("signed out"))
-        }
-        for _ in 0..<3 { _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).subscribe { events.append($0) } }
+        let middleware = AuthenticationMiddleware { _ in tokens.single }
+        for _ in 0..<3 { _ = middleware.intercept(URLRequest("GET"), next: sent.next).subscribe { events.append($0) } }
         middleware.token = nil
+        middleware.token = "bob"
         #expect(events.count == 3)
-        for event in events.entries { #expect(throws: TestError("signed out")) { try event.get() } }
+        for event in events.entries {
+            let error = #expect(throws: APIError.self) { try event.get() }
+            #expect(error?.description == "The request was not sent: the user signed out while it waited for a new token.")
+        }
         tokens.send(.success("late"))
-        #expect(middleware.token == nil)
+        #expect(middleware.token == "bob")
+        #expect(sent.requests.isEmpty)
+    }
+
+    @Test("A request in flight at sign-out is not sent again, neither by another user nor by a refresh", arguments: ["bob", nil])
+    func signOutInFlight(next: String?) {
+        let responses = Producer<APIResponse>()
+        let (sent, events) = (Log<String>(), Log<SingleEvent<APIResponse>>())
+        let middleware = AuthenticationMiddleware(token: "alice") { _ in
+            sent.append("refresh")
+            return .just("resurrected")
+        }
+        _ = middleware.intercept(URLRequest("POST")) { request in
+            sent.append(request.value(forHTTPHeaderField: "Authorization") ?? "none")
+            return responses.single
+        }.subscribe { events.append($0) }
+        middleware.token = nil
+        middleware.token = next
+        responses.send(.success(APIResponse(to: URLRequest("POST", headers: ["Authorization": "Bearer alice"]), status: 401)))
+        #expect(statuses(events) == [401])
+        #expect(sent.entries == ["Bearer alice"])
+        #expect(middleware.token == next)
+    }
+
+    @Test("A token that is set while a refresh begins is used by all who wait, 20,000 rounds over")
+    func setRaces() {
+        for _ in 0..<20_000 {
+            let tokens = Producer<String>()
+            let events = Locked(0)
+            let middleware = AuthenticationMiddleware { _ in tokens.single }
+            DispatchQueue.concurrentPerform(iterations: 2) { index in
+                if index == 0 {
+                    middleware.token = "set"
+                } else {
+                    _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).subscribe { _ in
+                        events.withLock { $0 += 1 }
+                    }
+                }
+            }
+            #expect(events.withLock { $0 } == 1)
+        }
     }
 
     @Test(
@@ -447,7 +498,7 @@ struct AuthenticationMiddlewareTests {
         let middleware = AuthenticationMiddleware(token: nil, scheduler: scheduler) { _ in tokens.single }
         let events = Log<String>()
         for seconds in [1.5, 3] {
-            var request = URLRequest("GET", "https://h/")
+            var request = URLRequest("GET", "https://api.example.com/")
             request.timeoutInterval = seconds
             _ = middleware.intercept(request, next: Answers(.status(200)).next).subscribe { event in
                 events.append("\(event.map(\.statusCode).mapError { $0 as? APIError ?? $0 })")
@@ -456,7 +507,10 @@ struct AuthenticationMiddlewareTests {
         scheduler.advance(by: .milliseconds(1_499))
         #expect(events.entries.isEmpty)
         scheduler.advance(by: .milliseconds(1))
-        #expect(events.entries == ["failure(GET https://h/ failed: it timed out while it waited for a new token (URLError -1001).)"])
+        #expect(
+            events.entries == [
+                "failure(GET https://api.example.com/ failed: it timed out while it waited for a new token; is the refresh itself sent through this provider? (URLError -1001).)"
+            ])
         tokens.send(.success("a"))
         #expect(events.entries.last == "success(200)")
     }

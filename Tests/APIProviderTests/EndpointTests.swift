@@ -146,7 +146,6 @@ struct EndpointTests {
         #expect(try ItemRequest(id: 7).endpoint.value(of: found) == Item(id: 7, name: "b"))
         #expect(try ItemRequest(id: 7).endpoint.withResponse().value(of: found).response.value(forHTTPHeaderField: "etag") == "x")
         #expect(throws: APIError.self) { try ItemRequest(id: 7).endpoint.value(of: APIResponse(to: request, status: 404)) }
-        #expect(try Endpoint(.get, "", downloadingTo: example).value(of: found) == example)
     }
 
     @Test("Bodies are encoded by the provider's encoder, unless they have their own")
@@ -199,7 +198,7 @@ struct EndpointTests {
     }
 
     @Test("Headers and parameters are made of data, and changed")
-    func collections() {
+    func collections() throws {
         var headers = HTTPHeaders(["B": "2", "A": "1"])
         #expect(headers.map(\.name) == ["A", "B"])
         headers.merge(["b": "3", "C": nil])
@@ -216,7 +215,12 @@ struct EndpointTests {
         query["a"] = nil
         query.append("d", String?.none)
         #expect((query + ["b": 6]).map { "\($0.name)=\($0.value ?? "")" } == ["b=5", "c=true", "b=6"])
-        #expect(QueryParameters([URLQueryItem(name: "x", value: "y"), URLQueryItem(name: "z", value: nil)]).map(\.name) == ["x"])
+        #expect(QueryParameters([URLQueryItem(name: "x", value: "y"), URLQueryItem(name: "z", value: nil)]).map(\.name) == ["x", "z"])
+        let components = URLComponents(string: "https://h/?flag&empty=")
+        let kept = Endpoint<Item>(.get, "", query: QueryParameters(components?.queryItems ?? []) + QueryParameters(["n": 1]))
+        #expect(try kept.urlRequest(relativeTo: example).url?.query == "flag&empty=&n=1")
+        let mixed: [String: any QueryValue] = ["b": true, "a": 1]
+        #expect(QueryParameters(mixed).map { $0.value } == ["1", "true"])
         #expect(QueryParameters([(key: "z", value: "1"), (key: "a", value: "2")]).map(\.name) == ["z", "a"])
     }
 
@@ -231,6 +235,36 @@ struct EndpointTests {
             query.map { "\($0.name)=\($0.value ?? "")" } == [
                 "s=sw", "c=é", "d=12345678901234567890.5", "set=a", "set=b", "any=1", "any=a", "any=true",
             ])
+    }
+
+    @Test("Dates and raw values are segments, as they are in a query")
+    func segments() throws {
+        enum Kind: String { case open = "is open" }
+        let endpoint = Endpoint<Item>(.get, "/\(Date(timeIntervalSince1970: 0))/\(Kind.open)/\(true)/\(HTTPMethod.get)")
+        #expect(try endpoint.urlRequest(relativeTo: example).url?.path == "/1970-01-01T00:00:00Z/is open/true/GET")
+    }
+
+    @Test("An option whose type is optional has its default until it is set")
+    func optionalOption() {
+        enum Key: RequestOptionKey { static var defaultValue: Double? { 30 } }
+        var options = RequestOptions()
+        #expect(options[Key.self] == 30)
+        options[Key.self] = nil
+        #expect(options[Key.self] == nil)
+        options[Key.self] = 1
+        #expect(options[Key.self] == 1)
+    }
+
+    @Test("A download that a middleware answers is written, too, and a refused one is not")
+    func answeredDownload() throws {
+        let folder = TemporaryFolder()
+        let file = folder.url("file")
+        let download = Endpoint(.get, "", downloadingTo: file)
+        #expect(throws: APIError.self) { try download.value(of: APIResponse(to: URLRequest("GET"), status: 404, data: Data("no".utf8))) }
+        _ = try download.validating { _ in }.value(of: APIResponse(to: URLRequest("GET"), status: 404, data: Data("no".utf8)))
+        #expect(try folder.names.isEmpty)
+        #expect(try download.value(of: APIResponse(to: URLRequest("GET"), data: Data("yes".utf8))) == file)
+        #expect(try Data(contentsOf: file) == Data("yes".utf8))
     }
 
     @Test("An endpoint that is printed shows no value")

@@ -185,7 +185,7 @@ struct RequestBuildingTests {
                 sentence: #"The request was not sent: a value interpolated into the path after "/users/" is empty."#),
             Invalid(
                 request: Endpoint(.get, "/users/\(".")"),
-                sentence: #"The request was not sent: its path segment "." would lead to another resource."#),
+                sentence: #"The request was not sent: its path has the segment "."; write the path that is meant."#),
             Invalid(
                 request: Endpoint(.get, "/a\("")b"),
                 sentence: #"The request was not sent: a value interpolated into the path after "/a" is empty."#),
@@ -200,16 +200,16 @@ struct RequestBuildingTests {
                 sentence: "The request was not sent: HEAD has no body: send it with another method, or put the values into the query."),
             Invalid(
                 request: Endpoint(.get, "/users/\("..")/x"),
-                sentence: #"The request was not sent: its path segment ".." would lead to another resource."#),
+                sentence: #"The request was not sent: its path has the segment ".."; write the path that is meant."#),
             Invalid(
                 request: Endpoint(.get, "/users/.\(".")"),
-                sentence: #"The request was not sent: its path segment ".." would lead to another resource."#),
+                sentence: #"The request was not sent: its path has the segment ".."; write the path that is meant."#),
             Invalid(
                 request: Endpoint(.get, "/a/../b"),
-                sentence: #"The request was not sent: its path segment ".." would lead to another resource."#),
+                sentence: #"The request was not sent: its path has the segment ".."; write the path that is meant."#),
             Invalid(
                 request: Endpoint(.get, RequestPath(["./a"].joined())),
-                sentence: #"The request was not sent: its path segment "." would lead to another resource."#),
+                sentence: #"The request was not sent: its path has the segment "."; write the path that is meant."#),
             Invalid(
                 request: Endpoint(.get, "/users?page=2"),
                 sentence: #"The request was not sent: its path "/users?page=2" has a "?"; put what follows it into query."#),
@@ -223,6 +223,9 @@ struct RequestBuildingTests {
                 request: Endpoint(.get, "/a%20b"),
                 sentence: #"The request was not sent: its path "/a%20b" has the escape "%20"; write plain text, which is escaped for you,"#
                     + " or .url(_:) for a whole URL."),
+            Invalid(
+                request: Endpoint(.get, .url(example, .url(example, "/x"))),
+                sentence: "The request was not sent: its path has a URL within a URL."),
             Invalid(
                 request: Endpoint(.get, .url(URL(string: "ftp://h/x")!)),
                 sentence: #"The request was not sent: its URL "ftp://h/x" has the scheme ftp; it must be http or https."#),

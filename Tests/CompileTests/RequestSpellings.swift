@@ -8,18 +8,23 @@ struct User: Codable, Sendable { let login: String }
 struct Plain: Sendable { let login: String }
 class Model: Decodable { var login = "" }
 
+enum Kind: String { case open }
+
 let constant = "/x"
+let optional: String? = nil
 let number = 30
 let method = "POST"
 
 func paths(_ path: String, _ url: URL) {
-    _ = Endpoint<User>(.get, constant)  // error: write the path as a literal, or as RequestPath(path)
-    _ = Endpoint<Void>(.get, path)  // error: write the path as a literal, or as RequestPath(path)
-    _ = Endpoint<User>(.get, path.dropFirst())  // error: write the path as a literal, or as RequestPath(path)
+    _ = Endpoint<User>(.get, constant)  // error: write the path as a literal
+    _ = Endpoint<Void>(.get, path)  // error: write the path as a literal
+    _ = Endpoint<User>(.get, path.dropFirst())  // error: write the path as a literal
     _ = Endpoint<User>(.get, url)  // error: write a whole URL as .url(url)
     _ = Endpoint<User>(.get, RequestPath(path))
     _ = Endpoint<User>(.get, .url(url))
     _ = Endpoint<User>(.get, "/users/\(path)")
+    _ = Endpoint<User>(.get, "/users/\(number)/\(Date())/\(Kind.open)")
+    _ = Endpoint<User>(.get, "/users/\(optional)")  // error: unwrap the value
 }
 
 func methods() {
@@ -29,12 +34,14 @@ func methods() {
 }
 
 func headersAndQueries(_ headers: [String: String], _ etag: String?, _ ids: [any QueryValue]) {
-    _ = Endpoint<User>(.get, "/x", headers: headers)  // error: to expected argument type 'HTTPHeaders'
-    _ = Endpoint<User>(.get, "/x", query: headers)  // error: to expected argument type 'QueryParameters'
+    _ = Endpoint<User>(.get, "/x", headers: headers)  // error: write HTTPHeaders(dictionary)
+    _ = Endpoint<User>(.get, "/x", query: headers)  // error: write QueryParameters(dictionary)
     _ = Endpoint<User>(.get, "/x", query: QueryParameters(headers), headers: HTTPHeaders(headers))
     _ = Endpoint<User>(.get, "/x", headers: ["If-None-Match": etag])
     _ = Endpoint<User>(.get, "/x", query: ["a": ids.queryValues, "b": Set([1]), "c": Character("x"), "d": Decimal(1)])
     _ = Endpoint<User>(.get, "/x", query: ["a": constant.prefix(1), "b": [1, 2], "c": etag])
+    _ = Endpoint<User>(.get, "/x", query: QueryParameters(["a": 1]) + QueryParameters(["b": 1 as any QueryValue]))
+    _ = Endpoint<User>(.get, "/x", parameters: ["q": 1], headers: [:])  // error: parameters go into query:
     _ = Endpoint<User>(.get, "/x", parameters: ["q": 1])  // error: parameters go into query:, or into a body: .json(…) or .form(…)
 }
 
@@ -60,6 +67,7 @@ func timeouts() {
 func responses(_ folder: URL) {
     _ = Endpoint<Plain>(.get, "/x")  // error: no exact matches in call to initializer
     _ = Endpoint<Model>(.get, "/x")  // error: type 'Model' does not conform to the 'Sendable' protocol
+    _ = Endpoint(.get, "/x")  // error: ambiguous use of 'init(
     _ = Endpoint(.get, "/x", downloadingTo: folder)
     _ = Endpoint(.get, "/x") { response in response.statusCode }
     let _: Endpoint<User> = Endpoint<[User]>(.get, "/x")  // error: cannot assign value of type 'Endpoint<[User]>' to type 'Endpoint<User>'

@@ -16,12 +16,12 @@ struct GitHubPageTests {
                 #"<https://api.github.com/x?page=2>; rel="next", <https://api.github.com/x?page=9>; rel="last""#,
                 "https://api.github.com/x?page=2"
             ),
-            (#"<https://h/1>; rel="prev",<https://h/3>;rel="next""#, "https://h/3"),
-            ("<https://h/2>; rel=next", "https://h/2"),
-            (#"<https://h/2>; title="a, b; rel=\"prev\""; rel="next""#, "https://h/2"),
-            (#"<https://h/2?a=1,2;b>; rel="next""#, "https://h/2?a=1,2;b"),
-            (#"<https://h/2>; rel="last NEXT""#, "https://h/2"),
-            (#"<https://h/2>; REL = "next""#, "https://h/2"),
+            (#"<https://api.github.com/1>; rel="prev",<https://api.github.com/3>;rel="next""#, "https://api.github.com/3"),
+            ("<https://api.github.com/2>; rel=next", "https://api.github.com/2"),
+            (#"<https://api.github.com/2>; title="a, b; rel=\"prev\""; rel="next""#, "https://api.github.com/2"),
+            (#"<https://api.github.com/2?a=1,2;b>; rel="next""#, "https://api.github.com/2?a=1,2;b"),
+            (#"<https://api.github.com/2>; rel="last NEXT""#, "https://api.github.com/2"),
+            (#"<https://api.github.com/2>; REL = "next""#, "https://api.github.com/2"),
             (#"<?page=2>; rel="next""#, "https://api.github.com/items?page=2"),
             (#"</items?page=2>; rel="next""#, "https://api.github.com/items?page=2"),
         ])
@@ -32,9 +32,11 @@ struct GitHubPageTests {
     @Test(
         "There is no next page where none is named",
         arguments: [
-            nil, "", #"<https://h/1>; rel="prev""#, "<https://h/1>", #"https://h/2; rel="next""#, "<https://h/2",
-            #"<https://h/2>; rel="nextish""#,
-            #"<https://h/2>; title="rel=next""#,
+            nil, "", #"<https://evil.example/2>; rel="next""#, #"<http://api.github.com/2>; rel="next""#, "<javascript:x>; rel=next",
+            #"<https://api.github.com/2>; rel="next"; anchor="x""#, #"<https://api.github.com/1>; rel="prev""#,
+            "<https://api.github.com/1>", #"https://api.github.com/2; rel="next""#, "<https://api.github.com/2",
+            #"<https://api.github.com/2>; rel="nextish""#,
+            #"<https://api.github.com/2>; title="rel=next""#,
         ])
     func last(link: String?) throws {
         #expect(try page(link: link).next == nil)

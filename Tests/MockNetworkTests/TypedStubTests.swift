@@ -54,18 +54,26 @@ struct TypedStubTests {
         }
     }
 
-    @Test("It is for any host and any base path, unless it is given a base URL or its path is a URL")
+    @Test("It is for any host, unless it is given a base URL or its path is a URL")
     func hosts() async throws {
         MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
-        for base in ["https://api.example.com", "http://localhost:8080", "https://api.example.com/v3", "https://h/a/b/"] {
+        for base in ["https://api.example.com", "http://localhost:8080/"] {
             #expect(try await provider(base).request(ItemRequest(id: 1)).value == one)
+        }
+        await MockURLProtocol.withScope {
+            MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
+            let error = await #expect(throws: APIError.self) { try await provider("https://h/v3").request(ItemRequest(id: 1)).value }
+            let hint = "expected  /items/1; to match it behind the path of a base URL, give the stub that baseURL:"
+            #expect(error?.description.contains(hint) == true, "\(String(describing: error))")
         }
         try await MockURLProtocol.withScope {
             let base = try #require(URL(string: "https://api.example.com/v3"))
             MockURLProtocol.stub(ItemRequest(id: 1), baseURL: base, respond: one)
+            MockURLProtocol.stub(Endpoint<Item>(.get, ""), baseURL: base, respond: one)
             MockURLProtocol.stub(Endpoint<Item>(.get, .url(base, "/whole")), respond: one)
-            #expect(try await provider("https://api.example.com/v3").request(ItemRequest(id: 1)).value == one)
-            #expect(try await provider("https://api.example.com/v3").request(Endpoint<Item>(.get, "/whole")).value == one)
+            for request in [ItemRequest(id: 1).endpoint, Endpoint(.get, ""), Endpoint(.get, "/whole")] {
+                #expect(try await provider("https://api.example.com/v3").request(request).value == one)
+            }
             for other in ["https://api.example.com", "https://other.example.com/v3", "https://api.example.com/v2"] {
                 await #expect(throws: APIError.self) { try await provider(other).request(ItemRequest(id: 1)).value }
                 await #expect(throws: APIError.self) { try await provider(other).request(Endpoint<Item>(.get, "/whole")).value }
@@ -73,12 +81,29 @@ struct TypedStubTests {
         }
     }
 
-    @Test("A stub whose whole path is that of the request comes before one with a base path, though it is older")
-    func specific() async throws {
-        MockURLProtocol.stub(Endpoint<String>(.get, "/search/user"), respond: .data(Data("search".utf8)))
-        MockURLProtocol.stub(Endpoint<String>(.get, "/user"), respond: .data(Data("user".utf8)))
-        #expect(try await provider().request(Endpoint<String>(.get, "/search/user")).value == "search")
-        #expect(try await provider().request(Endpoint<String>(.get, "/user")).value == "user")
+    @Test("A value comes as the endpoint reads it: text and data as they are, a file for a download, dates by the encoder")
+    func values() async throws {
+        let folder = TemporaryFolder()
+        let provider = provider()
+        MockURLProtocol.stub(Endpoint<String>(.get, "/text"), respond: "hello")
+        #expect(try await provider.request(Endpoint<String>(.get, "/text")).value == "hello")
+        MockURLProtocol.stub(Endpoint<Data>(.get, "/data"), respond: Data([0, 255]))
+        #expect(try await provider.request(Endpoint<Data>(.get, "/data")).value == Data([0, 255]))
+        let (source, copy) = (folder.url("source"), folder.url("copy"))
+        try Data("content".utf8).write(to: source)
+        let download = Endpoint(.get, "/file", downloadingTo: copy)
+        MockURLProtocol.stub(download, respond: source)
+        #expect(try await provider.request(download).value == copy)
+        #expect(try Data(contentsOf: copy) == Data("content".utf8))
+
+        struct Event: Codable, Equatable { let date: Date }
+        let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+        (encoder.dateEncodingStrategy, decoder.dateDecodingStrategy) = (.iso8601, .iso8601)
+        let event = Event(date: Date(timeIntervalSince1970: 5))
+        let dated = DefaultAPIProvider(baseURL: example, transport: MockTransport(), encoder: encoder, decoder: decoder)
+        let add = Endpoint<Event>(.post, "/events", body: .json(event))
+        MockURLProtocol.stub(add, encoder: encoder, respond: event)
+        #expect(try await dated.request(add).value == event)
     }
 
     @Test("JSON and forms are compared by what they mean, other bodies by their bytes")
@@ -116,8 +141,7 @@ struct TypedStubTests {
             let stub = MockURLProtocol.stub(Endpoint<Item>(.get, "/items/\("")"), respond: one)
             #expect(stub.description.hasPrefix("GET /items/ ("))
             let error = #expect(throws: (any Error).self) { try MockURLProtocol.verify() }
-            let reason =
-                #"its request cannot be sent: The request was not sent: a value interpolated into the path after "/items/" is empty."#
+            let reason = #"was never used: its request cannot be sent: a value interpolated into the path after "/items/" is empty."#
             #expect(error?.localizedDescription.contains(reason) == true, "\(String(describing: error))")
         }
     }

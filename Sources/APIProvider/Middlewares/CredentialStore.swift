@@ -1,73 +1,70 @@
 import Dispatch
 import MiniRx
 
-/// A token, and how many there were before it: a server may give the same one again.
+/// A token, and which one it is: a server may give the same one again.
 struct Credential {
     let token: String
     let generation: Int
+    /// How often somebody has signed out before.
+    let user: Int
 }
 
-/// Holds the token, and has it renewed once for all who ask at the same time.
+/// Holds the token, and has it refreshed once for all who ask at the same time.
 final class CredentialStore: Sendable {
     private struct State {
         var token: String?
         var generation = 0
+        var user = 0
         var isExpired = false
-        var firstOrigin: String?
-        var renewal: Renewal?
+        var refresh: Refresh?
 
         /// The token, unless it is known to be refused.
-        var valid: Credential? { isExpired ? nil : token.map { Credential(token: $0, generation: generation) } }
+        var valid: Credential? { isExpired ? nil : token.map { Credential(token: $0, generation: generation, user: user) } }
 
         mutating func set(_ token: String?) {
             self.token = token
             generation += 1
             isExpired = false
+            if token == nil { user += 1 }
         }
     }
 
-    /// One refresh. Its single is `nil` when it is dropped for a token that was set meanwhile.
-    private final class Renewal: Sendable {
-        private let observer = Locked<Handler?>(nil)
+    /// A refresh that is under way. Its event is `nil` when a token is set meanwhile.
+    private final class Refresh: Sendable {
+        let observer: Single<Credential?>.SingleObserver
 
-        /// A struct, because a closure on its own would be wrapped once more each time that it goes through a generic.
-        private struct Handler { let call: Single<Credential?>.SingleObserver }
-
-        func start(_ observer: @escaping Single<Credential?>.SingleObserver) { self.observer.withLock { $0 = Handler(call: observer) } }
-
-        func drop() { observer.withLock { $0.take() }?.call(.success(nil)) }
+        init(observer: @escaping Single<Credential?>.SingleObserver) { self.observer = observer }
     }
 
     /// The refreshes that the current task, or what runs on this thread, is part of.
-    @TaskLocal private static var ownRenewals: [Renewal] = []
+    @TaskLocal private static var ownRefreshes: [Refresh] = []
 
     private let state: Locked<State>
-    private let renewed: Single<Credential?>
+    private let refreshed: Single<Credential?>
 
     init(token: String?, refresh: @escaping @Sendable (String?) -> Single<String>) {
         let state = Locked(State(token: token))
         self.state = state
-        renewed = Single.create { observer in
-            let renewal = Renewal()
+        refreshed = Single.create { observer in
+            let this = Refresh(observer: observer)
             let (valid, expired, generation) = state.withLock { state in
-                if state.valid == nil { state.renewal = renewal }
+                if state.valid == nil { state.refresh = this }
                 return (state.valid, state.token, state.generation)
             }
-            // Whoever came a moment too late to join the last renewal finds what it has brought.
+            // Whoever came a moment too late to join the last refresh finds what it has brought.
             if let valid {
                 observer(.success(valid))
                 return Disposables.create()
             }
-            renewal.start(observer)
             let end: @Sendable (String?) -> Credential? = { token in
                 state.withLock { state in
-                    if state.renewal === renewal { state.renewal = nil }
+                    if state.refresh === this { state.refresh = nil }
                     guard let token, state.generation == generation else { return nil }
                     state.set(token)
                     return state.valid
                 }
             }
-            let refreshing = Self.$ownRenewals.withValue(Self.ownRenewals + [renewal]) {
+            let subscription = Self.$ownRefreshes.withValue(Self.ownRefreshes + [this]) {
                 refresh(expired).subscribe { event in
                     switch event {
                     case .success(let token): observer(.success(end(token)))
@@ -79,7 +76,7 @@ final class CredentialStore: Sendable {
             }
             return Disposables.create {
                 _ = end(nil)
-                refreshing.dispose()
+                subscription.dispose()
             }
         }.share()
     }
@@ -87,38 +84,39 @@ final class CredentialStore: Sendable {
     var token: String? {
         get { state.withLock(\.token) }
         set {
-            let renewal = state.withLock { state in
+            let refresh = state.withLock { state in
                 state.set(newValue)
-                return state.renewal.take()
+                return state.refresh.take()
             }
-            renewal?.drop()
+            refresh?.observer(newValue == nil ? .failure(Self.signedOut) : .success(nil))
         }
     }
 
-    /// The origin of the first request that asked.
-    func firstOrigin(_ origin: String) -> String {
+    /// Whether a request with `credential` may be sent again with another: not once its user has signed out. Its credential is refused.
+    func expire(_ credential: Credential) -> Bool {
         state.withLock { state in
-            state.firstOrigin = state.firstOrigin ?? origin
-            return state.firstOrigin ?? origin
+            if state.generation == credential.generation { state.isExpired = true }
+            return state.user == credential.user
         }
-    }
-
-    func expire(_ credential: Credential) {
-        state.withLock { if $0.generation == credential.generation { $0.isExpired = true } }
     }
 
     /// A credential that is not known to be refused: the one that is there, or else the one of a refresh, if it comes in time.
-    func valid(within timeout: DispatchTimeInterval, on scheduler: any Scheduler) -> Single<Credential> {
+    ///
+    /// - Parameter user: Whose it must be; `nil` is anybody's.
+    func valid(of user: Int? = nil, within timeout: DispatchTimeInterval, on scheduler: any Scheduler) -> Single<Credential> {
         .deferred { [self] in
-            let (valid, renewal) = state.withLock { ($0.valid, $0.renewal) }
+            let (valid, refresh, present) = state.withLock { ($0.valid, $0.refresh, $0.user) }
+            if let user, user != present { throw Self.signedOut }
             if let valid { return .just(valid) }
-            if let renewal, Self.ownRenewals.contains(where: { $0 === renewal }) {
+            if let refresh, Self.ownRefreshes.contains(where: { $0 === refresh }) {
                 throw APIError.invalidRequest(
                     reason: "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
                         + "AuthenticationMiddleware, or with .option(\\.isAuthenticated, false)")
             }
-            return renewed.timeout(timeout, scheduler: scheduler)
-                .flatMap { $0.map { .just($0) } ?? self.valid(within: timeout, on: scheduler) }
+            return refreshed.timeout(timeout, scheduler: scheduler)
+                .flatMap { $0.map { .just($0) } ?? self.valid(of: present, within: timeout, on: scheduler) }
         }
     }
+
+    private static let signedOut = APIError.invalidRequest(reason: "the user signed out while it waited for a new token")
 }

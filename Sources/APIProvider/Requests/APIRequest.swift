@@ -22,8 +22,9 @@
 /// ## Targets that are isolated to the main actor
 ///
 /// New Xcode projects isolate everything to the main actor by default. A model's `Decodable` then belongs to the main actor, but responses
-/// are decoded elsewhere. The compiler says "main actor-isolated conformance of 'User' to 'Decodable' cannot be used". Mark the model, and
-/// constants that requests use. Requests themselves need nothing:
+/// are decoded elsewhere. The compiler says "main actor-isolated conformance of 'User' to 'Decodable' cannot satisfy conformance
+/// requirement for a 'Sendable' type parameter". Mark the model, constants that requests use, and options of your own. Requests themselves
+/// need nothing:
 ///
 /// ```swift
 /// nonisolated struct User: Decodable { let login: String }

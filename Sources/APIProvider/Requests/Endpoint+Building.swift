@@ -15,7 +15,7 @@ extension Endpoint {
     }
 
     /// - Parameter mediaType: What the provider's decoder reads.
-    func urlRequest(relativeTo baseURL: URL?, encoder: JSONEncoder, mediaType: String?) throws -> URLRequest {
+    package func urlRequest(relativeTo baseURL: URL?, encoder: JSONEncoder, mediaType: String?) throws -> URLRequest {
         var request = URLRequest(url: try url(relativeTo: baseURL))
         if let timeoutInterval {
             guard timeoutInterval > 0 else {

@@ -4,7 +4,7 @@ public import Foundation
 
 extension Endpoint where Response: Decodable {
     /// Not available: write the path as a literal, or as `RequestPath(path)`.
-    @available(*, unavailable, message: "write the path as a literal, or as RequestPath(path)")
+    @available(*, unavailable, message: "write the path as a literal, or plain text as RequestPath(path), or a URL as .url(url)")
     public init<Path: StringProtocol>(
         _ method: HTTPMethod, _ path: Path, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -20,7 +20,7 @@ extension Endpoint where Response: Decodable {
 
 extension Endpoint where Response == Void {
     /// Not available: write the path as a literal, or as `RequestPath(path)`.
-    @available(*, unavailable, message: "write the path as a literal, or as RequestPath(path)")
+    @available(*, unavailable, message: "write the path as a literal, or plain text as RequestPath(path), or a URL as .url(url)")
     public init<Path: StringProtocol>(
         _ method: HTTPMethod, _ path: Path, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -42,9 +42,25 @@ extension Endpoint {
         timeoutInterval: TimeInterval? = nil
     ) { preconditionFailure("unavailable") }
 
+    /// Not available: make headers of the dictionary.
+    @available(*, unavailable, message: "write HTTPHeaders(dictionary)")
+    public init(
+        _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: [String: String], body: HTTPBody? = nil,
+        timeoutInterval: TimeInterval? = nil
+    ) { preconditionFailure("unavailable") }
+
+    /// Not available: make parameters of the dictionary.
+    @available(*, unavailable, message: "write QueryParameters(dictionary)")
+    public init(
+        _ method: HTTPMethod, _ path: RequestPath, query: [String: String], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
+        timeoutInterval: TimeInterval? = nil
+    ) { preconditionFailure("unavailable") }
+
     /// Not available: parameters are a query or a body.
     @available(*, unavailable, message: "parameters go into query:, or into a body: .json(…) or .form(…)")
-    public init(_ method: HTTPMethod, _ path: RequestPath, parameters: Any?) { preconditionFailure("unavailable") }
+    public init(_ method: HTTPMethod, _ path: RequestPath, parameters: Any?, headers: HTTPHeaders = [:]) {
+        preconditionFailure("unavailable")
+    }
 
     /// Not available: the label is `timeoutInterval`.
     @available(*, unavailable, message: "the label is timeoutInterval:")

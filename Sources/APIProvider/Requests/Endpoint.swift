@@ -42,7 +42,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     public var options = RequestOptions()
 
     /// The file that the response is written to.
-    private(set) var destination: URL?
+    package private(set) var destination: URL?
     /// Whether the response is read by the provider's decoder, so that `Accept` names the decoder's media type.
     let isDecoded: Bool
     private(set) var adapt: @Sendable (inout URLRequest) throws -> Void = { _ in }
@@ -103,6 +103,19 @@ extension Endpoint where Response: Decodable {
     }
 }
 
+extension Endpoint where Response == Data {
+    /// Creates an endpoint whose response is its body as it comes.
+    ///
+    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
+    public init(
+        _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
+        timeoutInterval: TimeInterval? = nil
+    ) {
+        // Beside the initialiser for Void, it makes an Endpoint without a type ambiguous. Otherwise that would be one of Void, in silence.
+        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { $0.data }
+    }
+}
+
 extension Endpoint where Response == Void {
     /// Creates an endpoint that takes whatever comes.
     ///
@@ -137,7 +150,11 @@ extension Endpoint where Response == URL {
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL
     ) {
-        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { _ in destination }
+        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { response in
+            // A transport has written the body. It is here where a middleware, or a provider of a test, has answered in its place.
+            if response.response.isAccepted, !response.data.isEmpty { try PartialFile.replace(destination, with: response.data) }
+            return destination
+        }
         self.destination = destination
     }
 }
@@ -177,7 +194,8 @@ extension Endpoint {
         decoding { endpoint, response in (try endpoint.decoded(response), response) }
     }
 
-    /// Reports how the transfer goes, on a background queue, one call at a time.
+    /// Reports how the transfer goes, one call at a time, on the thread that the transport uses: a background queue. After a redirect and
+    /// with each attempt of a retry it starts again.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
         var copy = self
         copy.report = { [first = self.report] progress in

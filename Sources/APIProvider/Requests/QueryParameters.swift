@@ -20,24 +20,30 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     /// Creates parameters with `items`, in their order: `QueryParameters(dictionary)`.
     ///
     /// A dictionary has no order, so its items are sorted by key.
-    public init(_ items: some Sequence<(key: String, value: String)>) {
-        let items = items is [String: String] ? items.sorted { $0.key < $1.key } : Array(items)
-        self.items = items.map { URLQueryItem(name: $0.key, value: $0.value) }
+    public init<Value: QueryValue>(_ items: some Sequence<(key: String, value: Value)>) {
+        for (key, value) in items is [String: Value] ? items.sorted(by: { $0.key < $1.key }) : Array(items) { append(key, value) }
     }
 
-    /// Creates parameters with `items`, in their order. An item without a value is left out.
-    public init(_ items: some Sequence<URLQueryItem>) { self.items = items.filter { $0.value != nil } }
+    /// Creates parameters with `items`, whose values are of several types, in their order.
+    ///
+    /// A dictionary has no order, so its items are sorted by key.
+    public init(_ items: some Sequence<(key: String, value: any QueryValue)>) {
+        for (key, value) in items is [String: any QueryValue] ? items.sorted(by: { $0.key < $1.key }) : Array(items) { append(key, value) }
+    }
+
+    /// Creates parameters with `items`, in their order. An item without a value is sent as its name alone.
+    public init(_ items: some Sequence<URLQueryItem>) { self.items = Array(items) }
 
     /// The position of the first item.
     public var startIndex: Int { items.startIndex }
     /// The position after the last item.
     public var endIndex: Int { items.endIndex }
-    /// The item at `position`. Its value is never `nil`.
+    /// The item at `position`.
     public subscript(position: Int) -> URLQueryItem { items[position] }
 
-    /// What stands behind `key`: a `String`, an array of them if the key occurs more than once, or `nil`.
+    /// The value of `key`: a `String`, an array of them if the key occurs more than once, or `nil`.
     ///
-    /// Setting it replaces all that stood there, in the place of the first. Setting `nil` removes the key.
+    /// Setting it replaces all values of the key, in the place of the first. Setting `nil` removes the key.
     public subscript(key: String) -> (any QueryValue)? {
         get {
             let values = items.filter { $0.name == key }.compactMap(\.value)
@@ -50,7 +56,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
         }
     }
 
-    /// Adds `key` with `value` at the end. What already stands behind `key` stays.
+    /// Adds `key` with `value` at the end. Other values of `key` stay.
     public mutating func append(_ key: String, _ value: (any QueryValue)?) { items += Self.items(key, value) }
 
     /// Returns the parameters of `lhs`, then those of `rhs`. A key that both have occurs twice.
@@ -71,7 +77,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     var formEncoded: String { encoded(\.formEncoded) }
 
     private func encoded(_ encode: (String) -> String) -> String {
-        items.map { "\(encode($0.name))=\(encode($0.value ?? ""))" }.joined(separator: "&")
+        items.map { item in item.value.map { "\(encode(item.name))=\(encode($0))" } ?? encode(item.name) }.joined(separator: "&")
     }
 }
 

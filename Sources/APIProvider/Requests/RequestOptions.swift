@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Values of one request that middlewares read.
 ///
@@ -7,7 +7,7 @@ import Foundation
 /// ```swift
 /// private enum PriorityKey: RequestOptionKey { static let defaultValue = 0 }
 ///
-/// extension RequestOptions {
+/// extension RequestOptions {  // in a target that is isolated to the main actor: nonisolated extension
 ///     var priority: Int {
 ///         get { self[PriorityKey.self] }
 ///         set { self[PriorityKey.self] = newValue }
@@ -26,7 +26,7 @@ public struct RequestOptions: Sendable {
 
     /// The value for `key`, or the key's default.
     public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {
-        get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
+        get { values[ObjectIdentifier(key)].flatMap { $0 as? Key.Value } ?? Key.defaultValue }
         set { values[ObjectIdentifier(key)] = newValue }
     }
 }
@@ -61,7 +61,7 @@ extension RequestOptions {
 
 extension RequestOptions {
     /// The provider's base URL.
-    var baseURL: URL? {
+    package var baseURL: URL? {
         get { self[BaseURLKey.self] }
         set { self[BaseURLKey.self] = newValue }
     }

@@ -38,7 +38,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     private init(percentEncoded: String, problem: String?) {
         self.percentEncoded = percentEncoded
         let dots = percentEncoded.split(separator: "/").first { $0 == "." || $0 == ".." }
-        self.problem = problem ?? dots.map { "its path segment \"\($0)\" would lead to another resource" }
+        self.problem = problem ?? dots.map { "its path has the segment \"\($0)\"; write the path that is meant" }
     }
 
     /// A whole URL, with `path` appended to its path: one that a `Link` header has given, or one of another host.
@@ -46,7 +46,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// The URL's own escapes and query stay as they are.
     public static func url(_ url: URL, _ path: RequestPath = "") -> RequestPath {
         var path = path
-        path.url = path.url ?? url
+        if path.url != nil { path.problem = "its path has a URL within a URL" }
+        path.url = url
         return path
     }
 
@@ -72,6 +73,24 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         public mutating func appendInterpolation(_ segment: some CustomStringConvertible) {
             append(encoded(segment.description))
         }
+
+        /// Appends a date that stays within its segment, as `2026-11-21T09:30:00Z` (ISO 8601, to the second).
+        public mutating func appendInterpolation(_ date: Date) { append(encoded(date.formatted(.iso8601))) }
+
+        /// Appends a raw value that stays within its segment.
+        public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value) where Value.RawValue: CustomStringConvertible {
+            append(encoded(value.rawValue.description))
+        }
+
+        /// Appends text that stays within its segment.
+        public mutating func appendInterpolation<Value: RawRepresentable & CustomStringConvertible>(_ value: Value)
+        where Value.RawValue: CustomStringConvertible {
+            append(encoded(value.description))
+        }
+
+        /// Not available: unwrap the value.
+        @available(*, unavailable, message: "unwrap the value: a path has no place for nil")
+        public mutating func appendInterpolation<Value>(_ value: Value?) {}
 
         /// Appends text that stays within its segment, and that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///

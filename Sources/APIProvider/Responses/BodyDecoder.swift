@@ -3,10 +3,14 @@ public import Foundation
 /// Decodes the bodies of responses: `JSONDecoder`, `PropertyListDecoder`, or a decoder of another format.
 ///
 /// ```swift
-/// extension YAMLDecoder: @retroactive BodyDecoder {
-///     public var mediaType: String? { "application/yaml" }
+/// struct LinesDecoder: BodyDecoder {
+///     var mediaType: String? { "application/x-ndjson" }
+///     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+///         let lines = data.split(separator: UInt8(ascii: "\n")).joined(separator: Data(",".utf8))
+///         return try JSONDecoder().decode(type, from: Data("[".utf8) + lines + Data("]".utf8))
+///     }
 /// }
-/// let provider = DefaultAPIProvider(baseURL: api, decoder: YAMLDecoder())
+/// let provider = DefaultAPIProvider(baseURL: api, decoder: LinesDecoder())
 /// ```
 public protocol BodyDecoder: Sendable {
     /// The media type that requests ask for in `Accept`, unless they set that header. `nil` sets none.

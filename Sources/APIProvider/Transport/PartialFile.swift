@@ -24,7 +24,8 @@ package final class PartialFile: Sendable {
         if FileManager.default.fileExists(atPath: destination.path, isDirectory: &isFolder), isFolder.boolValue {
             throw CocoaError.writing(destination, EISDIR)
         }
-        guard FileManager.default.fileExists(atPath: destination.deletingLastPathComponent().path) else {
+        let folder = destination.deletingLastPathComponent().path
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw CocoaError.writing(destination, ENOENT)
         }
     }
