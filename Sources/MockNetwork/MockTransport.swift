@@ -16,7 +16,7 @@ public import Foundation
 /// ```
 ///
 /// Redirects, chunks and errors come as they do by `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread,
-/// before `subscribe` returns; so does virtual time see it. One with a delay comes on a background queue.
+/// before `subscribe` returns. One with a delay comes on a background queue.
 public struct MockTransport: Transport {
     /// The class of the scope, by which its end shows.
     private let mock: MockURLProtocol.Type

@@ -65,7 +65,7 @@ func timeouts() {
 }
 
 func responses(_ folder: URL) {
-    _ = Endpoint<Plain>(.get, "/x")  // error: no exact matches in call to initializer
+    _ = Endpoint<Plain>(.get, "/x")  // error: make the type of the response Decodable
     _ = Endpoint<Model>(.get, "/x")  // error: type 'Model' does not conform to the 'Sendable' protocol
     _ = Endpoint(.get, "/x")  // error: ambiguous use of 'init(
     _ = Endpoint(.get, "/x", downloadingTo: folder)

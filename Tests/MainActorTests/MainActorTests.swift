@@ -25,6 +25,15 @@ struct RenameRequest: APIRequest {
     var endpoint: Endpoint<[User]> { Endpoint(.post, .url(gitHub), body: .json(user)) }
 }
 
+nonisolated private enum PriorityKey: RequestOptionKey { static let defaultValue = 0 }
+
+nonisolated extension RequestOptions {
+    var priority: Int {
+        get { self[PriorityKey.self] }
+        set { self[PriorityKey.self] = newValue }
+    }
+}
+
 nonisolated private let gitHub = example.appendingPathComponent("v3")
 
 final class Screen {
@@ -57,6 +66,11 @@ struct MainActorTests {
     func request() async throws {
         #expect(try await provider.request(UserRequest(login: "octocat")).value == User(login: "octocat"))
         #expect(try await provider.request(RenameRequest(user: User(login: "hubot"))).value == [User(login: "hubot")])
+    }
+
+    @Test("An endpoint has options of one's own")
+    func options() {
+        #expect(UserRequest(login: "octocat").endpoint.option(\.priority, 1).options.priority == 1)
     }
 
     @Test("A screen keeps what it gets, without a word about threads")

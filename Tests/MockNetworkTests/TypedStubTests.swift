@@ -23,6 +23,7 @@ extension APIRequest where Self == Endpoint<Item> {
 @Suite("Stubs of typed requests", .mockNetwork)
 struct TypedStubTests {
     private let one = Item(id: 1, name: "one")
+    private let api = example
 
     private func provider(_ base: String = "https://api.example.com", encoder: JSONEncoder = JSONEncoder()) -> DefaultAPIProvider {
         DefaultAPIProvider(baseURL: URL(string: base), transport: MockTransport(), encoder: encoder)
@@ -165,7 +166,7 @@ struct TypedStubTests {
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
             let other = Endpoint<Empty>(.get, "/bot\(secret: "10:an0ther")/getMe")
-            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
             await #expect(throws: APIError.self) { try await provider.request(other).value }
             _ = try await provider.request(other).value
         }

@@ -23,7 +23,7 @@ public struct DefaultHeadersMiddleware: Middleware {
         self.headers = headers
     }
 
-    /// Hands on `request` with the headers that it has not.
+    /// Hands on `request` with the headers that it lacks.
     public func intercept(
         _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
     ) -> Single<APIResponse> {

@@ -36,5 +36,4 @@ public struct RetryPolicy: Sendable {
     public static let `default` = RetryPolicy()
     /// One attempt.
     public static let never = RetryPolicy(maxAttempts: 1)
-
 }

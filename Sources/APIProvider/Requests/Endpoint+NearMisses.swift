@@ -35,6 +35,13 @@ extension Endpoint where Response == Void {
 }
 
 extension Endpoint {
+    /// Not available: nobody knows how to read the response.
+    @available(*, unavailable, message: "make the type of the response Decodable, or say how to read it with decode:")
+    public init(
+        _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
+        timeoutInterval: TimeInterval? = nil
+    ) { preconditionFailure("unavailable") }
+
     /// Not available: write what kind of body it is.
     @available(*, unavailable, message: "write what kind of body it is: .json(value), .form([…]) or .data(data, contentType: …)")
     public init<Body: Encodable>(

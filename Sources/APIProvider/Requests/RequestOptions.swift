@@ -7,7 +7,7 @@ package import Foundation
 /// ```swift
 /// private enum PriorityKey: RequestOptionKey { static let defaultValue = 0 }
 ///
-/// extension RequestOptions {  // in a target that is isolated to the main actor: nonisolated extension
+/// extension RequestOptions {
 ///     var priority: Int {
 ///         get { self[PriorityKey.self] }
 ///         set { self[PriorityKey.self] = newValue }
@@ -17,7 +17,8 @@ package import Foundation
 /// Endpoint<[Item]>(.get, "/items").option(\.priority, 1)
 /// ```
 ///
-/// An option that no middleware reads does nothing.
+/// An option that no middleware reads does nothing. In a target that is isolated to the main actor, write `nonisolated private enum` and
+/// `nonisolated extension`.
 public struct RequestOptions: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 

@@ -36,7 +36,7 @@ struct Recording {
         guard !data.isEmpty else { throw MockFailure("\(name): the file is empty.") }
         do {
             let decoder = JSONDecoder()
-            decoder.userInfo[.folder] = file.deletingLastPathComponent()
+            if let key = CodingUserInfoKey.folder { decoder.userInfo[key] = file.deletingLastPathComponent() }
             let entries = try decoder.decodeAny(File.self, from: data).log.entries
             exchanges = entries.enumerated().compactMap { index, entry in
                 var exchange = entry.exchange
@@ -110,7 +110,7 @@ private struct Entry: Decodable {
 
 extension CodingUserInfoKey {
     /// Where the recording is.
-    fileprivate static let folder = CodingUserInfoKey(rawValue: "folder")!  // Any string is a raw value.
+    fileprivate static let folder = CodingUserInfoKey(rawValue: "folder")
 }
 
 private struct Field: Decodable {
@@ -128,7 +128,9 @@ private struct Content: Decodable {
 
     init(from decoder: any Decoder) throws {
         let content = try decoder.container(keyedBy: Key.self)
-        if let name = try content.decodeIfPresent(String.self, forKey: ._file), let folder = decoder.userInfo[.folder] as? URL {
+        if let name = try content.decodeIfPresent(String.self, forKey: ._file), let key = CodingUserInfoKey.folder,
+            let folder = decoder.userInfo[key] as? URL
+        {
             let file = folder.appendingPathComponent(name).standardized
             let isBeside = file.path.hasPrefix(folder.standardized.path + "/")
             let data = isBeside ? try? Data(contentsOf: file) : nil
