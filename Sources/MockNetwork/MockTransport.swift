@@ -16,13 +16,26 @@ public import Foundation
 /// ```
 ///
 /// Redirects, chunks and errors come as they do by `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread,
-/// before `subscribe` returns. One with a delay comes on a background queue.
+/// before `subscribe` returns. One with a delay comes on the scheduler, and so do timeouts. With a `TestScheduler` they come in virtual time:
+///
+/// ```swift
+/// let scheduler = TestScheduler()
+/// let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport(scheduler: scheduler))
+/// provider.request(UserRequest()).subscribe { log.append($0) }
+/// scheduler.advance(by: .seconds(60))
+/// ```
 public struct MockTransport: Transport {
     /// The class of the scope, by which its end shows.
     private let mock: MockURLProtocol.Type
+    private let scheduler: any Scheduler
 
-    /// A transport that the scope answers which is the current one now.
-    public init() { mock = MockURLProtocol.current }
+    /// Creates a transport that is answered by the scope that is the current one now.
+    ///
+    /// - Parameter scheduler: Where answers with a delay come, and timeouts. By default a background queue.
+    public init(scheduler: (any Scheduler)? = nil) {
+        mock = MockURLProtocol.current
+        self.scheduler = scheduler ?? Reply.scheduler
+    }
 
     /// Answers `request` and follows redirects. Disposing ends a delay.
     ///
@@ -37,15 +50,15 @@ public struct MockTransport: Transport {
     }
 
     private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        .create { [mock] observer in
+        .create { [mock, scheduler] observer in
             let ending = SerialDisposable()
-            let reply = mock.reply(to: request)
+            let reply = mock.reply(to: request).within(request.timeoutInterval)
             let end: @Sendable () -> Void = {
                 if let progress { reply.report(request) { if !ending.isDisposed { progress($0) } } }
-                if let response = reply.response(to: request) { observer(response) }
+                observer(reply.response(to: request))
             }
             if reply.delay > 0 {
-                ending.disposable = Reply.scheduler.schedule(after: reply.interval, end)
+                ending.disposable = scheduler.schedule(after: reply.interval, end)
             } else {
                 end()
             }
@@ -65,10 +78,9 @@ extension MockURLProtocol {
 }
 
 extension Reply {
-    /// The end; `nil` if there is none.
-    fileprivate func response(to request: URLRequest) -> SingleEvent<APIResponse>? {
+    fileprivate func response(to request: URLRequest) -> SingleEvent<APIResponse> {
         switch (end, head) {
-        case (.never, _): return nil
+        case (.never, _): return .failure(APIError.transport(request, underlying: URLError(.timedOut)))
         case (.failed(let error), _): return .failure(APIError.transport(request, underlying: error))
         case (.finished, let head?): return .success(APIResponse(request: request, response: head, data: body))
         case (.finished, nil): return .failure(APIError.transport(request, underlying: URLError(.badServerResponse)))

@@ -118,21 +118,32 @@ extension MockURLProtocol {
         return zip(stubs, uses).filter { $1 == 0 && !$0.isOptional && $0.times > 0 }.map(\.0)
     }
 
-    /// For XCTest: throws a report of every request without an answer and every stub that was never used, but for those that are optional.
+    /// Throws a report of every request without an answer, of every stub that was never used, unless it is optional, and of answers that were
+    /// set up for no request at all. It is for XCTest:
     ///
     /// ```swift
-    /// override func tearDownWithError() throws {
-    ///     defer { MockURLProtocol.reset() }
-    ///     try MockURLProtocol.verify()
+    /// override func tearDown() {
+    ///     XCTAssertNoThrow(try MockURLProtocol.verify())  // XCTest shows this line
+    ///     MockURLProtocol.reset()
     /// }
     /// ```
     public static func verify() throws {
-        let problems = unansweredReports + unusedStubs.map(\.unusedReport)
+        let problems = unansweredReports + unusedStubs.map(\.unusedReport) + [unreachedReport].compactMap { $0 }
         guard problems.isEmpty else { throw MockFailure(problems.joined(separator: "\n\n")) }
     }
 
     /// Why there was no answer, for each of ``unmatchedRequests``.
     package static var unansweredReports: [String] { scope.state.withLock(\.unanswered).map(\.report) }
+
+    /// That answers were set up and no request came; `nil` otherwise.
+    package static var unreachedReport: String? {
+        let (setUp, count) = scope.state.withLock { ($0.setUp, $0.requests.count) }
+        guard let setUp, count == 0 else { return nil }
+        return """
+            \(setUp) was set up, and no request came to the mock. A provider or a session that is not made of it goes to the network:
+            write DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration), within the test.
+            """
+    }
 
     /// Whether `error` says what one of ``unansweredReports`` says, on its way through a session and a provider.
     package static func hasReported(_ error: any Error) -> Bool {

@@ -10,7 +10,7 @@ public import Foundation
 /// Answers the requests of a `URLSession` from memory and from fixtures, and never from the network.
 ///
 /// ```swift
-/// MockURLProtocol.responseWithDTO(type: .search)
+/// MockURLProtocol.responseWithDTO(type: Fixture.search)
 /// MockURLProtocol.responseWithStatusCode(code: 200)
 /// let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
 /// ```
@@ -72,12 +72,14 @@ public class MockURLProtocol: URLProtocol {
         guard let scope = Self.scopeOfSession else {
             return play(Reply(.failed(MockFailure(endedScopeOf: RecordedRequest(request)))))
         }
+        let timeout = request.timeoutInterval
         switch scope.receive(wholeRequest) {
-        case .reply(let reply) where reply.delay <= 0: play(reply)
-        case .reply(let reply): LoadingThread(of: self).play(reply)
+        case .reply(let reply):
+            let reply = reply.within(timeout)
+            if reply.delay > 0 { LoadingThread(of: self).play(reply) } else { play(reply) }
         case .handler(let handler):
             let thread = LoadingThread(of: self)
-            DispatchQueue.global().async { thread.play(handler()) }
+            DispatchQueue.global().async { thread.play(handler().within(timeout)) }
         }
     }
 

@@ -47,6 +47,16 @@ extension Reply {
     /// Where delays end.
     static let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 
+    /// The reply as a request gets it that waits so many seconds for data.
+    func within(_ timeout: TimeInterval) -> Reply {
+        var isNever = false
+        if case .never = end { isNever = true }
+        guard isNever || delay > timeout, timeout > 0 else { return self }
+        var reply = Reply(.failed(URLError(.timedOut)))
+        reply.delay = timeout
+        return reply
+    }
+
     /// The delay, for a scheduler. What is no sensible time is a year.
     var interval: DispatchTimeInterval {
         let year: TimeInterval = 365 * 86400

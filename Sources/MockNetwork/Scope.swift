@@ -17,6 +17,12 @@ final class Scope: Sendable {
         var uses: [Int] = []
         var requests: [RecordedRequest] = []
         var unanswered: [(request: RecordedRequest, report: String)] = []
+
+        /// The answer for everything that is there, in words.
+        var setUp: String? {
+            requestHandler != nil
+                ? "A requestHandler" : responseType != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
+        }
     }
 
     let name: String
@@ -35,6 +41,7 @@ final class Scope: Sendable {
     @TaskLocal static var current: Scope?
 
     func add(_ stub: Stub) -> Stub {
+        let stub = stub.added(to: self)
         state.withLock {
             $0.stubs.append(stub)
             $0.uses.append(0)

@@ -2,6 +2,12 @@ import APIProvider
 import Foundation
 
 /// An answer for the requests that it matches, as `stub` has registered it.
+///
+/// ```swift
+/// let stub = MockURLProtocol.stub(.post, "/orders", respond: .status(201))
+/// // …
+/// #expect(try stub.requests.first?.json(Order.self) == order)
+/// ```
 public struct Stub: Sendable {
     /// Where in the source a stub is.
     package struct Place: Sendable {
@@ -14,8 +20,9 @@ public struct Stub: Sendable {
         var text: String { line == 0 ? fileID : "\(fileID):\(line)" }
     }
 
-    /// What is asked for and answered; how often it was, its scope knows.
-    private final class Definition: Sendable {
+    /// What is asked for and answered. Its scope knows how often it was.
+    private final class Definition: @unchecked Sendable {  // `scope` is set once, before anybody else has the stub.
+        weak var scope: Scope?
         let line: String
         let matchers: [Matcher]
         let times: Int
@@ -58,6 +65,17 @@ public struct Stub: Sendable {
     ) {
         definition = Definition(
             line: line, matchers: matchers, times: times, isOptional: isOptional, place: place, response: response, problem: problem)
+    }
+
+    /// The stub as one of `scope`.
+    func added(to scope: Scope) -> Stub {
+        definition.scope = scope
+        return self
+    }
+
+    /// The requests that this stub has answered, in order. None once its scope has ended.
+    public var requests: [RecordedRequest] {
+        definition.scope?.state.withLock(\.requests).filter { $0.stub?.isSame(as: self) == true } ?? []
     }
 
     func matches(_ request: Incoming) -> Bool {

@@ -132,7 +132,7 @@ extension StubResponse {
         StubResponse(.handler(respond))
     }
 
-    /// No answer ever comes: the request ends when it is cancelled.
+    /// No answer ever comes. The request ends when it is cancelled, or when its `timeoutInterval` has passed: 60 seconds if it sets none.
     public static var never: StubResponse { StubResponse(.never) }
 }
 
@@ -156,7 +156,8 @@ extension StubResponse {
 extension StubResponse {
     /// The same, so much later. Of a sequence, each answer is.
     ///
-    /// Other requests do not wait, and a request that is cancelled meanwhile ends at once.
+    /// Other requests do not wait, and a request that is cancelled meanwhile ends at once. A delay that is longer than the request's
+    /// `timeoutInterval` ends in `URLError.timedOut`.
     public func delayed(by seconds: TimeInterval) -> StubResponse {
         changing { $0.delay += seconds }
     }

@@ -5,14 +5,19 @@ public import Testing
 ///
 /// ```swift
 /// @Test(.mockNetwork) func search() async throws {
-///     MockURLProtocol.responseWithDTO(type: .search)
+///     MockURLProtocol.responseWithDTO(type: Fixture.search)
 ///     let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
 ///     #expect(try await provider.request(SearchRequest(keyword: "swift")).value.items.count == 8)
 /// }
 /// ```
 ///
-/// At the end of the test each request that found no answer is an issue, even when the app swallowed the error; and so is, at its own line,
-/// each stub that was never used, unless it is optional. A scope within the test, by `withScope`, reports nothing.
+/// At the end of the test each of these is an issue:
+///
+/// - a request that found no answer, even when the app swallowed the error;
+/// - a stub that was never used, at its own line, unless it is optional;
+/// - a fixture, a response type or a handler that was set up when no request came: as a rule a provider that was not made of the mock.
+///
+/// A scope within the test, by `withScope`, reports nothing.
 public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     /// On a suite, it is for each of its tests, also in suites within it.
     public var isRecursive: Bool { true }
@@ -30,6 +35,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             for stub in MockURLProtocol.unusedStubs {
                 Issue.record("\(stub.unusedReport)", sourceLocation: SourceLocation(stub.place))
             }
+            if let report = MockURLProtocol.unreachedReport { Issue.record("\(report)", sourceLocation: test.sourceLocation) }
             // What is told already is not told again as an error that was caught.
             if case .failure(let error) = result, !MockURLProtocol.hasReported(error) { throw error }
         }

@@ -241,6 +241,36 @@ struct StubResponseTests {
         #expect(log.entries == [5, 10])
     }
 
+    @Test("What comes too late for the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.6, 3600])
+    func timeouts(delay: TimeInterval?) {
+        let scheduler = TestScheduler()
+        MockURLProtocol.stub("/a", respond: delay.map { .status(200).delayed(by: $0) } ?? .never)
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
+        let events = Log<String>()
+        let subscription = provider.request(Endpoint<Empty>(.get, "/a", timeoutInterval: 1.5)).subscribe(
+            onSuccess: { _ in events.append("value") }, onFailure: { events.append("\(($0 as? APIError)?.urlError?.code == .timedOut)") })
+        scheduler.advance(by: .milliseconds(1_399))
+        #expect(events.entries.isEmpty)
+        scheduler.advance(by: .milliseconds(1))
+        #expect(events.entries == (delay == 1.4 ? ["value"] : []))
+        scheduler.advance(by: .milliseconds(100))
+        #expect(events.entries == (delay == 1.4 ? ["value"] : ["true"]))
+        subscription.dispose()
+    }
+
+    @Test("A plain session gets the timeout too", arguments: [StubResponse.never, .status(200).delayed(by: 3600)])
+    func plainTimeout(response: StubResponse) async throws {
+        MockURLProtocol.stub("/a", respond: response)
+        let session = URLSession(configuration: MockURLProtocol.configuration)
+        defer { session.finishTasksAndInvalidate() }
+        var request = URLRequest(url: example.appendingPathComponent("a"))
+        request.timeoutInterval = 0.05
+        let error: (any Error)? = await withCheckedContinuation { continuation in
+            session.dataTask(with: request) { _, _, error in continuation.resume(returning: error) }.resume()
+        }
+        #expect((error as? URLError)?.code == .timedOut)
+    }
+
     @Test("HEAD, 204 and 304 come without their body", arguments: Way.allCases)
     func noBody(way: Way) async throws {
         for (method, code) in [(.head, 200), (.get, 204), (.get, 304)] as [(HTTPMethod, Int)] {

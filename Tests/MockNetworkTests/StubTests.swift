@@ -1,4 +1,5 @@
 import APIProvider
+import Fixtures
 import Foundation
 import MiniRx
 import MockNetwork
@@ -76,6 +77,37 @@ struct StubTests {
         ])
     func differs(pattern: String, url: String) async throws {
         #expect(try await !isAnswered(url, by: pattern))
+    }
+
+    @Test("A stub knows the requests that it has answered, and keeps no scope alive")
+    func requestsOfStub() async throws {
+        let first = MockURLProtocol.stub(.get, "/a", respond: .status(200))
+        let second = MockURLProtocol.stub(.get, "/b", respond: .status(200))
+        for query in [1, 2] { _ = try await provider.request(Endpoint<String>(.get, "/b", query: ["n": query])).value }
+        #expect(first.requests.isEmpty)
+        #expect(second.requests.map { $0.url.query } == ["n=1", "n=2"])
+        _ = try await provider.request(Endpoint<String>(.get, "/a")).value
+        #expect(first.requests.count == 1)
+        let ended = MockURLProtocol.withScope { MockURLProtocol.stub("/c", respond: .status(200)) }
+        #expect(ended.requests.isEmpty)
+    }
+
+    @Test("verify tells of an answer that was set up for no request, and of none otherwise")
+    func unreached() async throws {
+        try MockURLProtocol.withScope { try MockURLProtocol.verify() }
+        for (setUp, name) in [
+            ({ MockURLProtocol.responseWithDTO(type: MockURLProtocol.MockDTOType.search) }, #"The fixture "GithubAPI_Response_Search""#),
+            ({ MockURLProtocol.responseWithStatusCode(code: 200) }, "A responseType"),
+            ({ MockURLProtocol.requestHandler = { _ in throw TestError() } }, "A requestHandler"),
+        ] as [(() -> Void, String)] {
+            try await MockURLProtocol.withScope {
+                setUp()
+                let error = #expect(throws: (any Error).self) { try MockURLProtocol.verify() }
+                #expect(error?.localizedDescription.hasPrefix("\(name) was set up, and no request came to the mock.") == true)
+                _ = try? await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(Endpoint<Data>(.get, "")).value
+                try MockURLProtocol.verify()
+            }
+        }
     }
 
     @Test(

@@ -56,6 +56,14 @@ struct Everything {
         }
     }
 
+    @Test func notReached() async {  // 1: The fixture "none" was set up
+        struct None: MockDTO {
+            var fileName: String { "none" }
+            static var bundle: Bundle { .main }
+        }
+        MockURLProtocol.responseWithDTO(type: None())
+    }
+
     @Test func thrown() async throws {  // 1: GET https://api.example.com/thrown
         _ = try await provider(MockTransport()).request(Endpoint<Data>(.get, "/thrown")).value
     }
