@@ -73,11 +73,10 @@ struct SchedulerTests {
 
     @Test("What follows a hop runs on the thread hopped to, 10,000 times")
     func afterHop() {
-        let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "hop")
-        queue.setSpecific(key: key, value: true)
+        let mark = QueueMark(on: queue)
         let scheduler = SerialDispatchQueueScheduler(queue: queue)
-        @Sendable func here() -> Bool { DispatchQueue.getSpecific(key: key) ?? false }
+        @Sendable func here() -> Bool { mark.isCurrent }
         let body = Single<Bool>.create { observer in
             observer(.success(here()))
             return Disposables.create()
@@ -136,11 +135,10 @@ struct SchedulerTests {
 
     @Test("A concurrent scheduler runs on its queue")
     func concurrent() async throws {
-        let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "mine", attributes: .concurrent)
-        queue.setSpecific(key: key, value: true)
+        let mark = QueueMark(on: queue)
         let scheduler = ConcurrentDispatchQueueScheduler(queue: queue)
-        let isOnQueue = try await Single.just(0).observe(on: scheduler).map { _ in DispatchQueue.getSpecific(key: key) ?? false }.value
+        let isOnQueue = try await Single.just(0).observe(on: scheduler).map { _ in mark.isCurrent }.value
         #expect(isOnQueue)
     }
 

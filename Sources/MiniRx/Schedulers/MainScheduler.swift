@@ -31,11 +31,7 @@ public final class MainScheduler: Scheduler {
     }
 
     /// Asks the queue and not the thread: on Linux a program that has called `dispatchMain()` runs its main queue on another thread.
-    static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
+    static var isOnMainQueue: Bool { mainQueue.isCurrent }
 
-    private static let mainQueueKey: DispatchSpecificKey<Void> = {
-        let key = DispatchSpecificKey<Void>()
-        DispatchQueue.main.setSpecific(key: key, value: ())
-        return key
-    }()
+    private static let mainQueue = QueueMark(on: .main)
 }

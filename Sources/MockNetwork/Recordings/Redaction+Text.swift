@@ -80,7 +80,7 @@ extension Redaction {
         guard isNeeded, let slashes = address.range(of: "//") else { return String(address) }
         let authority = address[slashes.upperBound...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@"), at > authority.startIndex else { return String(address) }
-        return address[..<slashes.upperBound] + Self.placeholder + address[at...]
+        return "\(address[..<slashes.upperBound])\(Self.placeholder)\(address[at...])"
     }
 }
 
