@@ -31,8 +31,9 @@ extension URLError {
         case .secureConnectionFailed: "no secure connection could be made; does \(host):\(port) speak TLS?"
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid:
             "the certificate of \(host) has expired, or is not valid yet; is the clock right?"
-        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
-            "the certificate of \(host) is not trusted, or is for another name"
+        case .serverCertificateUntrusted: "the certificate of \(host) is not trusted, or is for another name"
+        case .serverCertificateHasUnknownRoot:
+            "no authority that this system knows has signed the certificate of \(host); on Linux, is ca-certificates installed?"
         case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
         case .httpTooManyRedirects: "it was redirected more than \(APIResponse.maximumRedirects) times"
         case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"

@@ -5,7 +5,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-// Every workaround for a defect of Foundation on Linux, and nothing else.
+// Workarounds for defects of Foundation on Linux, and nothing else. LibcurlWords.swift has one more.
 
 extension URLSessionConfiguration {
     /// A copy that a session can be made of.
@@ -125,15 +125,7 @@ extension Error {
     /// The error as it is on Apple's systems.
     var withAppleCode: any Error {
         #if canImport(FoundationNetworking)
-        // What libcurl says in words comes as "unknown", or with a code that means something else.
-        guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
-        let text = error.localizedDescription
-        guard let code = URLError.codesByWords.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
-        var userInfo = error.userInfo
-        if code == .dataLengthExceedsMaximum {
-            userInfo[NSLocalizedDescriptionKey] = "the head of the response is larger than the system takes"
-        }
-        return URLError(code, userInfo: userInfo)
+        return (self as? URLError)?.withCodeOfLibcurl ?? self
         #else
         return self
         #endif
@@ -159,24 +151,6 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {  // It 
     private let queue = DispatchQueue(label: "APIProvider.session")
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
-}
-
-extension URLError {
-    /// Words of libcurl; the first that are found count.
-    fileprivate static let codesByWords: [(code: Code, words: [String])] = [
-        (.networkConnectionLost, ["Empty reply", "transfer closed", "reset by peer", "unexpected eof", "Recv failure", "Send failure"]),
-        (.cannotParseResponse, ["HTTP/0.9", "Unsupported HTTP", "Unsupported response", "Content-Length", "chunk"]),
-        (.cannotParseResponse, ["writing header", "Header without", "byte in header"]),
-        (.dataLengthExceedsMaximum, ["response headers", "Out of memory", "larger than allowed"]),
-        (.cannotDecodeRawData, ["content unencoding"]),
-        (.cannotDecodeContentData, ["content encoding", "Transfer-Encoding"]),
-        (.serverCertificateHasBadDate, ["has expired"]),
-        (.serverCertificateNotYetValid, ["not yet valid"]),
-        (.serverCertificateUntrusted, ["certificate"]),
-        (.secureConnectionFailed, ["SSL", "TLS"]),
-        (.notConnectedToInternet, ["Network is unreachable"]),
-        (.cannotConnectToHost, ["Failed to connect"]),
-    ]
 }
 
 extension HTTPCookie {

@@ -1,0 +1,44 @@
+#if canImport(FoundationNetworking)
+import Foundation
+import FoundationNetworking
+
+extension URLError {
+    /// The error with the code that it has on Apple's systems: what libcurl says in words alone comes as "unknown", or with a code that means
+    /// something else.
+    var withCodeOfLibcurl: URLError {
+        guard [.unknown, .unsupportedURL, .badServerResponse].contains(code) else { return self }
+        let text = localizedDescription
+        guard let code = Self.codesByWords.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
+        var userInfo = userInfo
+        if code == .dataLengthExceedsMaximum {
+            userInfo[NSLocalizedDescriptionKey] = "the head of the request or of the response is larger than the system takes"
+        }
+        return URLError(code, userInfo: userInfo)
+    }
+
+    /// Words of libcurl 7.76 to 8.23; most of them have changed at least once. The first that are found count.
+    private static let codesByWords: [(code: Code, words: [String])] = [
+        // Sentences with the name of a host, which may itself have any of the words below.
+        (.notConnectedToInternet, ["Network is unreachable"]),
+        (.cannotConnectToHost, ["Failed to connect", "connect to server"]),
+        (.serverCertificateUntrusted, ["certificate subject name"]),
+        (.secureConnectionFailed, ["TLS connect error", "SSL_connect: SSL_ERROR_SYSCALL"]),
+
+        (.dataLengthExceedsMaximum, ["response headers", "Out of memory", "larger than allowed", "request too large"]),
+        (.serverCertificateHasUnknownRoot, ["trust anchors", "verify locations", "certificate file", "certificate path", "SSL CA cert"]),
+        (.networkConnectionLost, ["Empty reply", "transfer closed", "end of response with", "partial file", "reset by peer", "the peer"]),
+        (.networkConnectionLost, ["unexpected eof", "closed abruptly", "SSL_ERROR_SYSCALL", "Connection died", "Recv failure"]),
+        (.networkConnectionLost, ["Send failure", "HTTP/2 stream", "HTTP2", "nghttp2", "framing layer"]),
+        (.cannotDecodeRawData, ["content unencoding"]),
+        (.cannotDecodeContentData, ["content encoding", "Transfer-Encoding", "Reject response"]),
+        (.cannotParseResponse, ["HTTP/0.9", "Unsupported HTTP", "Unsupported response", "status line", "101 response", "server reply"]),
+        (.cannotParseResponse, ["Content-Length", "chunk", "Multiple Location", "Version mismatch"]),
+        // A line of the head that Foundation cannot read: libcurl calls that an output which failed.
+        (.cannotParseResponse, ["writing header", "writing output", "Header without", "in header", "Invalid response header"]),
+        (.serverCertificateHasBadDate, ["has expired"]),
+        (.serverCertificateNotYetValid, ["not yet valid"]),
+        (.serverCertificateUntrusted, ["certificate"]),
+        (.secureConnectionFailed, ["SSL", "TLS"]),
+    ]
+}
+#endif
