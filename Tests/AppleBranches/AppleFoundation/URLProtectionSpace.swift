@@ -1,0 +1,3 @@
+// On Linux these are marked as unavailable.
+package let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
+package let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
