@@ -1,3 +1,4 @@
+import APIProvider
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -51,6 +52,18 @@ extension MockURLProtocol {
         return ![.running, .suspended].contains(task?.state)
         #else
         return true
+        #endif
+    }
+}
+
+extension Error {
+    /// The error as a protocol class reports it.
+    var reported: any Error {
+        #if canImport(FoundationNetworking)
+        // A session hands on this very error.
+        return self
+        #else
+        return carried
         #endif
     }
 }

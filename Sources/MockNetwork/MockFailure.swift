@@ -8,7 +8,7 @@ struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
 
     var errorDescription: String? { description }
 
-    /// Written out, so that it survives where a URL loading system copies the error.
+    /// Foundation on Linux looks for the description here alone.
     var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 
     static var errorDomain: String { "MockNetwork" }

@@ -41,7 +41,7 @@ extension MockURLProtocol {
         set { set(\.requestHandler, newValue) }
     }
 
-    /// From now on every request fails with `error`, of which a `URLSession` may make what ``StubResponse/failure(_:)`` says.
+    /// From now on every request fails with `error`. See ``StubResponse/failure(_:)``.
     public static func responseWithFailure(_ error: any Error = MockError.none) {
         responseType = .error(error)
     }

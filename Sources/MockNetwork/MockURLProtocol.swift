@@ -18,6 +18,8 @@ public import Foundation
 /// A request gets the answer of the newest stub that matches it and is not used up, else of ``requestHandler``, else ``responseType`` with
 /// ``dto``, else an error that says what to do. Inside of `withScope` and of a test with the trait `.mockNetwork`, all of this is that scope's
 /// own, so that tests may run in parallel. It works with any code that uses `URLSession`.
+///
+/// watchOS takes no protocol classes of an app: use ``MockTransport`` there.
 public class MockURLProtocol: URLProtocol {
     /// A session may call `startLoading` again and `stopLoading` at any moment, and nothing may be told to its client after the end.
     fileprivate enum Phase {
@@ -102,7 +104,7 @@ public class MockURLProtocol: URLProtocol {
         for chunk in reply.chunks(isWhole: reply.chunkCount > 1 && !takesChunks) { client?.urlProtocol(self, didLoad: chunk) }
         switch reply.end {
         case .finished: client?.urlProtocolDidFinishLoading(self)
-        case .failed(let error): client?.urlProtocol(self, didFailWithError: error)
+        case .failed(let error): client?.urlProtocol(self, didFailWithError: error.reported)
         case .never: break
         }
     }

@@ -113,7 +113,8 @@ extension StubResponse {
 
     /// No response, but this error: `.failure(URLError(.notConnectedToInternet))`.
     ///
-    /// A `URLSession` of Apple's may hand on a copy of an error of one's own: an `NSError` with its domain and code.
+    /// `DefaultAPIProvider` tells it as it is. Other code that uses a `URLSession` gets an `NSError` on Apple's systems, with the domain, the
+    /// code and the description of an error of your own.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(.failure(error)) }
 
     /// A redirect: `status` with the header Location.

@@ -190,10 +190,4 @@ struct BodyTests {
 }
 
 /// What the platform says of a file that is not there.
-private let noSuchFile: String = {
-    #if canImport(FoundationNetworking)
-    "No such file or directory"
-    #else
-    CocoaError(.fileReadNoSuchFile).localizedDescription
-    #endif
-}()
+private let noSuchFile = "No such file or directory"

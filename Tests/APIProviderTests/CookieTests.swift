@@ -65,6 +65,13 @@ struct CookieTests {
         #expect(try await cookies(sentTo: "/redirect", with: ["cookie": "own=3"], by: provider) == "own=3")
     }
 
+    @Test("The cookie of a response is stored, also when the request had a Cookie header")
+    func storedAfterExplicit() async throws {
+        let provider = DefaultAPIProvider(configuration: configuration)
+        #expect(try await cookies(sentTo: "/login", with: ["Cookie": "own=3"], by: provider) == "own=3")
+        #expect(try await cookies(by: provider) == "stored=1")
+    }
+
     @Test("A Cookie header of the configuration is sent as given")
     func additionalHeader() async throws {
         configuration.httpAdditionalHeaders = ["Cookie": "app=4"]

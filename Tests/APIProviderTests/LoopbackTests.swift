@@ -219,12 +219,18 @@ struct LoopbackTests {
         #expect(elapsed >= .seconds(seconds))
     }
 
-    @Test("A configuration's strange timeouts harm nothing", arguments: [TimeInterval.nan, -1e300, .infinity])
+    @Test("Strange timeouts of a configuration and of a request harm nothing", arguments: [TimeInterval.nan, -1e300, .infinity])
     func timeouts(seconds: TimeInterval) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = seconds
+        configuration.timeoutIntervalForResource = seconds
         #expect(try await DefaultAPIProvider(configuration: configuration).request(Endpoint<String>(.get, .url(server.url))).value == "ok")
+
+        var strange = URLRequest(url: server.url)
+        strange.timeoutInterval = seconds
+        let response = try await URLSessionTransport(configuration: .ephemeral).send(strange, progress: nil).value
+        #expect(response.data == Data("ok".utf8))
     }
 
     @Test("The headers of a configuration are sent, and a request's own win")

@@ -19,6 +19,8 @@ struct ASCIISet {
     static let unreserved = ASCIISet(alphanumerics + "-._~")
     /// RFC 3986, section 3.3: `pchar`, and the slash between segments.
     static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
+    /// RFC 3986, section 2: all but the brackets of an IPv6 address, and the sign of an escape.
+    static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#" + "%")
     /// RFC 9110, section 5.6.2: `tchar`.
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
     /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.
@@ -41,6 +43,9 @@ extension String {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
+
+    /// The text of a URL, with an escape for each byte that stands in none.
+    package var escapedAsURL: String { percentEncoded(except: .url) }
 
     var formEncoded: String {
         String(percentEncoded(except: .form).map { $0 == " " ? "+" : $0 })

@@ -111,7 +111,11 @@ extension Error {
             return context.codingPath.isEmpty
                 ? context.debugDescription : "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)"
         }
-        if let error = self as? CocoaError { return error.sentence }
+        if let error = self as? CocoaError {
+            // Linux says of a file no more than that "the operation could not be completed", and Apple's systems say it in the user's language.
+            let reason = error.userInfo[NSUnderlyingErrorKey] as? POSIXError
+            return reason.map { String(cString: strerror($0.code.rawValue)) } ?? error.localizedDescription
+        }
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
     }

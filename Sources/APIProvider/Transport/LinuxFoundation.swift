@@ -11,10 +11,12 @@ extension URLSessionConfiguration {
     /// A copy that a session can be made of.
     func ownCopy() -> URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
+        copy.timeoutIntervalForRequest = copy.timeoutIntervalForRequest.notEarly
+        // Seven days is what a configuration has that sets none.
+        copy.timeoutIntervalForResource = timeoutIntervalForResource > 0 ? min(timeoutIntervalForResource, 1_000_000_000) : 604_800
         #if canImport(FoundationNetworking)
         // A cancelled task of a session with a cache ends the process; and the cache never hits.
         copy.urlCache = nil
-        copy.timeoutIntervalForRequest = copy.timeoutIntervalForRequest.notEarly
         #endif
         return copy
     }
@@ -33,9 +35,8 @@ extension URLSessionConfiguration {
     /// `timeoutIntervalForResource`, where the session does not see to it.
     var timeoutOfResource: DispatchTimeInterval? {
         #if canImport(FoundationNetworking)
-        // A session there never ends a response that comes forever; seven days is what a configuration has that sets none.
-        let isSet = timeoutIntervalForResource > 0 && timeoutIntervalForResource < 604_800
-        return isSet ? .milliseconds(Int((timeoutIntervalForResource * 1000).rounded(.up))) : nil
+        // A session there never ends a response that comes forever.
+        return timeoutIntervalForResource < 604_800 ? .milliseconds(Int((timeoutIntervalForResource * 1000).rounded(.up))) : nil
         #else
         return nil
         #endif
@@ -68,18 +69,14 @@ extension URLRequest {
     /// The request as the session takes it.
     func adapted(cookies: HTTPCookieStorage?) -> URLRequest {
         var request = self
-        let hasCookies = value(forHTTPHeaderField: "Cookie") != nil
-        #if canImport(FoundationNetworking)
         // 60 s is what a request has that sets none: then the session's own counts.
         if timeoutInterval != 60 { request.timeoutInterval = timeoutInterval.notEarly }
-        if let url, httpShouldHandleCookies, !hasCookies, let stored = cookies?.cookies(for: url)?.filter({ $0.isMeant(for: url) }),
-            !stored.isEmpty
+        #if canImport(FoundationNetworking)
+        if let url, httpShouldHandleCookies, value(forHTTPHeaderField: "Cookie") == nil,
+            let stored = cookies?.cookies(for: url)?.filter({ $0.isMeant(for: url) }), !stored.isEmpty
         {
             request.setValue(HTTPCookie.requestHeaderFields(with: stored)["Cookie"], forHTTPHeaderField: "Cookie")
         }
-        #else
-        // The documented way to send cookies of one's own.
-        if hasCookies { request.httpShouldHandleCookies = false }
         #endif
         return request
     }
@@ -116,7 +113,7 @@ extension HTTPURLResponse {
         let values = fields.filter { $0.name.caseInsensitiveCompare(name) == .orderedSame }.sorted { $0.name < $1.name }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
         #else
-        return value(forHTTPHeaderField: name)
+        return value(forHTTPHeaderField: name)?.readAsUTF8
         #endif
     }
 }
@@ -143,6 +140,17 @@ extension URLAuthenticationChallenge {
             protectionSpace.authenticationMethod)
         #endif
     }
+
+    /// The answer to a challenge for a password that gives none, so that the 401 is the response. A proxy may get the one that the system has
+    /// stored.
+    var answerWithoutPassword: URLSession.AuthChallengeDisposition {
+        #if canImport(FoundationNetworking)
+        // Any other waits for ever.
+        return .rejectProtectionSpace
+        #else
+        return protectionSpace.isProxy() ? .performDefaultHandling : .useCredential
+        #endif
+    }
 }
 
 #if canImport(FoundationNetworking)
@@ -162,20 +170,28 @@ extension HTTPCookie {
     }
 }
 
-extension TimeInterval {
-    /// Timers are cut to whole seconds and fire a little early; an endless one traps, as do others that are no sensible number.
-    fileprivate var notEarly: TimeInterval { self < 1_000_000 ? Swift.max(rounded(.up), 0) + 1 : 1_000_000 }
-}
 #endif
 
-extension CocoaError {
-    /// What went wrong.
-    var sentence: String {
+extension TimeInterval {
+    /// A timeout that a timer takes and that ends no earlier.
+    fileprivate var notEarly: TimeInterval {
+        // What is endless or no sensible number traps on Linux, and is not documented elsewhere.
+        let seconds = self < 1_000_000 ? Swift.max(self, 0) : 1_000_000
         #if canImport(FoundationNetworking)
-        // Its own sentence is that "the operation could not be completed".
-        if let error = userInfo[NSUnderlyingErrorKey] as? POSIXError { return String(cString: strerror(error.code.rawValue)) }
+        // Timers are cut to whole seconds and fire a little early.
+        return seconds.rounded(.up) + 1
+        #else
+        return seconds
         #endif
-        return localizedDescription
+    }
+}
+
+extension String {
+    /// UTF-8 that was read as Latin-1, as Apple's Foundation reads a header; any other text as it is.
+    package var readAsUTF8: String {
+        let bytes = unicodeScalars.compactMap { UInt8(exactly: $0.value) }
+        guard bytes.contains(where: { $0 > 127 }), bytes.count == unicodeScalars.count else { return self }
+        return String(data: Data(bytes), encoding: .utf8) ?? self
     }
 }
 

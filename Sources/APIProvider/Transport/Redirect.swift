@@ -28,7 +28,7 @@ extension APIResponse {
     /// The request to follow a redirect with (RFC 9110, section 15.4); `nil` when this response is the answer.
     fileprivate func redirectedRequest() -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(statusCode), let from = request.url,
-            let location = value(forHTTPHeaderField: "Location"), let to = URL(string: location, relativeTo: from)?.absoluteURL,
+            let location = value(forHTTPHeaderField: "Location"), let to = URL(location: location, from: from),
             to.host?.isEmpty == false, let scheme = to.scheme?.lowercased(),
             scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
         else { return nil }
@@ -53,6 +53,12 @@ extension APIResponse {
 }
 
 extension URL {
+    /// Where a Location leads. Foundation before iOS 17 makes no URL of text in which something is not escaped that should be.
+    fileprivate init?(location: String, from url: URL) {
+        guard let target = URL(string: location, relativeTo: url) ?? URL(string: location.escapedAsURL, relativeTo: url) else { return nil }
+        self = target.absoluteURL
+    }
+
     /// Scheme, host and port (RFC 6454, section 4).
     var origin: String {
         let scheme = scheme?.lowercased() ?? ""

@@ -48,7 +48,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             return completionHandler(.performDefaultHandling, nil)
         }
         exchange(of: task)?.isChallenged = true
-        completionHandler(.rejectProtectionSpace, nil)
+        completionHandler(challenge.answerWithoutPassword, nil)
     }
 
     func urlSession(
@@ -74,7 +74,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(task.response, error?.withAppleCode)
+        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(task.response, error?.uncarried.withAppleCode)
     }
 
     #if !canImport(FoundationNetworking)

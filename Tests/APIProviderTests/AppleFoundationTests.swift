@@ -1,0 +1,87 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("What Apple's Foundation does with errors and text, as far as it shows elsewhere", .timeLimit(.minutes(10)))
+struct AppleFoundationTests {
+    private struct Sentence: Error, CustomStringConvertible, Equatable {
+        let description: String
+    }
+
+    private enum Plain: Error { case out }
+
+    private struct Localized: LocalizedError {
+        let errorDescription: String? = "It is localized."
+    }
+
+    /// Reports errors as a session of Apple's hands them on: as a copy.
+    private final class CopyingProtocol: URLProtocol {
+        static let sentence = Sentence(description: "The queue is closed.")
+
+        override class func canInit(with request: URLRequest) -> Bool { true }
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+        override func startLoading() {
+            let error = Self.sentence.carried as NSError
+            client?.urlProtocol(self, didFailWithError: NSError(domain: error.domain, code: error.code, userInfo: error.userInfo))
+        }
+        override func stopLoading() {}
+    }
+
+    @Test("An error of a protocol class comes out as it was, though the session copies it")
+    func throughSession() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [CopyingProtocol.self]
+        let error = try await #require(throws: APIError.self) {
+            try await DefaultAPIProvider(configuration: configuration).request(Endpoint<Empty>(.get, .url(example))).value
+        }
+        #expect(error.underlying as? Sentence == CopyingProtocol.sentence)
+        #expect(error.description == "GET https://api.example.com failed: The queue is closed.")
+    }
+
+    @Test(
+        "A copy of a carried error has the domain, the code and the sentence of the original",
+        arguments: [
+            (Sentence(description: "The queue is closed."), "The queue is closed."), (Plain.out, "out"), (Localized(), "It is localized."),
+            (NSError(domain: "d", code: 7, userInfo: [NSLocalizedDescriptionKey: "It is old."]), "It is old."),
+        ] as [(any Error, String)])
+    func carried(error: any Error, sentence: String) {
+        let carried = error.carried as NSError
+        let copy = NSError(domain: carried.domain, code: carried.code, userInfo: carried.userInfo)
+        #expect(copy.localizedDescription == sentence)
+        #expect(copy.domain == (error as NSError).domain)
+        #expect(copy.code == (error as NSError).code)
+        #expect(type(of: copy.uncarried) == type(of: error))
+    }
+
+    @Test("A URLError needs no carrying, and an error that was not carried is itself")
+    func urlError() {
+        #expect(URLError(.timedOut).carried as? URLError == URLError(.timedOut))
+        #expect(Plain.out.uncarried as? Plain == .out)
+    }
+
+    @Test(
+        "UTF-8 that was read as Latin-1 is read anew, and nothing else is",
+        arguments: [
+            ("plain", "plain"), ("n\u{C3}\u{A9}", "né"), ("né", "né"), ("\u{ED}\u{95}\u{9C}", "한"), ("한", "한"), ("\u{E9}t\u{E9}", "été"),
+            ("한 \u{C3}\u{A9}", "한 \u{C3}\u{A9}"), ("", ""),
+        ])
+    func latin1(read: String, text: String) { #expect(read.readAsUTF8 == text) }
+
+    @Test(
+        "What is not escaped in a Location that should be is, and nothing else",
+        arguments: [
+            ("/a b/é?q=<x>|{y}#\"z\"", "/a%20b/%C3%A9?q=%3Cx%3E%7C%7By%7D#%22z%22"),
+            ("https://h:1/a%20b;c=1?d=e&f=g+h", "https://h:1/a%20b;c=1?d=e&f=g+h"),
+            ("?a[]=1", "?a%5B%5D=1"), ("../x~y'(z)*!$,@", "../x~y'(z)*!$,@"),
+        ])
+    func location(text: String, escaped: String) {
+        #expect(text.escapedAsURL == escaped)
+        #expect(URL(string: escaped) != nil)
+    }
+}
