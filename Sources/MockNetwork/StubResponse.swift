@@ -164,6 +164,7 @@ extension StubResponse {
     }
 
     /// The same, with its body in `count` pieces of about the same size, each of which comes by itself where there is a delegate.
+    /// A `URLSession` of Apple's may join some of them.
     public func chunked(into count: Int) -> StubResponse {
         changing { $0.chunkCount = count }
     }

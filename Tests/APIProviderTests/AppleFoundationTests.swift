@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What Apple's Foundation does with errors and text, as far as it shows elsewhere", .timeLimit(.minutes(10)))
+@Suite("What Apple's Foundation does with errors and text, as far as it shows elsewhere", tenMinutes)
 struct AppleFoundationTests {
     private struct Sentence: Error, CustomStringConvertible, Equatable {
         let description: String

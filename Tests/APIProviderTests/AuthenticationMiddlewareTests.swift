@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication", .timeLimit(.minutes(10)))
+@Suite("Authentication", tenMinutes)
 struct AuthenticationMiddlewareTests {
     /// A server that takes one token at a time.
     private final class Server: Sendable {

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Cookies", .timeLimit(.minutes(10)))
+@Suite("Cookies", tenMinutes)
 struct CookieTests {
     /// Sets a cookie at `/login`, also with a redirect from `/redirect`, and answers with those that it is sent.
     private let server: LoopbackServer

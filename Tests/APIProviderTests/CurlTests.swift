@@ -71,7 +71,7 @@ private struct Shell: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("cURL", .timeLimit(.minutes(10)))
+@Suite("cURL", tenMinutes)
 struct CurlTests {
     private static let hostile = [
         "plain", "a b", "'", "''", "\"", "it's \"$HOME\" `id` $(id) ${PATH}", #"\"#, #"\n \\ \' \0"#, "*", "?", "~", "#", "!!",

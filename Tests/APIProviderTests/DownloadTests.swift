@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Downloads", .timeLimit(.minutes(10)))
+@Suite("Downloads", tenMinutes)
 struct DownloadTests {
     let folder = TemporaryFolder()
     let provider = DefaultAPIProvider(configuration: .ephemeral)

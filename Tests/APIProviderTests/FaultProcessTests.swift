@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What can be seen only in a process of its own.
-@Suite("A bad network and the process", .timeLimit(.minutes(10)))
+@Suite("A bad network and the process", tenMinutes)
 struct FaultProcessTests {
     @Test("No fault leaves a file descriptor behind: of a connection, a session with its tasks, or a file")
     func descriptors() async throws {

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What a bad network looks like", .serialized, .timeLimit(.minutes(10)))
+@Suite("What a bad network looks like", .serialized, tenMinutes)
 struct FaultTests {
     @Test("Each fault has its error and its sentence, and leaves no connection behind. The server…", arguments: Fault.all)
     func fault(_ fault: Fault) async throws {

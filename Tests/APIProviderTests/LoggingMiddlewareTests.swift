@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Logging", .timeLimit(.minutes(10)))
+@Suite("Logging", tenMinutes)
 struct LoggingMiddlewareTests {
     private let scheduler = TestScheduler()
     private let log = Log<String>()

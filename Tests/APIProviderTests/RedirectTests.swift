@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Redirects", .timeLimit(.minutes(10)))
+@Suite("Redirects", tenMinutes)
 struct RedirectTests {
     let provider = DefaultAPIProvider(baseURL: example, configuration: RedirectingProtocol.configuration)
 

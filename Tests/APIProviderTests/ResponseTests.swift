@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Responses and errors", .timeLimit(.minutes(10)))
+@Suite("Responses and errors", tenMinutes)
 struct ResponseTests {
     struct Search: Decodable, Sendable {
         struct Owner: Decodable, Sendable { let login: String }

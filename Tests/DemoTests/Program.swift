@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)  // Nothing else runs programs.
 import Foundation
 
 /// The built program, run as a user runs it.
@@ -51,10 +52,13 @@ struct Program {
         }
     }
 
-    /// It stands beside the tests.
+    /// It stands beside the tests, which are a bundle of their own on macOS.
     private static var url: URL {
-        let tests = Bundle.allBundles.first { $0.bundleURL.pathExtension == "xctest" } ?? .main
-        let folder = tests.bundleURL.pathExtension == "xctest" ? tests.bundleURL.deletingLastPathComponent() : tests.bundleURL
+        let tests = Bundle(for: Tests.self).bundleURL
+        let folder = tests.pathExtension == "xctest" ? tests.deletingLastPathComponent() : tests
         return folder.appendingPathComponent("github-demo")
     }
+
+    private final class Tests {}
 }
+#endif

@@ -1,10 +1,11 @@
+#if os(macOS) || os(Linux)
 import Fixtures
 import Foundation
 import MockNetwork
 import TestSupport
 import Testing
 
-@Suite("github-demo over the network", .timeLimit(.minutes(10)))
+@Suite("github-demo over the network", tenMinutes)
 struct ProgramTests {
     @Test("A live search sends the token to the server, shows it nowhere, and tells of the request", arguments: [true, false])
     func live(isArgument: Bool) async throws {
@@ -125,3 +126,4 @@ struct ProgramTests {
         return url.flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? ""
     }
 }
+#endif

@@ -5,13 +5,14 @@ import GitHubAPI
 import MiniRx
 import MockNetwork
 import MockNetworkTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("GitHub", .mockNetwork, .timeLimit(.minutes(10)))
+@Suite("GitHub", .mockNetwork, tenMinutes)
 struct GitHubAPITests {
     let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
     let signIn = DefaultAPIProvider(baseURL: GitHub.oauthURL, configuration: MockURLProtocol.configuration)

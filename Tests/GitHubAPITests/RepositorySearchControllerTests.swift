@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 @MainActor
-@Suite("A search field and its results", .timeLimit(.minutes(10)))
+@Suite("A search field and its results", tenMinutes)
 struct RepositorySearchControllerTests {
     private let server = SearchServer()
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Random trees of operators, driven by random steps, do what a model does that is simple enough to be obviously right.
-@Suite("Model", .timeLimit(.minutes(10)))
+@Suite("Model", tenMinutes)
 struct ModelTests {
     @Test("20,000 random trees do what the model does, step by step", arguments: [0, 1, 2, 3] as [UInt64])
     func trees(part: UInt64) {

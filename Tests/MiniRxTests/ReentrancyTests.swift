@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule 7 of the contract: no lock is held while a closure of the user runs. A lock that were held would stop these tests for ever.
-@Suite("Inside a callback", .timeLimit(.minutes(10)))
+@Suite("Inside a callback", tenMinutes)
 struct ReentrancyTests {
     /// A place where code of the user runs, and a chain that calls `act` there.
     struct Place: Sendable, CustomTestStringConvertible {

@@ -3,7 +3,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Retry", .timeLimit(.minutes(10)))
+@Suite("Retry", tenMinutes)
 struct RetryTests {
     /// Fails the first `failures` times, and then succeeds with the number of the attempt.
     private func flaky(failures: Int, log: Log<String>) -> Single<Int> {

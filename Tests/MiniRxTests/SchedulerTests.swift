@@ -3,7 +3,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Schedulers", .timeLimit(.minutes(10)))
+@Suite("Schedulers", tenMinutes)
 struct SchedulerTests {
     @Test("observe(on:) delivers on its scheduler, in one hop, and releases the source once the event is queued")
     func observeOn() {
@@ -164,7 +164,7 @@ struct SchedulerTests {
     }
 }
 
-@Suite("Main actor", .timeLimit(.minutes(10)))
+@Suite("Main actor", tenMinutes)
 struct MainActorSingleTests {
     @MainActor final class Screen {
         var titles: [String] = []

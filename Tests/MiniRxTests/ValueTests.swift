@@ -2,7 +2,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("async", .timeLimit(.minutes(10)))
+@Suite("async", tenMinutes)
 struct ValueTests {
     @Test("value gives the value or throws the error")
     func value() async throws {

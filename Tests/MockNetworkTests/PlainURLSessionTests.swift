@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("URLSession code that never heard of a provider", .mockNetwork, .timeLimit(.minutes(10)))
+@Suite("URLSession code that never heard of a provider", .mockNetwork, tenMinutes)
 struct PlainURLSessionTests {
     /// What a task has ended in.
     fileprivate struct Outcome: Sendable {
@@ -54,10 +54,12 @@ struct PlainURLSessionTests {
             session.dataTask(with: request("/a")).resume()
             session.finishTasksAndInvalidate()
         }
-        #expect(
-            log.entries == ["200"] + body.map { String(decoding: [$0], as: UTF8.self) } + [
-                "\(URLError.Code.networkConnectionLost.rawValue)"
-            ])
+        let end = "\(URLError.Code.networkConnectionLost.rawValue)"
+        #expect(log.entries.last == end)
+        #if canImport(FoundationNetworking)
+        // A session of Apple's may join chunks, and leave out those before an error.
+        #expect(log.entries == ["200"] + body.map { String(decoding: [$0], as: UTF8.self) } + [end])
+        #endif
     }
 
     @Test("An upload is recorded with its body, from data, from a file and from a stream")

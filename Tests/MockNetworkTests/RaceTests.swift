@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// 20,000 requests that are disposed at random moments.
-@Suite("Races", .serialized, .timeLimit(.minutes(10)))
+@Suite("Races", .serialized, tenMinutes)
 struct RaceTests {
     private static let rounds = 3_340
     private static let lanes = 8

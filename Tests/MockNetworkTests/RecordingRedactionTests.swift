@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What a recording leaves out", .timeLimit(.minutes(10)))
+@Suite("What a recording leaves out", tenMinutes)
 struct RecordingRedactionTests {
     private let folder = TemporaryFolder()
     private var file: URL { folder.url("session.har") }

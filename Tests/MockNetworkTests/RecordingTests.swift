@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Recordings", .timeLimit(.minutes(10)))
+@Suite("Recordings", tenMinutes)
 struct RecordingTests {
     private let folder = TemporaryFolder()
     private var file: URL { folder.url("session.har") }

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Replay", .mockNetwork, .timeLimit(.minutes(10)))
+@Suite("Replay", .mockNetwork, tenMinutes)
 struct ReplayTests {
     private let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
     private let folder = TemporaryFolder()

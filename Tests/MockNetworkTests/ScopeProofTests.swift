@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// What scopes promise, at the size at which it would show if they did not keep it.
-@Suite("Scopes in numbers", .timeLimit(.minutes(10)))
+@Suite("Scopes in numbers", tenMinutes)
 struct ScopeProofTests {
     @Test("1,000 scopes in parallel on one URL get each their own answer, ten times over, with at most 200 sessions alive")
     func thousand() async throws {

@@ -21,6 +21,15 @@ enum Way: CaseIterable {
         case .transport: DefaultAPIProvider(baseURL: example, transport: MockTransport())
         }
     }
+
+    /// A session of Apple's may join chunks, and leave out those before an error.
+    var keepsChunks: Bool {
+        #if canImport(FoundationNetworking)
+        true
+        #else
+        self == .transport
+        #endif
+    }
 }
 
 /// A request whose response is taken as it is.
@@ -28,7 +37,7 @@ private func raw(_ method: HTTPMethod = .get, _ path: RequestPath = "/a", body: 
     Endpoint(method, path, body: body) { $0 }.validating { _ in }
 }
 
-@Suite("Answers of stubs", .mockNetwork, .timeLimit(.minutes(10)))
+@Suite("Answers of stubs", .mockNetwork, tenMinutes)
 struct StubResponseTests {
     @Test("A response is its status, its headers and its body", arguments: Way.allCases)
     func response(way: Way) async throws {
@@ -225,7 +234,8 @@ struct StubResponseTests {
             let log = Log<TransferProgress>()
             let answer = try await way.provider.request(raw().onProgress { log.append($0) }).value
             #expect(answer.data == body)
-            #expect(log.entries.map(\.bytesReceived) == steps)
+            let received = log.entries.map(\.bytesReceived)
+            #expect(way.keepsChunks ? received == steps : received == received.sorted() && received.last == 10)
             #expect(log.entries.allSatisfy { $0.bytesToReceive == 10 })
         }
     }
@@ -238,7 +248,7 @@ struct StubResponseTests {
             try await way.provider.request(raw().onProgress { log.append($0.bytesReceived) }).value
         }
         #expect(error.urlError?.code == .networkConnectionLost)
-        #expect(log.entries == [5, 10])
+        if way.keepsChunks { #expect(log.entries == [5, 10]) }
     }
 
     @Test("What comes too late for the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.6, 3600])

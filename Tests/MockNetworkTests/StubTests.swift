@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Stubs", .mockNetwork, .timeLimit(.minutes(10)))
+@Suite("Stubs", .mockNetwork, tenMinutes)
 struct StubTests {
     private let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
 

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The report of a request without an answer", .timeLimit(.minutes(10)))
+@Suite("The report of a request without an answer", tenMinutes)
 struct UnansweredReportTests {
     @Test("It is the one that the article shows")
     func article() async throws {

@@ -116,7 +116,7 @@ final class SearchTests: XCTestCase {
     }
 }
 
-@Suite("The README", .timeLimit(.minutes(10)))
+@Suite("The README", tenMinutes)
 struct ReadmeTests {
     @Test(
         "Its code is the code of this file, and so is that of the first steps",

@@ -16,7 +16,8 @@ package final class LoopbackServer: Sendable {
     package let url: URL
     private let log = Log<Request>()
     private let connections = OpenCount()
-    private let listener: Socket
+    private let port: Int
+    private let isOver = Locked(false)
 
     /// A server that reads one request from each connection.
     package convenience init(_ handle: @escaping @Sendable (Request, Connection) -> Void) throws {
@@ -28,10 +29,15 @@ package final class LoopbackServer: Sendable {
 
     /// A server that reads nothing by itself.
     package init(connected handle: @escaping @Sendable (Connection) -> Void) throws {
-        listener = try Socket.listening()
+        let listener = try Socket.listening()
         url = listener.url
-        Thread.detachNewThread { [listener, log, connections] in
+        port = listener.port
+        Thread.detachNewThread { [log, connections, isOver] in
             while let socket = listener.accept() {
+                guard !isOver.withLock({ $0 }) else {
+                    socket.close()
+                    break
+                }
                 connections.opened()
                 Thread.detachNewThread {
                     let connection = Connection(socket: socket, log: log)
@@ -44,7 +50,11 @@ package final class LoopbackServer: Sendable {
         }
     }
 
-    deinit { listener.shutdown() }
+    deinit {
+        isOver.withLock { $0 = true }
+        // On macOS a `shutdown` of the listener would not wake it.
+        Socket.knock(at: port)
+    }
 
     /// What has come so far.
     package var requests: [Request] { log.entries }

@@ -23,21 +23,35 @@ struct Socket: Sendable {
     }
 
     static func bound() throws -> Socket {
+        let socket = unbound()
+        guard withAddress(port: 0, { bind(socket.descriptor, $0, $1) }) == 0 else { throw Failure(call: "bind", code: errno) }
+        return socket
+    }
+
+    /// Opens a connection to `port` and closes it, which wakes whoever waits in `accept` there.
+    static func knock(at port: Int) {
+        let socket = unbound()
+        _ = withAddress(port: port) { connect(socket.descriptor, $0, $1) }
+        socket.close()
+    }
+
+    private static func unbound() -> Socket {
         #if canImport(Glibc) || canImport(Android)
         let type = Int32(SOCK_STREAM.rawValue)
         #else
         let type = SOCK_STREAM
         #endif
-        let socket = Socket(descriptor: socket(AF_INET, type, 0))
+        return Socket(descriptor: socket(AF_INET, type, 0))
+    }
+
+    private static func withAddress(port: Int, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket.descriptor, $0, size) == 0 }
+        address.sin_port = UInt16(port).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
-        guard isBound else { throw Failure(call: "bind", code: errno) }
-        return socket
     }
 
     var url: URL {
@@ -47,7 +61,7 @@ struct Socket: Sendable {
         return url
     }
 
-    private var port: Int {
+    var port: Int {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = withUnsafeMutablePointer(to: &address) {
@@ -94,9 +108,6 @@ struct Socket: Sendable {
         var nothing = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &nothing, socklen_t(MemoryLayout<linger>.size))
     }
-
-    /// Wakes whoever waits in `accept` or `read`.
-    func shutdown() { _ = Foundation.shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     func close() { _ = Foundation.close(descriptor) }
 }
