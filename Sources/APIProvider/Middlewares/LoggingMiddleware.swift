@@ -95,8 +95,7 @@ extension URLRequest {
 
 extension APIResponse {
     fileprivate var details: [String] {
-        let fields = response.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
-        return Dictionary(fields) { first, _ in first }.masked + [data.excerpt(maximum: 1024)].compactMap { $0 }
+        response.headerFields.masked + [data.excerpt(maximum: 1024)].compactMap { $0 }
     }
 }
 

@@ -105,16 +105,22 @@ extension URLSessionTask {
 }
 
 extension HTTPURLResponse {
+    /// The header fields, with values read as UTF-8.
+    package var headerFields: [String: String] {
+        allHeaderFields.reduce(into: [:]) { fields, field in
+            #if canImport(FoundationNetworking)
+            fields["\(field.key)"] = "\(field.value)"
+            #else
+            fields["\(field.key)"] = "\(field.value)".readAsUTF8
+            #endif
+        }
+    }
+
     /// The values of all fields of this name, in any case.
     func values(forHTTPHeaderField name: String) -> String? {
-        #if canImport(FoundationNetworking)
-        // `value(forHTTPHeaderField:)` takes any one of those whose names are written in different cases.
-        let fields = allHeaderFields.map { (name: "\($0.key)", value: "\($0.value)") }
-        let values = fields.filter { $0.name.caseInsensitiveCompare(name) == .orderedSame }.sorted { $0.name < $1.name }.map(\.value)
+        // On Linux `value(forHTTPHeaderField:)` takes any one of those whose names are written in different cases.
+        let values = headerFields.filter { $0.key.caseInsensitiveCompare(name) == .orderedSame }.sorted { $0.key < $1.key }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
-        #else
-        return value(forHTTPHeaderField: name)?.readAsUTF8
-        #endif
     }
 }
 

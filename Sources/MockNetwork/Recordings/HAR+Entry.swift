@@ -55,7 +55,7 @@ extension HAR.Response {
     fileprivate init(_ response: APIResponse, _ redaction: Redaction) {
         status = response.statusCode
         statusText = HTTPStatus.reasons[status] ?? ""
-        headers = response.response.allHeaderFields.reduce(into: [:]) { $0["\($1.key)"] = "\($1.value)" }.fields(redaction)
+        headers = response.response.headerFields.fields(redaction)
         cookies = (response.value(forHTTPHeaderField: "Set-Cookie") ?? "").setCookies
             .compactMap { HAR.Field(cookie: $0, of: "Set-Cookie", redaction) }
         redirectURL = response.value(forHTTPHeaderField: "Location").map { redaction.header("Location", $0) } ?? ""
