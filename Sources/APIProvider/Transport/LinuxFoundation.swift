@@ -171,7 +171,7 @@ extension HTTPCookie {
     /// RFC 6265, section 5.4. The storage looks at the host alone: a secure cookie would go out in the clear.
     fileprivate func isMeant(for url: URL) -> Bool {
         guard !isSecure || url.scheme?.lowercased() == "https" else { return false }
-        let requested = url.path(percentEncoded: true)
+        let requested = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
         return path == "/" || requested == path || requested.hasPrefix(path.hasSuffix("/") ? path : path + "/")
     }
 }
