@@ -7,8 +7,8 @@ public import MiniRx
 public import FoundationNetworking
 #endif
 
-/// Writes each request that passes, and what came of it, to a HAR 1.2 file, which ``MockURLProtocol/replay(har:)`` answers from and the
-/// developer tools of browsers open.
+/// Writes each request that passes, and what came of it, to a HAR 1.2 file, which ``MockURLProtocol/replay(har:forAnyHost:)`` answers from and
+/// the developer tools of browsers open.
 ///
 /// ```swift
 /// let provider = DefaultAPIProvider(baseURL: api, middlewares: [RecordingMiddleware(to: file)])
