@@ -47,6 +47,10 @@ let package = Package(
             name: "DemoTests", dependencies: ["github-demo", "GitHubAPI", "APIProvider", "Fixtures", "TestSupport"], swiftSettings: settings
         ),
         .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],
+            exclude: ["Manifests"], resources: [.process("Fixtures")], swiftSettings: settings),
+        .testTarget(
             name: "ReadmeTests", dependencies: ["APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "TestSupport"],
             resources: [.process("Fixtures")], swiftSettings: settings),
         .testTarget(

@@ -37,7 +37,7 @@ extension MockURLProtocol {
     ///
     /// ```swift
     /// let mock = MockURLProtocol.current
-    /// provider.request(request).subscribe { _ in print(mock.requests) }
+    /// provider.request(request).subscribe { _ in print(mock.requests) }.disposed(by: bag)
     /// ```
     ///
     /// Once its scope has ended, it has no requests and no stubs any more: look at them within.

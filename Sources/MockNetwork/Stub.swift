@@ -5,7 +5,7 @@ import Foundation
 ///
 /// ```swift
 /// let stub = MockURLProtocol.stub(.post, "/orders", respond: .status(201))
-/// // …
+///
 /// #expect(try stub.requests.first?.json(Order.self) == order)
 /// ```
 public struct Stub: Sendable {

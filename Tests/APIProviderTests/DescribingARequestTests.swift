@@ -87,36 +87,6 @@ struct DescribingARequestTests {
         let response = APIResponse(to: URLRequest("POST"), data: Data(#"{"error":"bad"}"#.utf8))
         #expect(throws: Refusal.self) { try Examples.token(for: "x").value(of: response) }
     }
-
-    @Test("The code of the article is the code of this file")
-    func article() throws {
-        let blocks = try PackageFile("Sources/APIProvider/APIProvider.docc/DescribingARequest.md").swiftBlocks
-        let text = try PackageFile("Tests/APIProviderTests/DescribingARequestTests.swift").text
-        let tests = PackageFile(text: text.replacingOccurrences(of: "static ", with: "").replacingOccurrences(of: "private ", with: ""))
-        #expect(blocks.count > 8)
-        for code in blocks.flatMap({ $0.components(separatedBy: "\n\n") }) {
-            let isThere = tests.contains(code: code)
-            #expect(isThere, "\(code)")
-        }
-    }
-
-    @Test("The right columns of the tables are in this file", arguments: ["MovingFromAlamofireAndMoya"])
-    func tables(name: String) throws {
-        let article = try PackageFile("Sources/APIProvider/APIProvider.docc/\(name).md").text
-        let files = ["APIProviderTests/DescribingARequestTests", "MockNetworkTests/TypedStubTests"]
-        let lines = try files.flatMap { try PackageFile("Tests/\($0).swift").text.split(separator: "\n") }
-        let tests = lines.filter { !$0.contains("// ") }.joined(separator: "\n")
-        let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }
-        #expect(rows.count > 25)
-        for row in rows {
-            let cell = try #require(row.components(separatedBy: " | ").last)
-            let codes = cell.components(separatedBy: "`, `").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "` |")) }
-            for code in codes where cell.hasPrefix("`") && !cell.hasPrefix("``") {
-                let isThere = tests.contains(code.components(separatedBy: "`, ").first ?? code)
-                #expect(isThere, "\(code)")
-            }
-        }
-    }
 }
 
 extension APIRequest where Self == Endpoint<Item> {

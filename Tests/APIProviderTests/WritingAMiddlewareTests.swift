@@ -30,6 +30,11 @@ struct SupportMiddleware: Middleware {
     }
 }
 
+private func supported(_ api: URL) -> DefaultAPIProvider {
+    let provider = DefaultAPIProvider(baseURL: api, middlewares: [SupportMiddleware(), RetryMiddleware(), LoggingMiddleware()])
+    return provider
+}
+
 private enum IsTracedKey: RequestOptionKey { static let defaultValue = true }
 
 extension RequestOptions {
@@ -100,14 +105,5 @@ struct WritingAMiddlewareTests {
             #expect((ids[0] == ids[1]) == isKept)
             #expect(ids[1] != ids[2])
         }
-    }
-
-    @Test("The article's code is the code of this file")
-    func article() throws {
-        let article = try PackageFile("Sources/APIProvider/APIProvider.docc/WritingAMiddleware.md")
-        let blocks = article.swiftBlocks.filter { $0.contains("\n    ") }
-        let tests = try PackageFile("Tests/APIProviderTests/WritingAMiddlewareTests.swift")
-        #expect(blocks.count == 3)
-        for block in blocks { #expect(tests.contains(code: block), "\(block)") }
     }
 }

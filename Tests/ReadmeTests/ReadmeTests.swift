@@ -118,19 +118,6 @@ final class SearchTests: XCTestCase {
 
 @Suite("The README", tenMinutes)
 struct ReadmeTests {
-    @Test(
-        "Its code is the code of this file, and so is that of the first steps",
-        arguments: ["README.md", "Sources/MockNetwork/MockNetwork.docc/FiveMinutes.md"])
-    func code(document: String) throws {
-        let tests = try PackageFile("Tests/ReadmeTests/ReadmeTests.swift")
-        let blocks = try PackageFile(document).swiftBlocks.filter { !$0.contains(".package(") }
-        #expect(blocks.count > 3)
-        for block in blocks {
-            let code = block.split(separator: "\n").filter { !$0.contains("import ") }.joined(separator: "\n")
-            #expect(tests.contains(code: code), "\(block)")
-        }
-    }
-
     @Test("A request that sends something is sent with its body", .mockNetwork)
     func body() async throws {
         MockURLProtocol.stub(

@@ -1,30 +1,26 @@
-import Foundation
+package import Foundation
 
 /// A file of this package, so that what it says can be compared with what is.
 package struct PackageFile {
+    /// The path from the package's root.
+    package let path: String
     package let text: String
 
-    package init(text: String) { self.text = text }
+    /// The package's root folder.
+    package static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    package init(path: String, text: String) { (self.path, self.text) = (path, text) }
 
     /// - Parameter path: The path from the package's root.
     package init(_ path: String) throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        self.init(path: path, text: try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8))
     }
 
-    /// The Swift code of a Markdown file, block by block.
-    package var swiftBlocks: [String] {
-        text.components(separatedBy: "\n```").filter { $0.hasPrefix("swift\n") }.map { String($0.dropFirst("swift\n".count)) }
-    }
-
-    /// Whether the lines of `code` stand here one after the other, indented as they may be.
-    package func contains(code: String) -> Bool {
-        let lines = Self.lines(of: text)
-        let sought = Self.lines(of: code)
-        return lines.indices.contains { lines[$0...].starts(with: sought) }
-    }
-
-    private static func lines(of text: String) -> [String] {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    /// The files below `folder` whose names end in one of `extensions`, sorted by their paths.
+    package static func files(below folder: String, withExtensions extensions: String...) throws -> [PackageFile] {
+        let names = FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path)?.compactMap { $0 as? String } ?? []
+        return try names.filter { name in !name.contains(".build") && extensions.contains { name.hasSuffix(".\($0)") } }
+            .sorted().map { try PackageFile("\(folder)/\($0)") }
     }
 }

@@ -5,7 +5,8 @@ extension MockURLProtocol {
     /// Answers requests from a HAR file: one that ``RecordingMiddleware`` wrote, or that a browser or a proxy exported.
     ///
     /// ```swift
-    /// try MockURLProtocol.replay(har: Bundle.module.url(forResource: "search", withExtension: "har")!)
+    /// let file = try #require(Bundle.module.url(forResource: "search", withExtension: "har"))
+    /// try MockURLProtocol.replay(har: file)
     /// ```
     ///
     /// Each recorded method and URL becomes a stub that may go unused. A request must have the same query, in whatever order; a value that was

@@ -1,0 +1,23 @@
+import APIProvider
+import Foundation
+import GitHubAPI
+import MiniRx
+
+// The code of the doc comments of GitHubAPI.
+
+private func twoPages(_ provider: DefaultAPIProvider) -> Single<GitHubPage<[Repository]>> {
+    provider.request(StarredRequest(login: "octocat").endpoint.page)
+        .flatMap { page in page.next.map { provider.request(Endpoint<[Repository]>(.get, .url($0)).gitHub.page) } ?? .just(page) }
+}
+
+@MainActor
+private final class Screen {
+    func show(_ state: RepositorySearchController.State) {}
+
+    func search() {
+        let controller = RepositorySearchController(provider: DefaultAPIProvider(baseURL: GitHub.apiURL))
+        controller.onChange = { [weak self] state in self?.show(state) }
+        controller.search("swift")  // from the search field
+        controller.loadNextPage()  // at the end of the list
+    }
+}

@@ -1,0 +1,129 @@
+import APIProvider
+import Fixtures
+import Foundation
+import GitHubAPI
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+import XCTest
+
+// The code of the doc comments and of the first page of MockNetwork, and of its article on recordings.
+
+private struct Order: Codable, Equatable {}
+private let api = example
+
+private enum Fixture: String, MockDTO {
+    case user = "User"  // User.json
+    static let bundle = Bundle.module
+}
+
+extension Fixture {
+    static let search = MockURLProtocol.MockDTOType.search
+    static let repository = MockURLProtocol.MockDTOType.search
+}
+
+@Suite("The examples of MockNetwork")
+struct MockNetworkCommentTests {
+    @Test(.mockNetwork) func search() async throws {
+        MockURLProtocol.responseWithDTO(type: Fixture.search)
+        let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+        #expect(try await provider.request(SearchRequest(keyword: "swift")).value.items.count == 8)
+    }
+
+    @Test(.mockNetwork) func starring() async throws {
+        MockURLProtocol.stub(StarRequest(owner: "apple", name: "swift"), respond: .status(204))
+        let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+        try await provider.request(StarRequest(owner: "apple", name: "swift")).value
+        #expect(MockURLProtocol.requests.count == 1)
+    }
+
+    @Test("A fixture of this bundle is found", .mockNetwork)
+    func fixture() async throws {
+        MockURLProtocol.stub(UserRequest(), respond: .fixture(Fixture.user))
+        let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
+        #expect(try await provider.request(UserRequest()).value.login == "octocat")
+    }
+
+    @Test("A stub knows the requests that it has answered", .mockNetwork)
+    func requests() async throws {
+        let order = Order()
+        let stub = MockURLProtocol.stub(.post, "/orders", respond: .status(201))
+        let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
+        try await provider.request(Endpoint<Void>(.post, "/orders", body: .json(order))).value
+        #expect(try stub.requests.first?.json(Order.self) == order)
+    }
+
+    @Test("A recording answers as the server did", .mockNetwork)
+    func recorded() async throws {
+        try MockURLProtocol.replay(har: try #require(Bundle.module.url(forResource: "search", withExtension: "har")))
+        let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+        #expect(try await provider.request(SearchRequest(keyword: "swift", perPage: 2)).value.items.map(\.name) == ["swift", "swift-nio"])
+    }
+}
+
+@Suite("The examples of recordings")
+struct RecordedTests {
+    @Test(.mockNetwork) func search() async throws {
+        let file = try #require(Bundle.module.url(forResource: "search", withExtension: "har"))
+        try MockURLProtocol.replay(har: file)
+        let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+        let result = try await provider.request(SearchRequest(keyword: "swift", perPage: 2)).value
+        #expect(result.items.count == 2)
+    }
+}
+
+private func recording() -> [Any] {
+    let file = URL(fileURLWithPath: "Tests/StarsTests/search.har")
+    let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, middlewares: [RetryMiddleware(), RecordingMiddleware(to: file)])
+    return [
+        provider,
+        RecordingMiddleware(to: file, redacting: .secrets.adding("email", "X-Customer")),
+    ]
+}
+
+private func recordings(_ file: URL) -> DefaultAPIProvider {
+    let provider = DefaultAPIProvider(baseURL: api, middlewares: [RecordingMiddleware(to: file)])
+    return provider
+}
+
+private func stubs(_ order: Order) {
+    MockURLProtocol.stub(.get, "/repos/*/*", respond: .fixture(Fixture.repository))
+    MockURLProtocol.stub(.post, "https://api.example.com/orders", body: .json(order), times: 1, respond: .status(201))
+
+    MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
+    MockURLProtocol.stub(UserRequest(login: "nobody"), times: 1, respond: .status(404))
+
+    MockURLProtocol.stub(.get, "/user", respond: .json(["login": "octocat"]))
+    MockURLProtocol.stub(.post, "/orders", respond: .sequence([.status(503), .status(201)]))
+    MockURLProtocol.stub("/slow", respond: .status(200).delayed(by: 2))
+
+    MockURLProtocol.stub(.get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
+}
+
+private func oneAnswer() -> DefaultAPIProvider {
+    MockURLProtocol.responseWithDTO(type: Fixture.search)
+    MockURLProtocol.responseWithStatusCode(code: 200)
+    let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+    return provider
+}
+
+private func callback(_ provider: DefaultAPIProvider, _ request: UserRequest, _ bag: DisposeBag) {
+    let mock = MockURLProtocol.current
+    provider.request(request).subscribe { _ in print(mock.requests) }.disposed(by: bag)
+}
+
+private func virtualTime(_ log: Log<SingleEvent<User>>, _ bag: DisposeBag) {
+    let scheduler = TestScheduler()
+    let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport(scheduler: scheduler))
+    provider.request(UserRequest()).subscribe { log.append($0) }.disposed(by: bag)
+    scheduler.advance(by: .seconds(60))
+}
+
+private class VerifyingTests: XCTestCase {
+    override func tearDown() {
+        XCTAssertNoThrow(try MockURLProtocol.verify())  // XCTest shows this line
+        MockURLProtocol.reset()
+    }
+}

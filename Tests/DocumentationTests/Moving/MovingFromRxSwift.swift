@@ -1,0 +1,36 @@
+import Dispatch
+import MiniRx
+
+// The code of "Moving from RxSwift".
+
+private func work(_ value: Int) async throws -> Int { value }
+
+private func moved(_ single: Single<Int>, _ text: String, _ scheduler: TestScheduler, _ latest: SerialDisposable) async throws -> [Any?] {
+    let nothing: Single<Void>? = nil
+    latest.disposable = single.subscribe { print($0) }
+    scheduler.advance(by: .seconds(1))
+    scheduler.advance(to: .now())
+    scheduler.run()
+    return [
+        nothing,
+        try await single.value,
+        Single.just(1).delay(.seconds(1), scheduler: scheduler),
+        single.flatMap { value in .create { try await work(value) } },
+        Single.just(text).delay(.milliseconds(300), scheduler: scheduler).flatMap { .just($0 + "!") },
+    ]
+}
+
+private func absent<Value>(_ type: Value.Type) -> Single<Value?> { .just(nil) }
+
+@MainActor
+private final class Screen {
+    private var items: [Int] = []
+    private let bag = DisposeBag()
+
+    func show(_ single: Single<[Int]>) {
+        single
+            .observe(on: MainActor.shared)  // was: .observe(on: MainScheduler.instance)
+            .subscribe(onSuccess: { self.items = $0 })
+            .disposed(by: bag)
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The documentation's code", tenMinutes)
+struct SnippetTests {
+    /// What the tests compile, or what a test shows that it does not compile.
+    private static let code = Result {
+        CompiledCode(try PackageFile.files(below: "Tests", withExtensions: "swift").filter { !$0.path.hasSuffix("/SnippetTests.swift") })
+    }
+
+    private static let documents = Result {
+        try [PackageFile("README.md"), PackageFile("CONTRIBUTING.md"), PackageFile("Benchmarks/README.md")]
+            + ["Sources", "Documentation"].flatMap { try PackageFile.files(below: $0, withExtensions: "md", "tutorial", "swift") }
+    }
+
+    @Test("Every snippet of the README, of the articles and of the doc comments is compiled by a test")
+    func snippets() throws {
+        let code = try Self.code.get()
+        let snippets = try Self.documents.get().flatMap(\.snippets)
+        #expect(snippets.count > 90)
+        for snippet in snippets {
+            if let difference = code.difference(to: snippet) { Issue.record("\(difference)") }
+        }
+    }
+
+    @Test("What the tables of the articles say is written here is compiled by a test")
+    func tables() throws {
+        let code = try Self.code.get()
+        let articles = try Self.documents.get().filter { $0.path.contains("MovingFrom") }
+        #expect(articles.count > 1)
+        for article in articles {
+            let rows = article.text.components(separatedBy: "\n").enumerated().filter { $1.hasPrefix("| ") && $1.contains("`") }
+            for (index, row) in rows {
+                let cell = row.components(separatedBy: " | ").last ?? ""
+                for part in cell.codeSpans where !code.contains(part) {
+                    Issue.record("\(article.path):\(index + 1): nothing compiles `\(part)`")
+                }
+            }
+        }
+    }
+
+    @Test("A snippet that differs is named, with its line and that of the nearest code")
+    func difference() throws {
+        let text = "import A\n\nfunc f() {\n    private let a = 1\n    // why\n    g(a)\n}\n"
+        let code = CompiledCode([PackageFile(path: "Code.swift", text: text)])
+        func difference(_ text: String) -> String? {
+            PackageFile(path: "Article.md", text: "Text.\n\n```swift\n\(text)\n```\n").snippets.first.flatMap(code.difference)
+        }
+        #expect(difference("import B\nfunc f() {\n  let a = 1  // one\n  g(a)\n}") == nil)
+        #expect(difference("g(a)\n\nlet a = 1") == nil)
+        #expect(
+            difference("let a = 1\ng(b)")
+                == "Article.md:5: the snippet has\n    g(b)\nwhere Code.swift:6 has\n    g(a)")
+        #expect(difference("let b = 1") == "Article.md:4: nothing compiles the line\n    let b = 1")
+    }
+
+    @Test("Snippets are found in doc comments, and end with them")
+    func comments() {
+        let text = "/// Text.\n///\n/// ```swift\n/// f()\n/// ```\nfunc f() {}\n/// ```swift\nfunc g() {}\n/// x\n"
+        let file = PackageFile(path: "F.swift", text: text)
+        #expect(file.snippets.map(\.code) == [[" f()"]])
+        #expect(file.snippets.map(\.line) == [4])
+    }
+}
+
+extension String {
+    /// The text between single backticks.
+    fileprivate var codeSpans: [String] {
+        let pieces = components(separatedBy: "`")
+        // Symbols that are linked stand between two backticks each, so that their pieces are empty.
+        guard !contains("``") else { return [] }
+        return pieces.indices.filter { $0 % 2 == 1 }.map { pieces[$0] }
+    }
+}
