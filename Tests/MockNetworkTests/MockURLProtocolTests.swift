@@ -237,18 +237,6 @@ struct ScopeTests {
         #expect(error.description.contains("The scope of the session that sent this request has ended"))
     }
 
-    @Test("The trait reports a request without an answer, even when the app swallowed the error")
-    func swallowed() async throws {
-        try await withKnownIssue {
-            try await (.mockNetwork as MockNetworkTrait).provideScope(for: try #require(Test.current), testCase: nil) {
-                let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
-                _ = try? await provider.request(Endpoint<String>(.get, "/swallowed")).value
-            }
-        } matching: { issue in
-            "\(issue)".contains("GET https://api.example.com/swallowed")
-        }
-    }
-
     @Test("Requests that are disposed at random moments harm nothing")
     func cancelling() async throws {
         try await MockURLProtocol.withScope {
