@@ -27,6 +27,9 @@ let package = Package(
         .target(
             name: "Fixtures", dependencies: ["MockNetwork"], path: "Fixtures", resources: [.copy("GitHub")],
             swiftSettings: settings),
+        .executableTarget(
+            name: "documentation-pictures", dependencies: ["APIProvider", "MiniRx", "MockNetwork", "github-demo"],
+            path: "Documentation/Pictures", swiftSettings: settings),
 
         .target(name: "TestSupport", dependencies: ["MiniRx"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "MiniRxTests", dependencies: ["MiniRx", "TestSupport"], swiftSettings: settings),

@@ -18,7 +18,7 @@ struct SnippetTests {
     func snippets() throws {
         let code = try Self.code.get()
         let snippets = try Self.documents.get().flatMap(\.snippets)
-        #expect(snippets.count > 90)
+        #expect(snippets.count > 85)
         for snippet in snippets {
             if let difference = code.difference(to: snippet) { Issue.record("\(difference)") }
         }

@@ -1,0 +1,8 @@
+import Foundation
+import MockNetwork
+
+enum Fixture: String, MockDTO {
+    case search = "Search"  // Fixtures/Search.json
+
+    static let bundle = Bundle.module
+}

@@ -1,0 +1,5 @@
+import Foundation
+
+enum GitHub {
+    static let url = URL(string: "https://api.github.com")!
+}

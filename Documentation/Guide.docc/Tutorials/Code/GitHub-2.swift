@@ -1,0 +1,10 @@
+import APIProvider
+import Foundation
+
+enum GitHub {
+    static let url = URL(string: "https://api.github.com")!
+
+    static func makeProvider() -> DefaultAPIProvider {
+        DefaultAPIProvider(baseURL: url)
+    }
+}

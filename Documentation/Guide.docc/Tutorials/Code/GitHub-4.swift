@@ -1,0 +1,16 @@
+import APIProvider
+import Foundation
+
+enum GitHub {
+    static let url = URL(string: "https://api.github.com")!
+
+    static func makeProvider() -> DefaultAPIProvider {
+        DefaultAPIProvider(
+            baseURL: url,
+            middlewares: [
+                DefaultHeadersMiddleware(["X-GitHub-Api-Version": "2022-11-28"]),
+                RetryMiddleware(),
+                LoggingMiddleware(),
+            ])
+    }
+}

@@ -1,0 +1,27 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+    name: "GitHubSearch",
+    platforms: [.iOS(.v17), .macOS(.v14)],
+    dependencies: [
+        .package(name: "APIProvider", path: "../APIProvider")
+    ],
+    targets: [
+        .executableTarget(
+            name: "GitHubSearch",
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"),
+                .product(name: "MiniRx", package: "APIProvider"),
+                .product(name: "MockNetwork", package: "APIProvider"),
+            ]),
+        .testTarget(
+            name: "GitHubSearchTests",
+            dependencies: [
+                "GitHubSearch",
+                .product(name: "MockNetwork", package: "APIProvider"),
+                .product(name: "MockNetworkTesting", package: "APIProvider"),
+            ],
+            resources: [.process("Fixtures")]),
+    ]
+)

@@ -1,0 +1,28 @@
+import APIProvider
+import Foundation
+import MockNetwork
+import MockNetworkTesting
+import Testing
+
+@testable import GitHubSearch
+
+@Suite(.mockNetwork) @MainActor struct SearchModelTests {
+    @Test func showsWhatWasFound() {
+        MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
+        let model = SearchModel(provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
+
+        model.search(for: "swift")
+
+        #expect(model.repositories.map(\.name) == ["swift", "swift-nio"])
+        #expect(!model.isLoading)
+    }
+
+    @Test func saysThatThereIsNoNetwork() {
+        MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .failure(URLError(.notConnectedToInternet)))
+        let model = SearchModel(provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
+
+        model.search(for: "swift")
+
+        #expect(model.message?.contains("there is no network connection") == true)
+    }
+}

@@ -1,0 +1,8 @@
+struct SearchResponse: Decodable {
+    let items: [Repository]
+}
+
+struct Repository: Decodable {
+    let id: Int
+    let name: String
+}

@@ -1,0 +1,14 @@
+struct SearchResponse: Decodable {
+    let totalCount: Int
+    let items: [Repository]
+
+    enum CodingKeys: String, CodingKey {
+        case totalCount = "total_count"
+        case items
+    }
+}
+
+struct Repository: Decodable {
+    let id: Int
+    let name: String
+}

@@ -1,0 +1,10 @@
+import APIProvider
+import Foundation
+
+@main
+struct Tool {
+    static func main() throws {
+        let request = try SearchRequest(keyword: "swift").endpoint.urlRequest(relativeTo: GitHub.url)
+        print(request.curlCommand())
+    }
+}
