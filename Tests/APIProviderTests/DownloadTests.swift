@@ -128,7 +128,7 @@ struct DownloadTests {
     enum Place: String, CaseIterable { case missingFolder, folder, web, longName }
 
     @Test(
-        "A destination that cannot be written says why, and if that is known before, nothing is sent", arguments: Place.allCases,
+        "A destination that cannot be written says why, and nothing is sent", arguments: Place.allCases,
         [true, false])
     func destinations(place: Place, isStreaming: Bool) async throws {
         let server = try LoopbackServer { _, connection in
@@ -148,14 +148,89 @@ struct DownloadTests {
             }
         let error = try await failure(server.url, to: destination, by: provider)
         #expect((error.underlying as? CocoaError)?.code == code)
-        if place == .longName {
-            #expect(error.description == "GET \(server.url) failed: the file cannot be written to \(reason).")
-        } else {
-            let why = "its response cannot be saved (the file cannot be written to \(reason))"
-            #expect(error.description == "The request was not sent: \(why).")
-            #expect(server.requests.isEmpty)
-        }
+        let why = "its response cannot be saved (the file cannot be written to \(reason))"
+        #expect(error.description == "The request was not sent: \(why).")
+        #expect(server.requests.isEmpty)
         #expect(try folder.names.isEmpty)
+    }
+
+    enum Standing: String, CaseIterable {
+        case pipe = "it is a pipe and no regular file"
+        case linkToPipe = "it is a pipe and no regular file "
+        case linkToNothing = "it is a link that leads nowhere"
+        case linkToItself = "it is a link that leads nowhere "
+        case linkToFolder = "a folder of that name is there"
+
+        var reason: String { rawValue.trimmingCharacters(in: .whitespaces) }
+    }
+
+    @Test("What is no regular file is not replaced, and nothing is sent", arguments: Standing.allCases)
+    func standing(_ standing: Standing) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
+        let other = folder.url("other")
+        if standing == .linkToFolder { try FileManager.default.createDirectory(at: other, withIntermediateDirectories: false) }
+        if [.pipe, .linkToPipe].contains(standing) { #expect(mkfifo((standing == .pipe ? destination : other).path, 0o600) == 0) }
+        if standing != .pipe { #expect(symlink(standing == .linkToItself ? "file.bin" : "other", destination.path) == 0) }
+        let names = try folder.names
+        let error = try await failure(server.url)
+        #expect(
+            error.description
+                == "The request was not sent: its response cannot be saved (the file cannot be written to \(destination.path): \(standing.reason))."
+        )
+        #expect(server.requests.isEmpty)
+        #expect(try folder.names == names)
+        #expect(throws: CocoaError.self) { try PartialFile.replace(destination, with: Data("body".utf8)) }
+        #expect(try kind(of: destination) == (standing == .pipe ? S_IFIFO : S_IFLNK))
+    }
+
+    @Test("A pipe that comes during a download is not replaced")
+    func pipeMeanwhile() async throws {
+        let server = try LoopbackServer { [destination] _, connection in
+            mkfifo(destination.path, 0o600)
+            connection.respond(body: "body")
+        }
+        let error = try await failure(server.url)
+        #expect(error.description.hasSuffix("\(destination.path): \(Standing.pipe.reason)."))
+        #expect(try kind(of: destination) == S_IFIFO)
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("A link to a file is followed, also in another folder, and stays a link")
+    func link() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "new") }
+        let inner = folder.url("inner")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
+        try Data("old".utf8).write(to: inner.appendingPathComponent("real"))
+        #expect(symlink("real", inner.appendingPathComponent("second").path) == 0)
+        #expect(symlink("inner/second", destination.path) == 0)
+        let url = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).value
+        #expect(url == destination)
+        #expect(try kind(of: destination) == S_IFLNK)
+        #expect(try String(contentsOf: inner.appendingPathComponent("real"), encoding: .utf8) == "new")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: inner.path).sorted() == ["real", "second"])
+    }
+
+    @Test("The old file's mode is kept, and a new file has that of the process", arguments: [0o600, 0o640, 0o666, 0o755] as [mode_t])
+    func mode(mode: mode_t) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "new") }
+        let other = folder.url("other")
+        try put("old")
+        #expect(chmod(destination.path, mode) == 0)
+        for file in [destination, other] { _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: file)).value }
+        #expect(try permissions(of: destination) == mode)
+        let plain = open(folder.url("plain").path, O_CREAT | O_WRONLY, 0o666)
+        close(plain)
+        #expect(try permissions(of: other) == permissions(of: folder.url("plain")))
+    }
+
+    private func kind(of file: URL) throws -> mode_t { try status(of: file).st_mode & S_IFMT }
+
+    private func permissions(of file: URL) throws -> mode_t { try status(of: file).st_mode & 0o777 }
+
+    private func status(of file: URL) throws -> stat {
+        var status = stat()
+        try #require(lstat(file.path, &status) == 0)
+        return status
     }
 
     @Test("A transport without a download of its own writes what it has in memory")

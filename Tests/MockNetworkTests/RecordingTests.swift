@@ -146,6 +146,25 @@ struct RecordingTests {
         #expect(try RecordedFile(file).entries.count == 1)
     }
 
+    @Test("A new file is its owner's alone, and an old one keeps its mode")
+    func mode() async throws {
+        for mode in [0o600, 0o644] as [mode_t] {
+            _ = try await provider(answering()).request(anyRequest("https://a.example/")).value
+            var status = stat()
+            #expect(lstat(file.path, &status) == 0)
+            #expect(status.st_mode & 0o777 == mode)
+            #expect(chmod(file.path, 0o644) == 0)
+        }
+    }
+
+    @Test("A name and a password in a URL are left out")
+    func userInfo() async throws {
+        let request = URLRequest(url: try #require(URL(string: "https://user:pass@a.example/x")))
+        let single = RecordingMiddleware(to: file).intercept(request, options: RequestOptions()) { .just(APIResponse(to: $0)) }
+        _ = try await single.value
+        #expect(try RecordedFile(file).value("request.url") as? String == "https://REDACTED@a.example/x")
+    }
+
     @Test("A file that cannot be written harms no request")
     func unwritable() async throws {
         let recording = RecordingMiddleware(to: folder.url("none/session.har"))

@@ -36,7 +36,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     public var headers: HTTPHeaders
     /// The body. `GET` and `HEAD` have none.
     public var body: HTTPBody?
-    /// How long to wait for data, in seconds. `nil` is the session's setting.
+    /// How long to wait for data, in seconds, from when the request is sent; each byte starts the time anew. `nil` is the session's setting.
     public var timeoutInterval: TimeInterval?
     /// What middlewares read of this request.
     public var options = RequestOptions()
@@ -134,9 +134,10 @@ extension Endpoint where Response == URL {
     /// The body is streamed to a hidden file in the folder of `destination`, and that file takes the destination's place when it is whole.
     /// Memory stays flat, except with a ``Transport`` of your own that has no `download`. What `validating` gets has no data.
     ///
-    /// On failure, on a status outside of 200...299 and on dispose the destination is untouched, and nothing is left behind. The body of a
-    /// refused status is in the error. Two cases differ. If `validating` accepts such a status, such as 304, the request succeeds and the
-    /// destination stays as it was. If `validating` or a middleware refuses a response with a status in 200...299, it has been written.
+    /// On failure, on a status outside of 200...299 and on dispose the destination is untouched, and nothing is left behind. (A process that is
+    /// killed leaves the hidden file, whose name ends in `.download`.) The body of a refused status is in the error. Two cases differ. If
+    /// `validating` accepts such a status, such as 304, the request succeeds and the destination stays as it was. If `validating` or a middleware
+    /// refuses a response with a status in 200...299, it has been written.
     ///
     /// - Parameters:
     ///   - method: The request method.
@@ -145,7 +146,8 @@ extension Endpoint where Response == URL {
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
     ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
-    ///   - destination: The file to write, which is replaced if it exists. Its folder must exist.
+    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
+    ///     anything else that stands there makes the request invalid.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL

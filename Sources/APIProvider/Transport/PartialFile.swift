@@ -2,33 +2,30 @@ package import Foundation
 
 /// A file that is written beside its destination and takes the destination's place when it is whole.
 ///
-/// It may be removed from any thread while another one writes.
+/// It only replaces a regular file, and keeps its mode. A link to one is followed. The file may be removed from any thread while another one
+/// writes. A process that is killed leaves it there: it is hidden, and its name ends in `.download`.
 package final class PartialFile: Sendable {
     private let destination: URL
-    private let url: URL
+    private let target: Target
+    private let path: String
     private let descriptor: Int32
 
     /// Creates the file, under a hidden name of its own.
-    init(beside destination: URL) throws {
-        try Self.check(destination)
+    ///
+    /// - Parameters:
+    ///   - destination: What it is to replace.
+    ///   - mode: Who may use it where there is no old file, unless the process's mask forbids it.
+    init(beside destination: URL, mode: mode_t = 0o666) throws {
         self.destination = destination
-        url = destination.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).download")
-        descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        target = try Target(of: destination)
+        path = target.folder + "/.\(UUID().uuidString).download"
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target.mode ?? mode)
         guard descriptor >= 0 else { throw CocoaError.writing(destination, errno) }
+        if let mode = target.mode { fchmod(descriptor, mode) }
     }
 
     /// Throws if no file can be written to `destination`, as far as that can be known before.
-    static func check(_ destination: URL) throws {
-        guard destination.isFileURL else { throw CocoaError.writing(destination, ENOTSUP) }
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: destination.path, isDirectory: &isFolder), isFolder.boolValue {
-            throw CocoaError.writing(destination, EISDIR)
-        }
-        let folder = destination.deletingLastPathComponent().path
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            throw CocoaError.writing(destination, ENOENT)
-        }
-    }
+    static func check(_ destination: URL) throws { _ = try Target(of: destination) }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
@@ -44,20 +41,70 @@ package final class PartialFile: Sendable {
     func moveToDestination() throws {
         // A network's file system may say no earlier than at a `close` that the disk is full.
         let copy = dup(descriptor)
-        guard copy < 0 || close(copy) == 0, rename(url.path, destination.path) == 0 else { throw CocoaError.writing(destination, errno) }
+        guard copy < 0 || close(copy) == 0 else { throw CocoaError.writing(destination, errno) }
+        // Something else may stand there by now.
+        _ = try Target.mode(of: target.path, for: destination)
+        guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
     }
 
-    func remove() { unlink(url.path) }
+    func remove() { unlink(path) }
 
-    /// Puts `data` in the place of `destination`, which is whole at every moment.
-    package static func replace(_ destination: URL, with data: Data) throws {
-        let file = try PartialFile(beside: destination)
+    /// Puts `data` in the place of `destination`, which is whole at every moment. A new file gets `mode`.
+    package static func replace(_ destination: URL, with data: Data, mode: mode_t = 0o666) throws {
+        let file = try PartialFile(beside: destination, mode: mode)
         do {
             try file.append(data)
             try file.moveToDestination()
         } catch {
             file.remove()
             throw error
+        }
+    }
+}
+
+extension PartialFile {
+    /// What a file is to replace: where a destination leads.
+    private struct Target {
+        let path: String
+        /// That of the old file, if there is one.
+        let mode: mode_t?
+
+        var folder: String { (path as NSString).deletingLastPathComponent }
+
+        init(of destination: URL) throws {
+            guard destination.isFileURL else { throw CocoaError.writing(destination, ENOTSUP) }
+            var status = stat()
+            if lstat(destination.path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+                guard let real = realpath(destination.path, nil) else {
+                    throw CocoaError.writing(destination, .fileNoSuchFile, "it is a link that leads nowhere")
+                }
+                defer { free(real) }
+                path = String(cString: real)
+            } else {
+                path = destination.path
+            }
+            mode = try Self.mode(of: path, for: destination)
+            guard mode == nil else { return }
+            guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw CocoaError.writing(destination, ENOENT) }
+        }
+
+        /// The mode of a regular file, and `nil` if there is none. Throws for what else stands there.
+        static func mode(of path: String, for destination: URL) throws -> mode_t? {
+            var status = stat()
+            guard lstat(path, &status) == 0 else {
+                if errno == ENOENT { return nil }
+                throw CocoaError.writing(destination, errno)
+            }
+            let kind: String
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: return status.st_mode & 0o777
+            case S_IFDIR: throw CocoaError.writing(destination, EISDIR)
+            case S_IFIFO: kind = "a pipe"
+            case S_IFSOCK: kind = "a socket"
+            case S_IFLNK: kind = "a link"
+            default: kind = "a device"
+            }
+            throw CocoaError.writing(destination, .fileWriteFileExists, "it is \(kind) and no regular file")
         }
     }
 }
@@ -76,6 +123,10 @@ extension CocoaError {
             case ENOTSUP: (.fileWriteUnsupportedScheme, "it is no file URL")
             default: (.fileWriteUnknown, String(cString: strerror(number)))
             }
+        return writing(file, code, reason)
+    }
+
+    fileprivate static func writing(_ file: URL, _ code: CocoaError.Code, _ reason: String) -> CocoaError {
         let place = file.isFileURL ? file.path : file.redacted
         let sentence = "the file cannot be written to \(place): \(reason)."
         return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: sentence, NSFilePathErrorKey: place])

@@ -47,7 +47,7 @@ public protocol Transport: Sendable {
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - destination: A file, which is replaced if it is there. Its folder must be.
+    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, and a link to a file is followed.
     ///   - progress: Called as bytes go and come, on any thread, one call at a time.
     func download(_ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
 }

@@ -61,7 +61,8 @@ final class RecordingFile: Sendable {
         try written.withLock { written in
             guard written.version < version else { return }
             let (entries, latest) = state.withLock { ($0.entries, $0.version) }
-            try PartialFile.replace(url, with: Self.file(of: entries.map(\.bytes)))
+            // It may hold secrets that no list knows, so that others must not read it.
+            try PartialFile.replace(url, with: Self.file(of: entries.map(\.bytes)), mode: 0o600)
             written.version = latest
         }
     }

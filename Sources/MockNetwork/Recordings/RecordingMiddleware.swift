@@ -25,7 +25,9 @@ public import FoundationNetworking
 /// that it is valid at every moment; a recording of n bytes costs n bytes of memory, and that much writing for each request. Those that end
 /// during a writing share the next. Two middlewares with one file overwrite each other.
 ///
-/// A file that cannot be written harms no request: the middleware tells of the first failure. The folder must exist.
+/// Only its owner can read a new file (mode 0600); an old file keeps its mode. Anything but a regular file, or a link to one, is not replaced.
+/// A file that cannot be written harms no request: the middleware tells of the first failure. The folder must exist. A process that is killed
+/// while it writes leaves a hidden file there, whose name ends in `.download`; remove it yourself.
 public final class RecordingMiddleware: Middleware {
     private let file: RecordingFile
     private let redaction: Redaction
