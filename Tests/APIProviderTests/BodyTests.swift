@@ -49,13 +49,13 @@ struct BodyTests {
             Invalid(
                 body: .file(web, contentType: "a/b"), reason: "its body is to come from https://api.example.com/x, which is no file."),
             Invalid(
-                body: .data(Data(), contentType: "a/b\r\nX: y"), reason: "the content type of its body has a line break or a NUL."),
+                body: .data(Data(), contentType: "a/b\r\nX: y"), reason: "the content type of its body has a control character."),
             Invalid(
                 body: .multipart([MultipartPart(name: "\"a\"\n", fileName: "b", contentType: "a/b\n", data: Data())]),
-                reason: "the content type of the part \"%22a%22%0A\" of its body has a line break or a NUL."),
+                reason: "the content type of the part \"%22a%22%0A\" of its body has a control character."),
             Invalid(
                 body: .multipart([MultipartPart(name: "a", fileName: "b", contentType: "a\0b", data: Data())]),
-                reason: "the content type of the part \"a\" of its body has a line break or a NUL."),
+                reason: "the content type of the part \"a\" of its body has a control character."),
         ])
     func invalid(row: Invalid) throws {
         let error = try #require(throws: APIError.self) { try sent(row.body) }

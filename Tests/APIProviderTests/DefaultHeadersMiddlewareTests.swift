@@ -63,8 +63,8 @@ struct DefaultHeadersMiddlewareTests {
         "A header that HTTP does not allow makes the request invalid, in the words of the request's own",
         arguments: [
             (["X A": "a"], #"its header name "X A" is no token (RFC 9110, section 5.6.2)."#),
-            (["X-A": "a\r\nX-B: b"], "its header X-A has a line break or a NUL in its value."),
-            (["X-A": "a\0"], "its header X-A has a line break or a NUL in its value."),
+            (["X-A": "a\r\nX-B: b"], "its header X-A has a control character in its value."),
+            (["X-A": "a\0"], "its header X-A has a control character in its value."),
         ] as [(HTTPHeaders, String)])
     func invalid(headers: HTTPHeaders, reason: String) async throws {
         let error = try await #require(throws: APIError.self) { try await sent(URLRequest("GET"), by: headers) }

@@ -165,7 +165,7 @@ struct RequestBuildingTests {
                     #"The request was not sent: its URL "https:…" needs a scheme and a host, as in "https://api.example.com"."#),
             Invalid(
                 request: Endpoint(.get, "", headers: ["X-A": "a\r\nX-B: b"]),
-                sentence: "The request was not sent: its header X-A has a line break or a NUL in its value."),
+                sentence: "The request was not sent: its header X-A has a control character in its value."),
             Invalid(
                 request: Endpoint(.get, "", headers: ["X A": "a"]),
                 sentence: #"The request was not sent: its header name "X A" is no token (RFC 9110, section 5.6.2)."#),
@@ -194,7 +194,7 @@ struct RequestBuildingTests {
                 sentence: #"The request was not sent: its header name "" is no token (RFC 9110, section 5.6.2)."#),
             Invalid(
                 request: Endpoint(.get, "", headers: ["X-A": "a\0"]),
-                sentence: "The request was not sent: its header X-A has a line break or a NUL in its value."),
+                sentence: "The request was not sent: its header X-A has a control character in its value."),
             Invalid(
                 request: Endpoint(.head, "", body: .form(["a": 1])),
                 sentence: "The request was not sent: HEAD has no body: send it with another method, or put the values into the query."),

@@ -91,9 +91,8 @@ struct RecordingRedactionTests {
         }
         let provider = DefaultAPIProvider(baseURL: example, configuration: .ephemeral, middlewares: [RecordingMiddleware(to: file)])
         for item in planted {
-            let url = "\(server.url)".replacingOccurrences(of: "//", with: "//planted-user:planted-pass@") + item.target
             let response = try await provider.request(
-                anyRequest(HTTPMethod(rawValue: item.method), url, headers: item.headers, body: item.body)
+                anyRequest(HTTPMethod(rawValue: item.method), "\(server.url)\(item.target)", headers: item.headers, body: item.body)
             ).value
             #expect(String(decoding: response.data, as: UTF8.self) == item.answer.body)
         }
@@ -145,7 +144,6 @@ struct RecordingRedactionTests {
             url.hasSuffix(
                 "/query?page=2&access_token=REDACTED&return_to=https%3A%2F%2Fa%2Eexample%2F%3Ftoken%3DREDACTED%26x%3D1"
                     + "&user%5Bpassword%5D=REDACTED"))
-        #expect(url.hasPrefix("http://REDACTED@127.0.0.1:"))
         #expect(
             recorded.value("response.redirectURL") as? String
                 == "https://a.example/callback?code=REDACTED&state=1#access_token=REDACTED&b=2")

@@ -35,7 +35,7 @@ extension Endpoint {
 
         if let body = try body?.encode(encoder) {
             request.httpBody = body.data
-            guard body.type.isFieldValue else { throw APIError.invalid("the content type of its body has a line break or a NUL") }
+            guard body.type.isFieldValue else { throw APIError.invalid("the content type of its body has a control character") }
             if headers["Content-Type"] == nil { request.setValue(body.type, forHTTPHeaderField: "Content-Type") }
         }
         try adapt(&request)
@@ -64,13 +64,8 @@ extension Endpoint {
         else {
             throw APIError.invalid("its URL \"\(base.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
         }
-        guard ["http", "https"].contains(scheme) else {
-            throw APIError.invalid("its URL \"\(base.redacted)\" has the scheme \(scheme); it must be http or https")
-        }
-        guard components.user == nil, components.password == nil else {
-            // Linux would send them, and Apple's systems would not.
-            throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")
-        }
+        try base.checkScheme()
+        components.scheme = scheme
 
         if !path.percentEncoded.isEmpty {
             var start = Substring(components.percentEncodedPath)
@@ -91,6 +86,11 @@ extension Endpoint {
 extension URLRequest {
     /// Throws for what HTTP does not allow: an endpoint's `adapting` or a middleware may have set it.
     package func check() throws {
+        try url?.checkScheme()
+        guard url?.user == nil, url?.password == nil else {
+            // Linux would send them, and Apple's systems would not.
+            throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")
+        }
         for (name, value) in allHTTPHeaderFields ?? [:] { try HTTPHeaders.check(name, value) }
         // Some servers ignore such a body, and URL loading systems refuse it with a misleading error.
         guard let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()), httpBody != nil || httpBodyStream != nil else { return }
@@ -102,7 +102,14 @@ extension HTTPHeaders {
     /// Throws for a field that HTTP does not allow (RFC 9110, section 5.5).
     package static func check(_ name: String, _ value: String) throws {
         guard name.isToken else { throw APIError.invalid("its header name \"\(name)\" is no token (RFC 9110, section 5.6.2)") }
-        guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a line break or a NUL in its value") }
+        guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a control character in its value") }
+    }
+}
+
+extension URL {
+    fileprivate func checkScheme() throws {
+        guard let scheme = scheme?.lowercased(), !["http", "https"].contains(scheme) else { return }
+        throw APIError.invalid("its URL \"\(redacted)\" has the scheme \(scheme); it must be http or https")
     }
 }
 
@@ -116,8 +123,8 @@ extension String {
         !isEmpty && utf8.allSatisfy { byte in ASCIISet.token.contains(byte) }
     }
 
-    /// RFC 9110, section 5.5: what cannot end a field, and begin another.
+    /// RFC 9110, section 5.5: no control character but a tab, so that none ends the field and begins another.
     var isFieldValue: Bool {
-        !utf8.contains { [0, 10, 13].contains($0) }
+        utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
     }
 }

@@ -50,7 +50,7 @@ public struct MultipartPart: Sendable {
         if let contentType {
             guard contentType.isFieldValue else {
                 throw APIError.invalidRequest(
-                    reason: "the content type of the part \"\(name.quotable)\" of its body has a line break or a NUL")
+                    reason: "the content type of the part \"\(name.quotable)\" of its body has a control character")
             }
             header += "\r\nContent-Type: \(contentType)"
         }

@@ -47,8 +47,11 @@ public struct APIResponse: Sendable {
 
     /// Decodes the body, also that of an error: `try error.response?.decode(GitHubError.self)`.
     ///
-    /// `Data` and `String` come as they are, ``Empty`` whatever comes, an `Optional` is `nil` if the body is empty, and all else is decoded
-    /// by the decoder of the provider that got the response, or as JSON if there was none.
+    /// `Data` comes as it is, ``Empty`` whatever comes, an `Optional` is `nil` if the body is empty, and all else but a `String` is decoded by
+    /// the decoder of the provider that got the response, or as JSON if there was none.
+    ///
+    /// A `String` is read by the charset of the `Content-Type`: UTF-8, which is the default, UTF-16, ISO-8859-1 and Windows-1252. With any other
+    /// charset, the body must be UTF-8 nevertheless.
     ///
     /// - Throws: ``APIError/decoding(_:expected:underlying:)`` when the body is something else.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T {
@@ -118,11 +121,38 @@ extension Empty: RawResponse {
 
 extension String: RawResponse {
     fileprivate init(_ response: APIResponse) throws {
-        guard let text = String(data: response.data, encoding: .utf8) else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The body is not UTF-8 text."))
+        let charset = response.response.textEncodingName ?? "UTF-8"
+        let encoding = String.Encoding(charset: charset.lowercased(), of: response.data)
+        // On Linux, half a unit of UTF-16 would be dropped, and all before it.
+        let isWhole = encoding?.isOfUTF16 != true || response.data.count % 2 == 0
+        guard isWhole, let text = String(data: response.data, encoding: encoding ?? .utf8) else {
+            let problem = encoding == nil ? "not UTF-8 text, and its charset \(charset) is not known here" : "not \(charset) text"
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "it is \(problem)", underlyingError: CharsetMismatch()))
         }
         self = text
     }
+}
+
+/// Behind the error of a text that is not in its charset, which is no matter of JSON.
+struct CharsetMismatch: Error {}
+
+extension String.Encoding {
+    /// The encoding of `text` by its name in a Content-Type (RFC 9110, section 8.3.2), in lower case.
+    fileprivate init?(charset: String, of text: Data) {
+        switch charset {
+        case "utf-8", "utf8", "us-ascii", "ascii": self = .utf8
+        case "iso-8859-1", "latin1", "l1": self = .isoLatin1
+        case "windows-1252", "cp1252": self = .windowsCP1252
+        case "utf-16le": self = .utf16LittleEndian
+        case "utf-16be": self = .utf16BigEndian
+        // Without a mark of its order it is big-endian (RFC 2781, section 4.3).
+        case "utf-16": self = text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) ? .utf16 : .utf16BigEndian
+        default: return nil
+        }
+    }
+
+    fileprivate var isOfUTF16: Bool { [.utf16, .utf16LittleEndian, .utf16BigEndian].contains(self) }
 }
 
 private protocol OptionalResponse {

@@ -34,6 +34,8 @@ extension URLError {
         case .serverCertificateUntrusted: "the certificate of \(host) is not trusted, or is for another name"
         case .serverCertificateHasUnknownRoot:
             "no authority that this system knows has signed the certificate of \(host); on Linux, is ca-certificates installed?"
+        case .badURL where host.contains(":"):
+            "Foundation on Linux takes no host that is an IPv6 address; use a name that leads to it, or another transport"
         case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
         case .httpTooManyRedirects: "it was redirected more than \(APIResponse.maximumRedirects) times"
         case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"

@@ -38,7 +38,7 @@ extension APIResponse {
         guard becomesGet || request.canBeSentAgain else { return nil }
 
         var next = request
-        next.url = to
+        next.url = to.withoutUserInfo
         if becomesGet {
             next.httpMethod = "GET"
             next.httpBody = nil
@@ -57,6 +57,13 @@ extension URL {
     fileprivate init?(location: String, from url: URL) {
         guard let target = URL(string: location, relativeTo: url) ?? URL(string: location.escapedAsURL, relativeTo: url) else { return nil }
         self = target.absoluteURL
+    }
+
+    /// The URL without the name and the password that Linux would send, and Apple's systems would not.
+    fileprivate var withoutUserInfo: URL {
+        guard user != nil || password != nil, var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+        (components.user, components.password) = (nil, nil)
+        return components.url ?? self
     }
 
     /// Scheme, host and port (RFC 6454, section 4).
