@@ -95,7 +95,7 @@ extension Reply {
         }
         for chunk in chunks() {
             transferred.bytesReceived += Int64(chunk.count)
-            transferred.bytesToReceive = head.map(\.expectedContentLength).flatMap { $0 > 0 ? $0 : nil }
+            transferred.bytesToReceive = head?.bodyLength.flatMap { $0 < transferred.bytesReceived ? nil : $0 }
             progress(transferred)
         }
     }

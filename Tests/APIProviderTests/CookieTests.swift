@@ -57,6 +57,42 @@ struct CookieTests {
         #expect(sent == (isSent ? "a=1" : "none"))
     }
 
+    @Test(
+        "An expired cookie is not sent: its Max-Age wins over its Expires (RFC 6265, section 5.3)",
+        arguments: [
+            ("Max-Age=0", false), ("Max-Age=-5", false), ("Max-Age=1000", true), ("max-age=99999999999999999999999", true),
+            ("Max-Age=soon", true), ("Expires=Thu, 01 Jan 1970 00:00:00 GMT", false), ("Expires=Fri, 31 Dec 2100 00:00:00 GMT", true),
+            ("Expires=Fri, 31 Dec 2100 00:00:00 GMT; Max-Age=0", false),
+        ])
+    func expired(attribute: String, isSent: Bool) async throws {
+        let provider = DefaultAPIProvider(configuration: configuration)
+        #expect(try await sent(after: ["stored=1; Path=/; \(attribute)"], by: provider) == (isSent ? "stored=1" : "none"))
+    }
+
+    @Test("A cookie that is set anew with a Max-Age of 0 is not sent any more")
+    func deleted() async throws {
+        let provider = DefaultAPIProvider(configuration: configuration)
+        #expect(try await sent(after: ["a=1; Path=/", "b=2; Path=/", "a=; Path=/; Max-Age=0"], by: provider) == "b=2")
+    }
+
+    @Test("Cookies of a longer path come first, and then the older ones (RFC 6265, section 5.4)")
+    func cookieOrder() async throws {
+        let provider = DefaultAPIProvider(configuration: configuration)
+        let cookies = (0..<5).map { "c\($0)=\($0); Path=/" } + ["a=root; Path=/", "a=x; Path=/x", "a=y; Path=/x/y", "b=1; Path=/x"]
+        #expect(
+            try await sent(after: cookies, to: "/x/y/z", by: provider) == "a=y; a=x; b=1; c0=0; c1=1; c2=2; c3=3; c4=4; a=root")
+    }
+
+    /// The cookies that are sent to `path` after the server has set these, one after the other.
+    private func sent(after cookies: [String], to path: RequestPath = "/", by provider: DefaultAPIProvider) async throws -> String {
+        let server = try LoopbackServer { request, connection in
+            let headers = Int(request.target.dropFirst()).map { ["Set-Cookie": cookies[$0]] } ?? [:]
+            connection.respond(headers: headers, body: request.headers["cookie"] ?? "none")
+        }
+        for index in cookies.indices { _ = try await provider.request(Endpoint<String>(.get, .url(server.url, "/\(index)"))).value }
+        return try await provider.request(Endpoint<String>(.get, .url(server.url, path))).value
+    }
+
     @Test("A Cookie header of a request is sent as given, whatever is stored", arguments: [true, false])
     func explicit(hasStored: Bool) async throws {
         let provider = DefaultAPIProvider(configuration: configuration)

@@ -61,6 +61,8 @@ extension Fault {
 
     private static let lost = Outcome.transport(
         "networkConnectionLost", -1005, "HOST closed the connection before the response was whole; a second try may succeed")
+    private static let unsent = Outcome.transport(
+        "networkConnectionLost", -1005, "HOST closed the connection before its answer came; does it take a body of 5000000 bytes?")
     private static let timedOut = Outcome.transport("timedOut", -1001, "it timed out; is HOST:PORT up, and is the timeout long enough?")
     private static let noHTTP = Outcome.transport(
         "cannotParseResponse", -1017, "HOST:PORT did not answer in valid HTTP; is it a web server, and the scheme right?")
@@ -87,10 +89,10 @@ extension Fault {
         Fault("closes it in a chunk", lost, sends: chunked + "ff\r\nhalf"),
         Fault("closes it between two chunks", lost, sends: chunked + "4\r\nhalf\r\n"),
         Fault("closes it after a 1xx", lost, sends: "HTTP/1.1 103 Early Hints\r\n\r\n"),
-        Fault("closes it while the request's body is sent", lost, hasBody: true, .readHead),
+        Fault("closes it while the request's body is sent", unsent, hasBody: true, .readHead),
         Fault("resets it at once", lost, .readRequest, .reset),
         Fault("resets it in the body", lost, sends: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", then: .reset),
-        Fault("resets it while the request's body is sent", lost, hasBody: true, .readHead, .reset),
+        Fault("resets it while the request's body is sent", unsent, hasBody: true, .readHead, .reset),
         Fault("sends garbage", noHTTP, sends: "\u{1}\u{2}garbage\r\n\r\n"),
         Fault("speaks TLS where plain HTTP is expected", noHTTP, .readRequest, .send(Data([0x15, 3, 1, 0, 2, 2, 0x28]))),
         Fault(

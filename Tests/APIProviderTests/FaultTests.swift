@@ -171,6 +171,34 @@ struct FaultTests {
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "whole")
     }
 
+    @Test("An answer to a body that the server does not read is the answer or, if the reset comes first, an error that says so")
+    func unreadBody() async throws {
+        // As a server closes that has not read all: the system resets the connection behind the answer.
+        let server = try LoopbackServer([.readHead, .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno"), .reset])
+        let request = Endpoint<String>(
+            .post, .url(server.url), body: .data(Data(count: 20_000_000), contentType: "application/octet-stream"))
+        for _ in 0..<10 {
+            let error = try await #require(throws: APIError.self) {
+                try await DefaultAPIProvider(configuration: .ephemeral).request(request).value
+            }
+            let sentence = "127.0.0.1 closed the connection before its answer came; does it take a body of 20000000 bytes?"
+            #expect(error.statusCode == 413 || "\(error)".contains(sentence), "\(error)")
+        }
+    }
+
+    @Test("An IPv6 address is requested, or the sentence says that Foundation does not take it")
+    func ipv6() async throws {
+        let url = try #require(URL(string: "http://[::1]:1/"))
+        let error = try await #require(throws: APIError.self) {
+            try await DefaultAPIProvider(configuration: .ephemeral).request(Endpoint<String>(.get, .url(url))).value
+        }
+        #expect(
+            error.urlError?.code == .cannotConnectToHost
+                || "\(error)".hasSuffix(
+                    "Foundation on Linux takes no host that is an IPv6 address; use a name that leads to it, or another transport (URLError -1000)."
+                ))
+    }
+
     @Test("307 sends the body again, to another origin without the credentials")
     func temporaryRedirect() async throws {
         let other = try LoopbackServer { request, connection in

@@ -294,10 +294,12 @@ struct StubResponseTests {
     @Test("The body that is sent is progress by MockTransport, and a GET with a body is refused")
     func sent() async throws {
         MockURLProtocol.stub(.post, "/a", respond: .status(200))
-        let log = Log<TransferProgress>()
         let body = HTTPBody.data(Data("body".utf8), contentType: "text/plain")
-        _ = try await Way.transport.provider.request(raw(.post, body: body).onProgress { log.append($0) }).value
-        #expect(log.entries == [TransferProgress(bytesSent: 4, bytesToSend: 4)])
+        for way in Way.allCases {
+            let log = Log<TransferProgress>()
+            _ = try await way.provider.request(raw(.post, body: body).onProgress { log.append($0) }).value
+            #expect(log.entries == [TransferProgress(bytesSent: 4, bytesToSend: 4)])
+        }
         var request = URLRequest(url: example)
         request.httpBody = Data("body".utf8)
         let single = MockTransport().send(request, progress: nil)

@@ -10,46 +10,91 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
     /// Decoding runs where events come: not on the session's queue, of which there is one for all requests.
     private static let events = DispatchQueue(label: "APIProvider.events", attributes: .concurrent)
 
-    /// What is held until the session completes the exchange or it is cancelled, whichever comes first.
+    /// What is held until the exchange is complete or cancelled, whichever comes first.
     private struct UnderWay {
         let progress: (@Sendable (TransferProgress) -> Void)?
         let observer: Single<APIResponse>.SingleObserver
         /// Where the body goes; `nil` is into memory.
         var file: PartialFile?
+        /// When the timer ends the exchange, unless something happens before.
+        var deadline: UInt64
     }
 
     private let request: URLRequest
     private let destination: URL?
+    private let timer: ExchangeTimer?
+    private let silence: UInt64
+    private let isReporting: Bool
+    private let end: UInt64
     private let underWay: Locked<UnderWay?>
     private var data = Data()
     private var transferred = TransferProgress()
-    var isChallenged = false
+    private var hasAnswer = false
 
-    /// - Parameter destination: The file for the body of an accepted response; `nil` keeps every body in memory.
+    /// - Parameters:
+    ///   - destination: The file for the body of an accepted response; `nil` keeps every body in memory.
+    ///   - timer: Ends the exchange by `limits`; `nil` leaves that to the session.
     init(
-        request: URLRequest, destination: URL?, progress: (@Sendable (TransferProgress) -> Void)?,
+        request: URLRequest, destination: URL?, progress: (@Sendable (TransferProgress) -> Void)?, limits: TimeLimits,
+        timer: ExchangeTimer?,
         observer: @escaping Single<APIResponse>.SingleObserver
     ) {
-        self.request = request
-        self.destination = destination
-        underWay = Locked(UnderWay(progress: progress, observer: observer))
+        (self.request, self.destination, self.timer, silence) = (request, destination, timer, limits.silence)
+        isReporting = progress != nil
+        let end = timer.map { $0.now + limits.whole } ?? .max
+        self.end = end
+        underWay = Locked(UnderWay(progress: progress, observer: observer, deadline: end))
+        timer?.add(self)
+    }
+
+    /// When the timer ends the exchange, in its nanoseconds.
+    var deadline: UInt64 { underWay.withLock { $0?.deadline } ?? .max }
+
+    /// The time is over.
+    func expire() { complete(nil, URLError(.timedOut)) }
+
+    /// The request goes out: silence counts from now on.
+    func begin() {
+        guard let timer else { return }
+        live()
+        timer.add(self)
+        // It may have been cancelled meanwhile, and removed too early.
+        if underWay.withLock({ $0 == nil }) { timer.remove(self) }
+    }
+
+    /// Bytes have come or gone: silence counts from now on.
+    private func live() {
+        guard let timer else { return }
+        let deadline = min(timer.now + silence, end)
+        underWay.withLock { $0?.deadline = deadline }
+    }
+
+    /// The response comes from a protocol class. It has taken the whole body, and no session tells of that.
+    func receiveFromProtocol() {
+        guard let count = request.httpBody?.count, count > 0, transferred.bytesSent == 0 else { return }
+        sent(Int64(count), of: Int64(count))
     }
 
     func sent(_ count: Int64, of total: Int64) {
+        live()
         transferred.bytesSent = count
         transferred.bytesToSend = total > 0 ? total : nil
         report()
     }
 
     /// The status says where the body goes. False when it cannot go there.
-    func begin(_ response: URLResponse) -> Bool {
+    func receive(_ response: URLResponse) -> Bool {
+        live()
+        hasAnswer = true
+        if isReporting { transferred.bytesToReceive = (response as? HTTPURLResponse)?.bodyLength }
         guard let destination, (response as? HTTPURLResponse)?.isAccepted == true else { return true }
         // The head of a response may come again: that of `multipart/x-mixed-replace` does.
         return go { try underWay.withLock { if $0?.file == nil { try $0?.file = PartialFile(beside: destination) } } }
     }
 
     /// False when this chunk cannot be taken.
-    func receive(_ chunk: Data, from task: URLSessionTask, maximum: Int?) -> Bool {
+    func receive(_ chunk: Data, maximum: Int?) -> Bool {
+        live()
         guard let file = underWay.withLock({ $0.map(\.file) }) else { return true }
         transferred.bytesReceived += Int64(chunk.count)
         let isTaken = go {
@@ -57,7 +102,6 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
             if let file { try file.append(chunk) } else { data.append(chunk) }
         }
         guard isTaken else { return false }
-        transferred.bytesToReceive = task.bytesToReceive
         report()
         return true
     }
@@ -74,38 +118,51 @@ final class Exchange: @unchecked Sendable {  // What is no lock is touched on th
         }
     }
 
+    /// Ends with the response, or with `error`.
     func complete(_ response: URLResponse?, _ error: (any Error)?) {
         // A file is moved under the lock, so that a `cancel` that has returned leaves the whole of it or nothing.
         let end = underWay.withLock { $0.take().map { (last: $0, event: event(response, error, $0.file)) } }
         guard let end else { return }
+        timer?.remove(self)
         Self.events.async { end.last.observer(end.event) }
     }
 
-    /// Cancels `task`, unless it has completed. No event comes from now on, no progress but what another thread is telling at this moment, and
-    /// nothing is left behind.
-    func cancel(_ task: URLSessionTask) {
+    /// No event comes from now on, no progress but what another thread is telling at this moment, and nothing is left behind.
+    func cancel() {
         guard let last = underWay.withLock({ $0.take() }) else { return }
+        timer?.remove(self)
         last.file?.remove()
-        task.cancelFromAnywhere()
     }
 
     private func report() {
+        guard isReporting else { return }
+        // A total that is exceeded was wrong.
+        if let total = transferred.bytesToSend, total < transferred.bytesSent { transferred.bytesToSend = nil }
+        if let total = transferred.bytesToReceive, total < transferred.bytesReceived { transferred.bytesToReceive = nil }
         underWay.withLock { $0?.progress }?(transferred)
     }
 
     private func event(_ response: URLResponse?, _ error: (any Error)?, _ file: PartialFile?) -> SingleEvent<APIResponse> {
         do {
-            let response = response as? HTTPURLResponse
-            // On Linux the response comes whole, then the challenge, and when that is rejected, this error.
-            let isWhole = isChallenged && response != nil && (error as? URLError)?.code == .cancelled
-            if let error, !isWhole { throw error }
-            guard let response else { throw URLError(.badServerResponse) }
+            if let error { throw error }
+            guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
             try file?.moveToDestination()
             return .success(APIResponse(request: request, response: response, data: data))
         } catch {
             file?.remove()
-            return .failure(APIError.transport(request, underlying: error))
+            return .failure(APIError.transport(request, underlying: explaining(error)))
         }
+    }
+
+    /// Adds a reason if the connection was lost before a large body had an answer: a server closes it that does not want to read the body. How
+    /// much of the body the server has read, and not only the system, is not known.
+    private func explaining(_ error: any Error) -> any Error {
+        guard let error = error as? URLError, error.code == .networkConnectionLost, !hasAnswer,
+            let count = request.httpBody?.count, count > 65_536
+        else { return error }
+        let host = request.url?.host ?? "the host"
+        let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"
+        return URLError(error.code, userInfo: error.userInfo.merging([URLError.reasonKey: reason]) { $1 })
     }
 }
 

@@ -11,7 +11,7 @@ extension URLSessionConfiguration {
     /// A copy that a session can be made of.
     func ownCopy() -> URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
-        copy.timeoutIntervalForRequest = copy.timeoutIntervalForRequest.notEarly
+        copy.timeoutIntervalForRequest = timeoutIntervalForRequest.ofSession
         // Seven days is what a configuration has that sets none.
         copy.timeoutIntervalForResource = timeoutIntervalForResource > 0 ? min(timeoutIntervalForResource, 1_000_000_000) : 604_800
         #if canImport(FoundationNetworking)
@@ -32,25 +32,19 @@ extension URLSessionConfiguration {
         #endif
     }
 
-    /// `timeoutIntervalForResource`, where the session does not see to it.
-    var timeoutOfResource: DispatchTimeInterval? {
+    /// Whether protocol classes of the app answer requests, without a connection.
+    var hasOwnProtocols: Bool {
+        let standard = URLSessionConfiguration.default.protocolClasses ?? []
+        return (protocolClasses ?? []).contains { used in !standard.contains { $0 == used } }
+    }
+
+    /// Where requests wait for a connection, where the session takes those that do for silent ones.
+    func connectionQueue() -> ConnectionQueue? {
         #if canImport(FoundationNetworking)
-        // A session there never ends a response that comes forever.
-        return timeoutIntervalForResource < 604_800 ? .milliseconds(Int((timeoutIntervalForResource * 1000).rounded(.up))) : nil
+        return ConnectionQueue(connectionsPerHost: httpMaximumConnectionsPerHost)
         #else
         return nil
         #endif
-    }
-}
-
-private let timeouts = ConcurrentDispatchQueueScheduler(qos: .default)
-
-extension Single {
-    /// Fails as a session does when the whole response has not come in time.
-    func failing(after timeout: DispatchTimeInterval?, _ request: URLRequest) -> Single {
-        guard let timeout else { return self }
-        return self.timeout(timeout, scheduler: timeouts)
-            .mapError { $0 is RxError ? APIError.transport(request, underlying: URLError(.timedOut)) : $0 }
     }
 }
 
@@ -70,12 +64,18 @@ extension URLRequest {
     func adapted(cookies: HTTPCookieStorage?) -> URLRequest {
         var request = self
         // 60 s is what a request has that sets none: then the session's own counts.
-        if timeoutInterval != 60 { request.timeoutInterval = timeoutInterval.notEarly }
+        if timeoutInterval != 60 { request.timeoutInterval = timeoutInterval.ofSession }
         #if canImport(FoundationNetworking)
-        if let url, httpShouldHandleCookies, value(forHTTPHeaderField: "Cookie") == nil,
-            let stored = cookies?.cookies(for: url)?.filter({ $0.isMeant(for: url) }), !stored.isEmpty
-        {
-            request.setValue(HTTPCookie.requestHeaderFields(with: stored)["Cookie"], forHTTPHeaderField: "Cookie")
+        if let url, httpShouldHandleCookies, value(forHTTPHeaderField: "Cookie") == nil, let header = cookies?.header(for: url) {
+            request.setValue(header, forHTTPHeaderField: "Cookie")
+        }
+        // A scheme in capitals is not known.
+        if let url, let scheme = url.scheme, scheme != scheme.lowercased() {
+            request.url = URL(string: scheme.lowercased() + url.absoluteString.dropFirst(scheme.utf8.count))
+        }
+        // A value of white space would be dropped with its field; an empty one means the same (RFC 9110, section 5.5).
+        for (name, value) in allHTTPHeaderFields ?? [:] where !value.isEmpty && value.utf8.allSatisfy({ $0 == 32 || $0 == 9 }) {
+            request.setValue("", forHTTPHeaderField: name)
         }
         #endif
         return request
@@ -83,16 +83,6 @@ extension URLRequest {
 }
 
 extension URLSessionTask {
-    /// How many bytes the whole body has; `nil` while nobody knows.
-    var bytesToReceive: Int64? {
-        var count = countOfBytesExpectedToReceive
-        #if canImport(FoundationNetworking)
-        // It stays 0 for what a protocol class answers.
-        if count <= 0, let response { count = response.expectedContentLength }
-        #endif
-        return count > 0 ? count : nil
-    }
-
     /// Cancels the task, also when the session itself has called.
     func cancelFromAnywhere() {
         #if canImport(FoundationNetworking)
@@ -101,6 +91,15 @@ extension URLSessionTask {
         #else
         cancel()
         #endif
+    }
+}
+
+extension URLResponse {
+    /// Whether its host may have answered by HTTP/2, of which a session on Linux says nothing: fields of a connection are of HTTP/1.1 alone
+    /// (RFC 9113, section 8.2.2).
+    var mayBeOfHTTP2: Bool {
+        guard url?.scheme?.lowercased() == "https", let response = self as? HTTPURLResponse else { return false }
+        return ["Connection", "Keep-Alive", "Transfer-Encoding"].allSatisfy { response.value(forHTTPHeaderField: $0) == nil }
     }
 }
 
@@ -114,6 +113,14 @@ extension HTTPURLResponse {
             fields["\(field.key)"] = "\(field.value)".readAsUTF8
             #endif
         }
+    }
+
+    /// How many bytes the body has; `nil` if nobody knows, as when they come compressed and are counted as they were.
+    package var bodyLength: Int64? {
+        guard expectedContentLength > 0, ["", "identity"].contains(value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "") else {
+            return nil
+        }
+        return expectedContentLength
     }
 
     /// The values of all fields of this name, in any case.
@@ -167,25 +174,44 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {  // It 
     override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
 }
 
+extension HTTPCookieStorage {
+    /// The value of a Cookie header for `url` (RFC 6265, section 5.4); `nil` if there are no cookies for it.
+    fileprivate func header(for url: URL, at date: Date = Date()) -> String? {
+        // The storage looks at the host alone: a secure cookie would go out in the clear. Nor does it know an order.
+        let cookies = (cookies(for: url) ?? []).filter { $0.isMeant(for: url) && !$0.hasExpired(at: date) }
+            .sorted { ($1.path.utf8.count, $0.created) < ($0.path.utf8.count, $1.created) }
+        return cookies.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+    }
+}
+
 extension HTTPCookie {
-    /// RFC 6265, section 5.4. The storage looks at the host alone: a secure cookie would go out in the clear.
     fileprivate func isMeant(for url: URL) -> Bool {
         guard !isSecure || url.scheme?.lowercased() == "https" else { return false }
         let requested = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
         return path == "/" || requested == path || requested.hasPrefix(path.hasSuffix("/") ? path : path + "/")
     }
+
+    /// RFC 6265, section 5.3: of a Max-Age, which wins, Foundation only keeps the text.
+    fileprivate func hasExpired(at date: Date) -> Bool {
+        guard let age = properties?[.maximumAge] as? String, let seconds = Double(age) else {
+            return expiresDate.map { $0 <= date } ?? false
+        }
+        return created + max(seconds, 0) <= date.timeIntervalSinceReferenceDate
+    }
+
+    fileprivate var created: TimeInterval { properties?[HTTPCookiePropertyKey("Created")] as? TimeInterval ?? 0 }
 }
 
 #endif
 
 extension TimeInterval {
-    /// A timeout that a timer takes and that ends no earlier.
-    fileprivate var notEarly: TimeInterval {
+    /// A timeout for the session.
+    fileprivate var ofSession: TimeInterval {
         // What is endless or no sensible number traps on Linux, and is not documented elsewhere.
         let seconds = self < 1_000_000 ? Swift.max(self, 0) : 1_000_000
         #if canImport(FoundationNetworking)
-        // Timers are cut to whole seconds and fire a little early.
-        return seconds.rounded(.up) + 1
+        // Timers are cut to whole seconds and fire a little early. The transport has its own, and this one is never to be first.
+        return (seconds > 0 ? seconds : 60).rounded(.up) + 600
         #else
         return seconds
         #endif

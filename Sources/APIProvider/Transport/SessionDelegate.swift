@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// Hands what the session tells to the exchange that it is about.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    private let exchanges = Locked<[Int: Exchange]>([:])
+    private let exchanges = Locked<[Int: SessionExchange]>([:])
     private let maximumResponseSize: Int?
     /// The session of the caller, rather than its delegate: who invalidates that session has its delegate released, as ever.
     private let lender: URLSession?
@@ -17,11 +17,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         self.lender = lender
     }
 
-    func add(_ exchange: Exchange, for task: URLSessionTask) {
+    func add(_ exchange: SessionExchange, for task: URLSessionTask) {
         exchanges.withLock { $0[task.taskIdentifier] = exchange }
     }
 
-    private func exchange(of task: URLSessionTask) -> Exchange? {
+    private func exchange(of task: URLSessionTask) -> SessionExchange? {
         exchanges.withLock { $0[task.taskIdentifier] }
     }
 
@@ -55,7 +55,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        exchange(of: task)?.sent(totalBytesSent, of: totalBytesExpectedToSend)
+        exchange(of: task)?.exchange.sent(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
     /// Linux goes on whatever it is answered, so that the task is cancelled by itself.
@@ -64,13 +64,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        guard let exchange = exchange(of: dataTask), !exchange.begin(response) else { return }
+        guard let exchange = exchange(of: dataTask), !exchange.receive(response) else { return }
         dataTask.cancel()
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let exchange = exchange(of: dataTask), !exchange.receive(data, from: dataTask, maximum: maximumResponseSize) else { return }
-        dataTask.cancel()
+        guard let exchange = exchange(of: dataTask)?.exchange else { return }
+        if !exchange.receive(data, maximum: maximumResponseSize) { dataTask.cancel() }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -22,7 +22,10 @@ public final class URLSessionTransport: Transport {
     private let delegate: SessionDelegate
     private let additionalHeaders: HTTPHeaders
     private let cookies: HTTPCookieStorage?
-    private let timeout: DispatchTimeInterval?
+    private let isForNetwork: Bool
+    private let limits: TimeLimits
+    private let timer: ExchangeTimer?
+    private let connections: ConnectionQueue?
 
     /// A transport with a session of `configuration`, which is copied.
     ///
@@ -51,14 +54,22 @@ public final class URLSessionTransport: Transport {
         self.init(configuration: session.configuration, maximumResponseSize: maximumResponseSize, lender: lender)
     }
 
-    private init(configuration: URLSessionConfiguration, maximumResponseSize: Int?, lender: URLSession?) {
+    /// - Parameter scheduler: The clock of timeouts on Linux, where those of a session are not exact.
+    package init(
+        configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil, lender: URLSession?,
+        scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+    ) {
+        limits = TimeLimits(of: configuration)
+        isForNetwork = !configuration.hasOwnProtocols
+        connections = isForNetwork ? configuration.connectionQueue() : nil
         let configuration = configuration.ownCopy()
         additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
         configuration.httpAdditionalHeaders = nil
         cookies = configuration.takeCookies()
-        timeout = configuration.timeoutOfResource
         delegate = SessionDelegate(maximumResponseSize: maximumResponseSize, lender: lender)
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .ofDelegate())
+        let queue = OperationQueue.ofDelegate()
+        timer = queue.map { ExchangeTimer(scheduler: scheduler, queue: $0) }
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
     }
 
     deinit { session.finishTasksAndInvalidate() }
@@ -75,12 +86,13 @@ public final class URLSessionTransport: Transport {
     /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes, so that memory stays flat.
     ///
     /// It is written to a hidden file in the destination's folder, which takes the destination's place at the end. On failure, and when the
-    /// single is disposed, that file is removed. A destination that cannot be written is ``APIError/transport(_:underlying:)`` with a
-    /// `CocoaError`, and the response is not waited for.
+    /// single is disposed, that file is removed. A process that is killed leaves it there; its name ends in `.download`. A destination that
+    /// cannot be written is ``APIError/transport(_:underlying:)`` with a `CocoaError`, and the response is not waited for.
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - destination: A file, which is replaced if it is there. Its folder must be.
+    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
+    ///     anything else that stands there is not replaced.
     ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
@@ -111,14 +123,21 @@ public final class URLSessionTransport: Transport {
     private func exchange(
         _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        Single.create { [session, delegate, cookies] observer in
-            let exchange = Exchange(request: request, destination: destination, progress: progress, observer: observer)
-            let task = session.dataTask(with: request.adapted(cookies: cookies))
-            delegate.add(exchange, for: task)
-            task.resume()
-            return Disposables.create { exchange.cancel(task) }
+        let host = connections == nil ? "" : request.url?.origin ?? ""
+        return Single.create { [session, delegate, cookies, limits, timer, connections, isForNetwork] observer in
+            let exchange = SessionExchange(
+                Exchange(
+                    request: request, destination: destination, progress: progress, limits: limits.of(request), timer: timer,
+                    observer: observer),
+                isForNetwork: isForNetwork, connections: connections, host: host)
+            exchange.begin {
+                let task = session.dataTask(with: request.adapted(cookies: cookies))
+                delegate.add(exchange, for: task)
+                task.resume()
+                return task
+            }
+            return Disposables.create { exchange.cancel() }
         }
-        .failing(after: timeout, request)
     }
 }
 

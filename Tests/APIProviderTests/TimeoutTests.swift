@@ -1,0 +1,294 @@
+#if canImport(FoundationNetworking)
+import APIProvider
+import Foundation
+import FoundationNetworking
+import MiniRx
+import TestSupport
+import Testing
+
+/// How the transport keeps time where a session's timers do not: here in virtual time.
+@Suite("Timeouts and waiting for a connection, on Linux", tenMinutes)
+struct TimeoutTests {
+    private let scheduler = TestScheduler()
+    private let configuration = URLSessionConfiguration.ephemeral
+    private let events = Signals<String>()
+
+    private func makeProvider() -> DefaultAPIProvider {
+        DefaultAPIProvider(transport: URLSessionTransport(configuration: configuration, lender: nil, scheduler: scheduler))
+    }
+
+    /// Subscribes, and tells in `events` what comes.
+    @discardableResult
+    private func send(_ path: String, to url: URL, by provider: DefaultAPIProvider, timeout: TimeInterval? = nil) -> any Disposable {
+        let request = Endpoint<String>(.get, .url(url, RequestPath(path)), timeoutInterval: timeout)
+        return provider.request(request).subscribe { [events] event in
+            switch event {
+            case .success(let value): events.send("\(path): \(value)")
+            case .failure(let error): events.send("\(path): \((error as? APIError)?.urlError?.code.rawValue ?? 0)")
+            }
+        }
+    }
+
+    @Test("A silent server times out after the timeout, to the millisecond", arguments: [0.5, 1, 2.5], [true, false])
+    func silence(seconds: TimeInterval, isOfRequest: Bool) async throws {
+        let server = try PatientServer()
+        if !isOfRequest { configuration.timeoutIntervalForRequest = seconds }
+        send("/a", to: server.url, by: makeProvider(), timeout: isOfRequest ? seconds : nil)
+        await server.requests.next()
+        scheduler.advance(by: .milliseconds(Int(seconds * 1000) - 1))
+        events.send("a millisecond before")
+        scheduler.advance(by: .milliseconds(1))
+        #expect(await events.next(2) == ["a millisecond before", "/a: -1001"])
+        await server.allClosed()
+    }
+
+    @Test("A timeout does not wait for a whole second")
+    func fraction() async throws {
+        let server = try PatientServer()
+        let timer = Single.just(()).delay(.milliseconds(1700), scheduler: ConcurrentDispatchQueueScheduler(qos: .default))
+            .subscribe { [events] _ in events.send("1.7 s") }
+        defer { timer.dispose() }
+        send("/a", to: server.url, by: DefaultAPIProvider(configuration: configuration), timeout: 0.2)
+        #expect(await events.next() == "/a: -1001")
+    }
+
+    @Test("Each byte begins the time anew, and the silence after the last one ends the request")
+    func bytes() async throws {
+        let goOn = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+            for _ in 0..<5 {
+                connection.send("x")
+                goOn.wait()
+            }
+            connection.waitUntilClosed()
+        }
+        let chunks = Signals<Int64>()
+        let request = Endpoint<String>(.get, .url(server.url), timeoutInterval: 0.5).onProgress { chunks.send($0.bytesReceived) }
+        let disposable = makeProvider().request(request).subscribe { [events] in events.send("\($0)") }
+        for count in 1...5 {
+            #expect(await chunks.next() == Int64(count))
+            scheduler.advance(by: .milliseconds(499))
+            goOn.signal()
+        }
+        events.send("a millisecond before")
+        scheduler.advance(by: .milliseconds(1))
+        let last = await events.next(2)
+        #expect(last[0] == "a millisecond before")
+        #expect(last[1].contains("it timed out"))
+        disposable.dispose()
+    }
+
+    @Test("The time of a request begins when a connection is free for it")
+    func waiting() async throws {
+        let server = try PatientServer()
+        configuration.httpMaximumConnectionsPerHost = 2
+        let provider = makeProvider()
+        for path in ["/a", "/b", "/c"] { send(path, to: server.url, by: provider, timeout: 3) }
+        #expect(await Set(server.requests.next(2)) == ["/a", "/b"])
+        scheduler.advance(by: .seconds(2))
+        server.answer("/a")
+        #expect(await events.next() == "/a: /a")
+        #expect(await server.requests.next() == "/c")
+        scheduler.advance(by: .milliseconds(999))
+        server.answer("/b")
+        #expect(await events.next() == "/b: /b")
+        scheduler.advance(by: .seconds(2))
+        server.answer("/c")
+        #expect(await events.next() == "/c: /c")
+    }
+
+    @Test("Requests are sent in the order in which they came, and one that is disposed leaves the queue")
+    func order() async throws {
+        let server = try PatientServer()
+        configuration.httpMaximumConnectionsPerHost = 1
+        let provider = makeProvider()
+        let disposables = (0..<6).map { send("/\($0)", to: server.url, by: provider) }
+        for disposed in [1, 2, 4] { disposables[disposed].dispose() }
+        for path in ["/0", "/3", "/5"] {
+            #expect(await server.requests.next() == path)
+            server.answer(path)
+            #expect(await events.next() == "\(path): \(path)")
+        }
+    }
+
+    @Test("A connection is free again after a timeout, and after a dispose")
+    func freed() async throws {
+        let server = try PatientServer()
+        configuration.httpMaximumConnectionsPerHost = 1
+        let provider = makeProvider()
+        send("/a", to: server.url, by: provider, timeout: 1)
+        let second = send("/b", to: server.url, by: provider)
+        send("/c", to: server.url, by: provider)
+        #expect(await server.requests.next() == "/a")
+        scheduler.advance(by: .seconds(1))
+        #expect(await events.next() == "/a: -1001")
+        #expect(await server.requests.next() == "/b")
+        second.dispose()
+        #expect(await server.requests.next() == "/c")
+        server.answer("/c")
+        #expect(await events.next() == "/c: /c")
+    }
+
+    @Test("timeoutIntervalForResource counts from the subscription, also for a request that waits")
+    func resource() async throws {
+        let server = try PatientServer()
+        configuration.httpMaximumConnectionsPerHost = 1
+        configuration.timeoutIntervalForResource = 2.5
+        let provider = makeProvider()
+        for path in ["/a", "/b"] { send(path, to: server.url, by: provider) }
+        #expect(await server.requests.next() == "/a")
+        scheduler.advance(by: .milliseconds(2499))
+        events.send("a millisecond before")
+        scheduler.advance(by: .milliseconds(1))
+        #expect(await Set(events.next(3).dropFirst()) == ["/a: -1001", "/b: -1001"])
+        send("/c", to: server.url, by: provider)
+        #expect(await server.requests.next() == "/c")
+    }
+
+    @Test("Timeouts hold for a protocol class, whose requests do not wait for each other")
+    func protocolClass() async throws {
+        configuration.protocolClasses = [SilentProtocol.self]
+        configuration.httpMaximumConnectionsPerHost = 1
+        let provider = makeProvider()
+        for path in ["/a", "/b"] { send(path, to: example, by: provider, timeout: 0.5) }
+        #expect(await Set(SilentProtocol.started.next(2)) == ["/a", "/b"])
+        scheduler.advance(by: .milliseconds(500))
+        #expect(await Set(events.next(2)) == ["/a: -1001", "/b: -1001"])
+    }
+
+    @Test("What is disposed at any moment keeps no connection and no place in the queue")
+    func races() async throws {
+        let server = try LoopbackServer { request, connection in connection.respond(body: request.target) }
+        configuration.httpMaximumConnectionsPerHost = 2
+        let provider = DefaultAPIProvider(configuration: configuration)
+        let request = Endpoint<String>(.get, .url(server.url, "/x"))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        let disposable = provider.request(request).subscribe(onFailure: { Issue.record("\($0)") })
+                        for _ in 0..<Int.random(in: 0...300) { sched_yield() }
+                        disposable.dispose()
+                    }
+                }
+            }
+        }
+        for _ in 0..<4 { #expect(try await provider.request(request).value == "/x") }
+    }
+}
+
+@Suite("The queue for connections")
+struct ConnectionQueueTests {
+    private let queue = ConnectionQueue(connectionsPerHost: 2)
+    private let log = Log<String>()
+
+    private func enter(_ name: String, host: String = "h") -> ConnectionQueue.Place {
+        let place = ConnectionQueue.Place(host: host)
+        queue.enter(place, log.adds(name))
+        return place
+    }
+
+    @Test("Each host has its own connections")
+    func hosts() {
+        let places = ["a", "b", "c"].map { enter($0) }
+        _ = enter("d", host: "g")
+        #expect(log.entries == ["a", "b", "d"])
+        queue.leave(places[1])
+        #expect(log.entries == ["a", "b", "d", "c"])
+    }
+
+    @Test("Where requests share connections, none waits")
+    func shared() {
+        let places = ["a", "b", "c", "d"].map { enter($0) }
+        queue.leave(places[2])
+        queue.learn(places[0], isShared: true)
+        #expect(log.entries == ["a", "b", "d"])
+        places.enumerated().filter { $0.offset != 2 }.forEach { queue.leave($0.element) }
+        _ = ["e", "f", "g"].map { enter($0) }
+        #expect(log.entries == ["a", "b", "d", "e", "f", "g"])
+    }
+
+    @Test("What the first response shows counts while the host is in use")
+    func unshared() {
+        let places = ["a", "b", "c"].map { enter($0) }
+        queue.learn(places[0], isShared: false)
+        queue.learn(places[0], isShared: true)
+        #expect(log.entries == ["a", "b"])
+        places.reversed().forEach { queue.leave($0) }
+        let place = enter("d")
+        queue.learn(place, isShared: true)
+        _ = ["e", "f"].map { enter($0) }
+        #expect(log.entries == ["a", "b", "d", "e", "f"])
+    }
+}
+
+/// What happens, one after the other, for a test to wait for.
+private final class Signals<Signal: Sendable>: Sendable {
+    private let stream: AsyncStream<Signal>
+    private let continuation: AsyncStream<Signal>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func send(_ signal: Signal) { continuation.yield(signal) }
+
+    @discardableResult
+    func next(_ count: Int = 1) async -> [Signal] {
+        var signals: [Signal] = []
+        for await signal in stream {
+            signals.append(signal)
+            if signals.count == count { break }
+        }
+        return signals
+    }
+
+    @discardableResult
+    func next() async -> Signal? { await next(1).first }
+}
+
+/// Tells of each request by its path, and answers it with the path when the test says so.
+private final class PatientServer: Sendable {
+    let requests = Signals<String>()
+    private let server: LoopbackServer
+    private let answers = Locked<[String: DispatchSemaphore]>([:])
+
+    init() throws {
+        server = try LoopbackServer { [requests, answers] request, connection in
+            let answer = Self.answer(to: request.target, in: answers)
+            requests.send(request.target)
+            // A client that goes away is seen at the next writing.
+            answer.wait()
+            connection.respond(body: request.target)
+        }
+    }
+
+    deinit { answers.withLock { $0.values.forEach { $0.signal() } } }
+
+    var url: URL { server.url }
+
+    func answer(_ path: String) { Self.answer(to: path, in: answers).signal() }
+
+    func allClosed() async {
+        answers.withLock { $0.values.forEach { $0.signal() } }
+        await server.allClosed()
+    }
+
+    private static func answer(to path: String, in answers: Locked<[String: DispatchSemaphore]>) -> DispatchSemaphore {
+        answers.withLock { answers in
+            let answer = answers[path] ?? DispatchSemaphore(value: 0)
+            answers[path] = answer
+            return answer
+        }
+    }
+}
+
+/// Never answers.
+private final class SilentProtocol: URLProtocol {
+    static let started = Signals<String>()
+
+    override static func canInit(with request: URLRequest) -> Bool { true }
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+    override func startLoading() { Self.started.send(request.url?.path ?? "") }
+}
+#endif
