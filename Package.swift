@@ -19,7 +19,7 @@ let package = Package(
         .target(name: "MiniRx", swiftSettings: settings),
         .target(name: "APIProvider", dependencies: ["MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "MockNetworkTesting", dependencies: ["MockNetwork"], swiftSettings: settings),
+        .target(name: "MockNetworkTesting", dependencies: ["MockNetwork", "MiniRx"], swiftSettings: settings),
         .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .executableTarget(
             name: "github-demo", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "Fixtures"],

@@ -78,7 +78,7 @@ extension MockURLProtocol {
 }
 
 extension Reply {
-    fileprivate func response(to request: URLRequest) -> SingleEvent<APIResponse> {
+    func response(to request: URLRequest) -> SingleEvent<APIResponse> {
         switch (end, head) {
         case (.never, _): return .failure(APIError.transport(request, underlying: URLError(.timedOut)))
         case (.failed(let error), _): return .failure(APIError.transport(request, underlying: error))

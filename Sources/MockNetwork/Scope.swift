@@ -17,6 +17,7 @@ final class Scope: Sendable {
         var uses: [Int] = []
         var requests: [RecordedRequest] = []
         var unanswered: [(request: RecordedRequest, report: String)] = []
+        var traffic: [Traffic] = []
 
         /// The answer for everything that is there, in words.
         var setUp: String? {
@@ -52,6 +53,22 @@ final class Scope: Sendable {
     /// Records `request`, and decides by what the scope holds at this moment.
     func receive(_ request: URLRequest) -> Decision {
         let recorded = RecordedRequest(request)
+        let started = Date()
+        switch decide(request, recorded) {
+        case .reply(let reply): return .reply(keep(reply, to: request, recorded, started))
+        case .handler(let handler): return .handler { self.keep(handler(), to: request, recorded, started) }
+        }
+    }
+
+    /// Keeps the traffic of one test. That of the process would grow for ever, and nobody shows it.
+    private func keep(_ reply: Reply, to request: URLRequest, _ recorded: RecordedRequest, _ started: Date) -> Reply {
+        guard self !== Scope.process else { return reply }
+        let traffic = Traffic(request, recorded, reply, started: started)
+        state.withLock { $0.traffic.append(traffic) }
+        return reply
+    }
+
+    private func decide(_ request: URLRequest, _ recorded: RecordedRequest) -> Decision {
         switch take(recorded) {
         case .answer(let answer, let recorded)?:
             guard answer.isHandler else { return .reply(answer.reply(to: recorded)) }

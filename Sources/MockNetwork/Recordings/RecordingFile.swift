@@ -39,9 +39,7 @@ final class RecordingFile: Sendable {
     /// Returns when the file holds `entry`. Tells of the first failure.
     func add(_ entry: HAR.Entry, number: Int) {
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try write(containing: insert(encoder.encode(entry), number: number))
+            try write(containing: insert(Self.encoded(entry), number: number))
         } catch {
             let isFirst = written.withLock { !exchange(&$0.hasFailed, with: true) }
             if isFirst { onFailure(error) }
@@ -67,7 +65,14 @@ final class RecordingFile: Sendable {
         }
     }
 
-    private static func file(of entries: [Data]) -> Data {
+    static func encoded(_ entry: HAR.Entry) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(entry)
+    }
+
+    /// The whole of a file with entries that are encoded.
+    static func file(of entries: [Data]) -> Data {
         var data = Data(#"{"log":{"version":"1.2","creator":{"name":"MockNetwork","version":"1.0"},"entries":["#.utf8)
         data.reserveCapacity(entries.reduce(data.count + 8) { $0 + $1.count + 2 })
         for (index, entry) in entries.enumerated() {

@@ -56,6 +56,18 @@ struct Everything {
         }
     }
 
+    @Test func passes() async {
+        MockURLProtocol.stub(.get, "/passes", respond: .status(200))
+        await send("/passes")
+    }
+
+    @Test func expectation() async {
+        MockURLProtocol.stub(.post, "/expectation", respond: .handler { try .json($0.json([String: String].self)) })
+        let request = Endpoint<[String: String]>(.post, "/expectation", body: .json(["password": "s3cret", "name": "octocat"]))
+        let answer = try? await provider(MockTransport()).request(request).value
+        #expect(answer == nil)
+    }
+
     @Test func notReached() async {  // 1: The fixture "none" was set up
         struct None: MockDTO {
             var fileName: String { "none" }
