@@ -4,9 +4,11 @@ import Testing
 
 @Suite("The documentation's code", tenMinutes)
 struct SnippetTests {
-    /// What the tests compile, or what a test shows that it does not compile.
+    /// What the tests compile, or what a test shows that it does not compile. `Tests/TutorialTests/run` compiles the tutorials.
     private static let code = Result {
-        CompiledCode(try PackageFile.files(below: "Tests", withExtensions: "swift").filter { !$0.path.hasSuffix("/SnippetTests.swift") })
+        let folders = ["Tests", "Documentation/Guide.docc/Tutorials"]
+        let files = try folders.flatMap { try PackageFile.files(below: $0, withExtensions: "swift") }
+        return CompiledCode(files.filter { !$0.path.hasSuffix("/SnippetTests.swift") })
     }
 
     private static let documents = Result {
@@ -37,6 +39,20 @@ struct SnippetTests {
                     Issue.record("\(article.path):\(index + 1): nothing compiles `\(part)`")
                 }
             }
+        }
+    }
+
+    @Test("Each message of the index is one that the compiler or this package says")
+    func messages() throws {
+        let lines = try ["Sources", "Tests/CompileTests"].flatMap { try PackageFile.files(below: $0, withExtensions: "swift") }
+            .flatMap { $0.text.components(separatedBy: "\n") }
+        let index = try PackageFile("Documentation/Guide.docc/WhenItDoesNotWork.md")
+        let messages = index.text.components(separatedBy: "\n- **`").dropFirst().compactMap { $0.components(separatedBy: "`**:").first }
+        #expect(messages.count > 25)
+        for message in messages {
+            let parts = message.components(separatedBy: "…").map { $0.trimmingCharacters(in: .whitespaces) }
+            let isSaid = lines.contains { line in parts.allSatisfy { $0.isEmpty || line.contains($0) } }
+            #expect(isSaid, "Nothing says: \(message)")
         }
     }
 
