@@ -101,3 +101,11 @@ public struct DefaultAPIProvider: APIProvider {
         }
     }
 }
+
+extension DefaultAPIProvider: CustomStringConvertible, CustomReflectable {
+    /// The base URL, without what is secret in it.
+    public var description: String { "DefaultAPIProvider(\(baseURL?.redacted ?? "without a base URL"))" }
+
+    /// Shows the base URL and the middlewares, also in a `dump`.
+    public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL?.redacted as Any, "middlewares": middlewares]) }
+}

@@ -25,7 +25,8 @@ public struct BodyMatcher: Sendable {
         } explain: { body in
             guard let text = try? expected.get() else { return ("JSON, but its value cannot be encoded", body.shown) }
             guard let tree, let actual = try? JSONTree(body) else { return (text.shown, body.shown) }
-            return tree.firstDifference(to: actual) ?? (text.shown, body.shown)
+            let shown = [text, body].map { try? JSONTree(Redactor.report.body($0, contentType: nil)) }
+            return tree.firstDifference(to: actual, shown: shown[0], otherShown: shown[1]) ?? (text.shown, body.shown)
         }
     }
 
@@ -54,7 +55,7 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher {
             bytes.isEmpty || $0.range(of: bytes) != nil
         } explain: {
-            ("text with \"\(Secret.masked(in: text))\"", $0.shown)
+            ("text with \"\(Redactor.report.text(text))\"", $0.shown)
         }
     }
 
@@ -76,7 +77,7 @@ extension Data {
     var shown: String {
         guard !isEmpty else { return "no body" }
         guard let text = String(utf8PrefixOf: self, maximum: 1024) else { return "\(count) bytes that are no text" }
-        let line = Secret.masked(in: text).split(whereSeparator: \.isNewline).joined(separator: " ")
+        let line = Redactor.report.text(text, isCut: count > 1024).split(whereSeparator: \.isNewline).joined(separator: " ")
         return line.count > 200 || count > 1024 ? "\(line.prefix(200))…" : line
     }
 }
@@ -97,12 +98,15 @@ extension [URLQueryItem] {
     var names: [String] { map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 
     /// The items with secrets masked.
-    var shown: String { map { "\($0.name)=\($0.shownValue)" }.joined(separator: "&") }
+    var shown: String { map { "\(Redactor.report.text($0.name))=\($0.shownValue)" }.joined(separator: "&") }
 }
 
 extension URLQueryItem {
     /// The value with secrets masked, also those of a URL or of JSON that it is.
-    var shownValue: String { Secret.isNamed(by: name) ? "…" : Secret.masked(in: value ?? "") }
+    var shownValue: String { Redactor.report.parameter(name, value ?? "") }
+
+    /// Whether there is a secret in it.
+    var isSecret: Bool { shownValue != value || Redactor.report.text(name) != name }
 }
 
 extension Substring {

@@ -1,4 +1,3 @@
-import APIProvider
 import Foundation
 
 /// JSON as it is compared: by what it means. Numbers are exact, and text is equal by its bytes.
@@ -46,37 +45,58 @@ enum JSONTree: Equatable {
     }
 
     /// The first place, by its path, in which `other` is different; `nil` where the whole is of another kind.
-    func firstDifference(to other: JSONTree) -> (expected: String, actual: String)? {
-        let place = difference(to: other, at: "")
-        guard let place, !place.path.isEmpty else { return nil }
-        let isSecret = place.path.split { ".[".contains($0) }.contains { Secret.isNamed(by: $0) }
+    ///
+    /// A value shows only if it also stands there in `shown`, or in `otherShown`: in the JSON without its secrets.
+    func firstDifference(
+        to other: JSONTree, shown: JSONTree?, otherShown: JSONTree?
+    ) -> (expected: String, actual: String)? {
+        guard let path = difference(to: other, at: []), !path.isEmpty else { return nil }
+        let (expected, actual) = (value(at: path[...]), other.value(at: path[...]))
+        let isSecret = expected != shown?.value(at: path[...]) || actual != otherShown?.value(at: path[...])
+        let place = path.reduce(into: "") { text, step in
+            switch step {
+            case .key(let key): text += text.isEmpty ? "\(key)" : ".\(key)"
+            case .index(let index): text += "[\(index)]"
+            }
+        }
         return (
-            "\(place.path): \(isSecret ? "…" : place.expected?.shown ?? "nothing")",
-            "\(place.path): \(isSecret ? "… (another)" : place.actual?.shown ?? "nothing")"
+            "\(place): \(expected.map { isSecret ? "…" : $0.shown } ?? "nothing")",
+            "\(place): \(actual.map { isSecret ? "… (another)" : $0.shown } ?? "nothing")"
         )
     }
 
-    private typealias Place = (path: String, expected: JSONTree?, actual: JSONTree?)
+    private enum Step {
+        case key(Bytes)
+        case index(Int)
+    }
 
-    private func difference(to other: JSONTree, at path: String) -> Place? {
+    private func difference(to other: JSONTree, at path: [Step]) -> [Step]? {
         switch (self, other) {
         case (.object(let expected), .object(let actual)):
             for key in Set(expected.keys).union(actual.keys).sorted(by: { $0.description < $1.description }) {
-                let path = path.isEmpty ? "\(key)" : "\(path).\(key)"
-                guard let one = expected[key], let other = actual[key] else { return (path, expected[key], actual[key]) }
+                let path = path + [.key(key)]
+                guard let one = expected[key], let other = actual[key] else { return path }
                 if let place = one.difference(to: other, at: path) { return place }
             }
             return nil
         case (.array(let expected), .array(let actual)):
             for index in 0..<max(expected.count, actual.count) {
-                let path = "\(path)[\(index)]"
-                guard index < expected.count else { return (path, nil, actual[index]) }
-                guard index < actual.count else { return (path, expected[index], nil) }
+                let path = path + [.index(index)]
+                guard index < expected.count, index < actual.count else { return path }
                 if let place = expected[index].difference(to: actual[index], at: path) { return place }
             }
             return nil
         default:
-            return self == other ? nil : (path, self, other)
+            return self == other ? nil : path
+        }
+    }
+
+    private func value(at path: ArraySlice<Step>) -> JSONTree? {
+        switch (path.first, self) {
+        case (nil, _): self
+        case (.key(let key), .object(let members)): members[key]?.value(at: path.dropFirst())
+        case (.index(let index), .array(let elements)) where index < elements.count: elements[index].value(at: path.dropFirst())
+        default: nil
         }
     }
 

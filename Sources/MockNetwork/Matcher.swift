@@ -55,7 +55,8 @@ extension Matcher {
             let actual = $0.target.query.filter { $0.name == name }.shown
             return Mismatch(
                 name: "query", expected: expected,
-                actual: actual.isEmpty ? "no \(name)" : actual + (actual == expected || Secret.isNamed(by: name) ? " (another)" : ""))
+                actual: actual.isEmpty
+                    ? "no \(name)" : actual + (actual == expected || Redaction.secrets.hides(name, as: .parameter) ? " (another)" : ""))
         }
     }
 
@@ -68,8 +69,8 @@ extension Matcher {
         Matcher {
             $0.request.headers[name]?.hasBytes(of: value) == true
         } explain: {
-            let expected = Secret.masked(value, ofHeader: name)
-            let actual = $0.request.headers[name].map { Secret.masked($0, ofHeader: name) }
+            let expected = Redactor.report.header(name, value)
+            let actual = $0.request.headers[name].map { Redactor.report.header(name, $0) }
             return Mismatch(
                 name: "header", expected: "\(name): \(expected)",
                 actual: actual.map { "\(name): \($0)\($0 == expected ? " (another)" : "")" } ?? "no \(name)")

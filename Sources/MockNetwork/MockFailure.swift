@@ -1,3 +1,4 @@
+import APIProvider
 import Foundation
 
 /// Why a mock could not answer: text for the test's author.
@@ -9,7 +10,7 @@ struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
     var errorDescription: String? { description }
 
     /// Foundation on Linux looks for the description here alone.
-    var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+    var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description, Redactor.isRedactedKey: true] }
 
     static var errorDomain: String { "MockNetwork" }
 }

@@ -24,7 +24,7 @@ struct PathPattern: Sendable {
 
     private func matches(_ pattern: String?, _ segment: String) -> Bool {
         guard let pattern else { return !segment.isEmpty }
-        return isRecorded ? Redaction.matches(pattern, segment) : pattern.hasBytes(of: segment)
+        return isRecorded ? pattern.mayHaveBeen(segment) : pattern.hasBytes(of: segment)
     }
 
     /// From 0, for a path that is the same, to 3.
@@ -52,7 +52,7 @@ extension Matcher {
             let isBehindBase = pattern.isEnd(of: $0.target.segments)
             return Mismatch(
                 name: "path",
-                expected: SecretSegments.masked(inPath: "\(pattern)")
+                expected: Redactor.report.path("\(pattern)")
                     + (isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""),
                 actual: $0.target.path, distance: isBehindBase ? 0.5 : pattern.distance(to: $0.target.segments))
         }

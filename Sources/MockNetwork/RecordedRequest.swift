@@ -46,24 +46,25 @@ public struct RecordedRequest: Sendable {
 extension RecordedRequest: CustomStringConvertible {
     /// The method, the URL and the beginning of the body, with the values of secrets left out.
     public var description: String {
-        let line = "\(method.rawValue) \(url.maskingSecrets)"
+        let line = "\(method.rawValue) \(Redactor.report.url(url))"
         guard !body.isEmpty else { return line }
         guard let text = String(utf8PrefixOf: body, maximum: 1024) else { return "\(line)\n\(body.count) bytes that are no text" }
-        return "\(line)\n\(Secret.masked(in: text))\(body.count > 1024 ? "… (\(body.count) bytes)" : "")"
+        return "\(line)\n\(Redactor.report.text(text, isCut: body.count > 1024))\(body.count > 1024 ? "… (\(body.count) bytes)" : "")"
     }
 }
 
-extension URL {
-    /// The URL as it is sent, but for its user and the values of parameters named like secrets.
-    fileprivate var maskingSecrets: String {
-        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return redacted }
-        if components.user != nil { components.user = "…" }
-        (components.password, components.fragment) = (nil, nil)
-        let path = SecretSegments.masked(inPath: components.percentEncodedPath)
-        if path != components.percentEncodedPath { components.path = path }
-        components.queryItems = components.queryItems?.map { URLQueryItem(name: $0.name, value: $0.value == nil ? nil : $0.shownValue) }
-        return (components.string ?? redacted).replacingOccurrences(of: "%E2%80%A6", with: "…")
+extension RecordedRequest: CustomReflectable {
+    /// Shows the method, the URL, the headers and the beginning of the body, with the values of secrets left out.
+    public var customMirror: Mirror {
+        let headers = headers.map { "\($0.name): \(Redactor.report.header($0.name, $0.value))" }
+        return Mirror(
+            self, children: ["method": method.rawValue, "url": Redactor.report.url(url), "headers": headers, "body": body.shown])
     }
+}
+
+extension Redactor {
+    /// For the author of a test.
+    static let report = Redactor(for: .report)
 }
 
 extension Data {

@@ -53,7 +53,8 @@ public struct Stub: Sendable {
         let methodMatcher = method.map { [Matcher.method($0)] } ?? []
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
         self.init(
-            line: "\(method?.rawValue ?? "any method") \(pattern.pathAndOrigin)\(items.isEmpty ? "" : "?" + items.shown)",
+            line:
+                "\(method?.rawValue ?? "any method") \(Redactor.report.reference(String(pattern.pathAndOrigin)))\(items.isEmpty ? "" : "?" + items.shown)",
             matchers: methodMatcher + pattern.matchers + Matcher.queries(items) + headerMatchers + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
             problem: pattern.problem.map { "its URL can match no request, because \($0)" })

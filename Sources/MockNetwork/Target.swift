@@ -56,7 +56,7 @@ struct Target: Sendable {
     }
 
     /// The path for people, without what is secret in it.
-    var path: String { SecretSegments.masked(inPath: "/" + segments.joined(separator: "/")) }
+    var path: String { Redactor.report.path("/" + segments.joined(separator: "/")) }
 }
 
 extension Target.Origin: CustomStringConvertible {

@@ -92,11 +92,11 @@ extension Incoming {
     /// A call of `stub` that compiles as it stands, and answers this request. Secrets are left out of it.
     fileprivate var stubToPaste: String {
         let sent = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
-        let path = SecretSegments.masked(inPath: sent)
+        let path = Redactor.report.path(sent)
         // Without its origin a path that begins with two slashes would begin with a host.
         let origin = path.hasPrefix("//") ? target.origin.map { "\($0)" } ?? "" : ""
         let url = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
-        let secrets = Set(target.query.filter { $0.shownValue != $0.value }.map(\.name))
+        let secrets = Set(target.query.filter(\.isSecret).map(\.name))
         let items = target.query.names.filter { !secrets.contains($0) }.map { name in
             let values = target.values(of: name).map(\.debugDescription)
             return "\(name.debugDescription): \(values.count == 1 ? values[0] : "[\(values.joined(separator: ", "))]")"

@@ -90,6 +90,19 @@ struct LoggingMiddlewareTests {
         #expect(log.entries == Array(repeating: "GET https://api.example.com/items: 201 Created, 1 bytes, 0 ms", count: 2))
     }
 
+    @Test("Names can be added to those of secrets")
+    func added() async throws {
+        let request = URLRequest("POST", headers: ["X-Customer": "s3cret"], body: Data("mail=s3cret&a=1".utf8))
+        let logging = LoggingMiddleware(.bodies, redacting: .secrets.adding("mail", "X-Customer"), log: log.append)
+        let answers = Answers(.status(200, headers: ["x-customer": "s3cret"], body: #"{"user":{"mail":"s3cret"},"a":1}"#))
+        _ = try await logging.intercept(request, next: answers.next).value
+        let text = try #require(log.entries.first)
+        for line in ["> X-Customer: …", "> mail=…&a=1", "< x-customer: …", #"< {"user":{"mail":"…"},"a":1}"#] {
+            #expect(text.lowercased().contains(line.lowercased()), "\(text)")
+        }
+        #expect(!text.contains("s3cret"))
+    }
+
     @Test("Headers and bodies come with it, indented, in order, with secrets masked")
     func bodies() throws {
         let request = URLRequest(
@@ -112,12 +125,12 @@ struct LoggingMiddlewareTests {
                   > Authorization: …
                   > Content-Type: application/json
                   > cookie: …
-                  > Referer: https://example.com/p?…
+                  > Referer: https://example.com/p?q=…
                   > X-API-Key: …
                   > X-Auth: …
                   > {"user":"me","password":"…"}
-                  < Link: <https://example.com/p#…
-                  < Location: …
+                  < Link: <https://example.com/p#…>
+                  < Location: https://…@example.com/
                   < Server: test
                   < Set-Cookie: …
                   < access_token=…&scope=all

@@ -73,6 +73,53 @@ struct RedirectTests {
     }
 
     @Test(
+        "No header with a secret goes to another origin, whoever has set it",
+        arguments: [
+            ("X-Api-Key", "s3cret"), ("X-Master-Key", "s3cret"), ("PRIVATE-TOKEN", "s3cret"), ("X-Session", "s3cret"), ("key", "s3cret"),
+            ("X-Auth", "s3cret"), ("X-Amz-Security-Token", "s3cret"), ("X-Blob", #"{"token":"s3cret"}"#), ("X-A", "Bearer s3cret"),
+            ("Referer", "https://h/?access_token=s3cret"), ("Accept", "text/html; token=s3cret"),
+        ])
+    func secrets(name: String, value: String) async throws {
+        let configuration = RedirectingProtocol.configuration
+        configuration.httpAdditionalHeaders = [name: value, "X-App": "demo"]
+        let byMiddleware = DefaultHeadersMiddleware([name: value, "X-App": "demo"])
+        for (to, expected) in [("https://g/x", nil), ("https://h/x", value)] {
+            for (headers, provider) in [
+                ([name: value, "X-App": "demo"], provider), ([:], DefaultAPIProvider(baseURL: example, configuration: configuration)),
+                ([:], DefaultAPIProvider(baseURL: example, configuration: RedirectingProtocol.configuration, middlewares: [byMiddleware])),
+            ] {
+                let request = Endpoint<Data>(
+                    .get, .url(try #require(URL(string: "https://h/"))), query: redirect(307, to: to), headers: HTTPHeaders(headers))
+                let last = try await provider.request(request.withResponse()).value.response.request
+                #expect(last.value(forHTTPHeaderField: name) == expected)
+                #expect(last.value(forHTTPHeaderField: "X-App") == "demo")
+            }
+        }
+    }
+
+    @Test("The headers that a credential is put into go to no other origin, whatever their names")
+    func applied() async throws {
+        let authentication = AuthenticationMiddleware(
+            token: "s3cret", hosts: ["h"],
+            apply: { token, request in
+                request.setValue(token, forHTTPHeaderField: "X-Planet")
+                request.setValue("v2", forHTTPHeaderField: "X-Scheme-Of-Planet")
+            }
+        ) { _ in .never() }
+        let provider = DefaultAPIProvider(
+            baseURL: example, configuration: RedirectingProtocol.configuration, middlewares: [authentication])
+        for (to, keeps) in [("https://g/x", false), ("https://h/x", true)] {
+            let request = Endpoint<Data>(
+                .get, .url(try #require(URL(string: "https://h/"))), query: redirect(307, to: to), headers: ["X-App": "demo"])
+            let last = try await provider.request(request.withResponse()).value.response.request
+            #expect(last.value(forHTTPHeaderField: "X-Planet") == (keeps ? "s3cret" : nil))
+            #expect(last.value(forHTTPHeaderField: "X-Scheme-Of-Planet") == (keeps ? "v2" : nil))
+            #expect(last.value(forHTTPHeaderField: "X-App") == "demo")
+            if keeps { #expect(!last.curlCommand().contains("s3cret")) }
+        }
+    }
+
+    @Test(
         "A relative Location resolves against the request's URL (RFC 3986, section 5.4)",
         arguments: [
             ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"), ("//g", "http://g"),

@@ -266,6 +266,25 @@ struct ResponseTests {
         #expect(error.description.hasSuffix("the body is not Color: Cannot initialize Color from invalid String value zzz (5 bytes)."))
     }
 
+    @Test("A value that does not fit shows only where its name, and the names around it, are not those of secrets")
+    func unknownValues() async throws {
+        enum Word: String, Decodable { case known }
+        struct Account: Decodable {
+            struct Session: Decodable { let kind: Word }
+            let pin: Word?
+            let credentials: Session?
+            let color: Word?
+        }
+        for (body, finding) in [
+            (#"{"pin":"s3cret"}"#, "an unexpected value at pin"),
+            (#"{"credentials":{"kind":"s3cret"}}"#, "an unexpected value at credentials.kind"),
+            (#"{"color":"blue"}"#, "Cannot initialize Word from invalid String value blue at color"),
+        ] {
+            let error = try await failure(of: Endpoint<Account>(.get, ""), status: 200, body: body, type: nil)
+            #expect(error.description.hasSuffix("the body is not Account: \(finding) (\(body.utf8.count) bytes)."), "\(error)")
+        }
+    }
+
     @Test("A URLError of a transport becomes an APIError, and another error of its own stays")
     func transportErrors() async throws {
         for (error, isWrapped) in [(URLError(.notConnectedToInternet) as any Error, true), (TestError(), false)] {

@@ -101,7 +101,7 @@ struct UnansweredReportTests {
             let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
             #expect(!"\(error)".contains("s3cret") && !"\(error)".contains("t0ken"), "\(error)")
             for difference in [
-                "next=https://b.example/?token… (another)", "Referer: https://b.example/?… (another)", "auth.login: … (another)",
+                "next=https://b.example/?token=… (another)", "Referer: https://b.example/?token=… (another)", "auth.login: … (another)",
             ] {
                 #expect("\(error)".contains("got       \(difference)"), "\(error)")
             }

@@ -44,8 +44,8 @@ public final class AuthenticationMiddleware: Middleware {
     ///   - token: The credential to begin with. Without one, `refresh` is asked before the first request is sent.
     ///   - hosts: The hosts that the credential is for: `["api.example.com"]`. By default it is for the scheme, host and port of the
     ///     provider's base URL. A provider without a base URL needs them.
-    ///   - apply: Puts a token into a request: by default as a bearer token (RFC 6750, section 2.1). Called for each request that is sent, on
-    ///     any thread.
+    ///   - apply: Puts a token into a request: by default as a bearer token (RFC 6750, section 2.1). The headers that it sets are secrets,
+    ///     whatever their names: see ``Redaction``. Called for each request that is sent, on any thread.
     ///   - refresh: Makes the single of a new token. It gets the token that was refused, or `nil` if there was none. Called once at a time,
     ///     on any thread.
     public convenience init(
@@ -132,9 +132,10 @@ public final class AuthenticationMiddleware: Middleware {
             // Linux leaves out a header with such a value, and says nothing.
             throw APIError.invalidRequest(reason: "its token has a line break, which may be that of the file it was read from, or a NUL")
         }
-        var request = request
-        apply(credential.token, &request)
-        return request
+        var authorized = request
+        apply(credential.token, &authorized)
+        KnownSecrets.addHeaders(of: authorized, notIn: request)
+        return authorized
     }
 }
 
@@ -149,7 +150,7 @@ extension AuthenticationMiddleware: CustomStringConvertible, CustomReflectable {
 extension APIResponse {
     /// Whether a redirect to another origin has left a credential behind: then a 401 refuses no token.
     fileprivate func hasLost(what authorized: URLRequest, hasMoreThan plain: URLRequest) -> Bool {
-        let added = (authorized.allHTTPHeaderFields ?? [:]).filter { plain.value(forHTTPHeaderField: $0.key) != $0.value }
-        return authorized.url?.origin != request.url?.origin || added.keys.contains { request.value(forHTTPHeaderField: $0) == nil }
+        authorized.url?.origin != request.url?.origin
+            || authorized.headers(notIn: plain).contains { request.value(forHTTPHeaderField: $0.key) == nil }
     }
 }

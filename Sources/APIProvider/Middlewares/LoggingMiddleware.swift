@@ -8,7 +8,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Logs each request when it is over, without secrets.
+/// Logs each request when it is over, without secrets: see ``Redaction``.
 ///
 /// ```
 /// GET https://api.github.com/search/repositories?q=…: 200 OK, 812 bytes, 34 ms
@@ -25,11 +25,12 @@ public struct LoggingMiddleware: Middleware {
         /// One line for a request.
         case line
         /// The line, and indented below it the headers and the beginning of the bodies, those of the request with `>` and those of the
-        /// response with `<`. The values of headers and fields that are named like secrets are masked.
+        /// response with `<`.
         case bodies
     }
 
     private let detail: Detail
+    private let redactor: Redactor
     private let now: @Sendable () -> DispatchTime
     private let log: @Sendable (String) -> Void
 
@@ -37,15 +38,20 @@ public struct LoggingMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - detail: How much to tell.
+    ///   - redaction: What to leave out. It leaves out each value of a URL's query, too, unless it is ``Redaction/none``.
     ///   - log: Gets the text for one request, without a line break at its end, on the thread of the event or of `dispose()`; several threads
     ///     may call at a time. By default the text goes to standard error, whole.
-    public init(_ detail: Detail = .line, log: (@Sendable (String) -> Void)? = nil) {
-        self.init(detail, now: { .now() }, log: log)
+    public init(_ detail: Detail = .line, redacting redaction: Redaction = .secrets, log: (@Sendable (String) -> Void)? = nil) {
+        self.init(detail, redacting: redaction, now: { .now() }, log: log)
     }
 
     /// The same, with a clock.
-    package init(_ detail: Detail = .line, now: @escaping @Sendable () -> DispatchTime, log: (@Sendable (String) -> Void)?) {
+    package init(
+        _ detail: Detail = .line, redacting redaction: Redaction = .secrets, now: @escaping @Sendable () -> DispatchTime,
+        log: (@Sendable (String) -> Void)?
+    ) {
         self.detail = detail
+        redactor = Redactor(redaction, for: .sentence)
         self.now = now
         self.log = log ?? StandardError.print
     }
@@ -67,7 +73,8 @@ public struct LoggingMiddleware: Middleware {
     }
 
     private func text(_ request: URLRequest, _ name: String?, _ event: SingleEvent<APIResponse>?, milliseconds: UInt64) -> String {
-        let subject = name ?? request.line
+        let line = request.line(by: redactor)
+        let subject = name ?? line
         let outcome: String
         var response: APIResponse?
         switch event {
@@ -76,32 +83,35 @@ public struct LoggingMiddleware: Middleware {
             response = value
         case .failure(let error):
             // As an APIError, it shows nothing of a URL that it holds.
-            let sentence = "\(error as? APIError ?? .transport(request, underlying: error))"
-            let rest = sentence.hasPrefix(request.line) ? String(sentence.dropFirst(request.line.count)) : " failed: \(sentence)"
+            let sentence = (error as? APIError ?? .transport(request, underlying: error)).sentence(by: redactor)
+            let rest = sentence.hasPrefix(line) ? String(sentence.dropFirst(line.count)) : " failed: \(sentence)"
             outcome = "\(subject)\(rest) \(milliseconds) ms"
         case nil:
             outcome = "\(subject): cancelled, \(milliseconds) ms"
         }
-        let lines = detail == .line ? [] : request.details.map { "  > \($0)" } + (response?.details ?? []).map { "  < \($0)" }
+        let lines =
+            detail == .line
+            ? [] : request.details(by: redactor).map { "  > \($0)" } + (response?.details(by: redactor) ?? []).map { "  < \($0)" }
         return ([outcome] + lines).map(\.onOneLine).joined(separator: "\n")
     }
 }
 
 extension URLRequest {
-    fileprivate var details: [String] {
-        (allHTTPHeaderFields ?? [:]).masked + [httpBodyStream == nil ? httpBody?.excerpt(maximum: 1024) : "(a stream)"].compactMap { $0 }
+    fileprivate func details(by redactor: Redactor) -> [String] {
+        let body = httpBodyStream == nil ? httpBody?.excerpt(maximum: 1024, by: redactor) : "(a stream)"
+        return redactor.lines(of: allHTTPHeaderFields ?? [:]) + [body].compactMap { $0 }
     }
 }
 
 extension APIResponse {
-    fileprivate var details: [String] {
-        response.headerFields.masked + [data.excerpt(maximum: 1024)].compactMap { $0 }
+    fileprivate func details(by redactor: Redactor) -> [String] {
+        redactor.lines(of: response.headerFields) + [data.excerpt(maximum: 1024, by: redactor)].compactMap { $0 }
     }
 }
 
-extension [String: String] {
-    /// Header fields by their names, with secrets masked.
-    fileprivate var masked: [String] {
-        sorted { $0.key.lowercased() < $1.key.lowercased() }.map { "\($0): \(Secret.masked($1, ofHeader: $0))" }
+extension Redactor {
+    /// Header fields by their names.
+    fileprivate func lines(of headers: [String: String]) -> [String] {
+        headers.sorted { $0.key.lowercased() < $1.key.lowercased() }.map { "\($0): \(header($0, $1))" }
     }
 }

@@ -8,72 +8,81 @@ public import Foundation
 extension URLRequest {
     /// A command for a POSIX shell that sends this request by curl: the same method, URL, headers and body, byte for byte.
     ///
-    /// Secrets are masked: the values of the query, of headers and body fields that are named like secrets, and a password in the URL. The
-    /// command then begins with a line that says so. A body that no terminal would take as it is goes to curl through `printf`; a stream is
-    /// not read, and a line says so. Headers that HTTP does not allow are left out.
+    /// Secrets are left out, and with them each value of the URL's query: see ``Redaction``. The command then begins with a line that says so.
+    /// A body that no terminal would take as it is goes to curl through `printf`. A stream is not read, and a body of more than 100,000 bytes
+    /// is not shown: then a line says what to do. Headers that HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The session's own headers, cookies and redirects are not in it.
     ///
-    /// - Parameter revealingSecrets: Whether to show everything. Mind where you paste it.
-    public func curlCommand(revealingSecrets: Bool = false) -> String {
-        let revealed = curl(masked: false)
-        guard !revealingSecrets else { return revealed }
-        let masked = curl(masked: true)
-        // The null command: the comments of a shell are an error where zsh is typed into.
-        return masked == revealed ? masked : ": 'Secrets are masked: curlCommand(revealingSecrets: true) shows them.'\n" + masked
+    /// - Parameter redaction: What to leave out. ``Redaction/none`` shows everything: mind where you paste it.
+    public func curlCommand(redacting redaction: Redaction = .secrets) -> String {
+        CurlCommand(self, Redactor(redaction, for: .sentence)).description
     }
 
-    private func curl(masked: Bool) -> String {
-        let method = httpMethod ?? "GET"
-        // Without data, curl would leave out the Content-Length that these have though it is 0 (RFC 9110, section 8.6).
-        let data = httpBody ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
-        let body = data.map { ShellText(masked ? $0.maskingSecrets : $0) }
-        var (before, arguments) = ("", [String]())
+    /// The command with all secrets, or without them: that of ``curlCommand(redacting:)`` with ``Redaction/none`` or ``Redaction/secrets``.
+    public func curlCommand(revealingSecrets: Bool) -> String { curlCommand(redacting: revealingSecrets ? .none : .secrets) }
+}
 
-        switch (method, body) {
-        case ("GET", nil) where httpBodyStream == nil: break
+/// The lines of a command.
+private struct CurlCommand: CustomStringConvertible {
+    private(set) var description = ""
+    private var arguments: [String] = []
+    private var isRedacted = false
+
+    /// What is longer is neither read nor pasted by anyone.
+    private static let maximumBodySize = 100_000
+
+    init(_ request: URLRequest, _ redactor: Redactor) {
+        let method = request.httpMethod ?? "GET"
+        // Without data, curl would leave out the Content-Length that these have though it is 0 (RFC 9110, section 8.6).
+        let data = request.httpBody ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
+        let hasBody = data != nil || request.httpBodyStream != nil
+        switch method {
+        case "GET" where !hasBody: break
         // With --request, curl would wait for a body.
-        case ("HEAD", nil) where httpBodyStream == nil: arguments.append("--head")
+        case "HEAD" where !hasBody: arguments.append("--head")
         default: arguments.append("--request \(ShellText(method).word)")
         }
 
-        for (name, value) in curlHeaders {
-            let value = masked ? Secret.masked(value, ofHeader: name) : value
+        for (name, value) in request.curlHeaders {
+            let value = shown(redactor.header(name, value), insteadOf: value)
             arguments.append("--header \(ShellText(value.allSatisfy(\.isWhitespace) ? "\(name);" : "\(name): \(value)").word)")
         }
+        let type = request.value(forHTTPHeaderField: "Content-Type")
         // URLSession adds the type of a form to a POST, but curl to every method.
-        let hasBody = data != nil || httpBodyStream != nil
-        if hasBody, value(forHTTPHeaderField: "Content-Type") == nil, method != "POST" || data?.isEmpty == true {
-            arguments.append("--header 'Content-Type:'")
-        }
+        if hasBody, type == nil, method != "POST" || data?.isEmpty == true { arguments.append("--header 'Content-Type:'") }
 
-        if httpBodyStream != nil {
+        var before = ""
+        if request.httpBodyStream != nil {
             before = ": 'The body is a stream, which is not read here: give it to curl on its standard input.'\n"
             arguments.append("--data-binary @-")
-        } else if let body, body.isPlain {
-            arguments.append("--data-raw \(body.word)")
-        } else if let body {
-            before = "\(body.printf) |\n  "
-            arguments.append("--data-binary @-")
+        } else if let data, data.count > Self.maximumBodySize {
+            before = ": 'The body of \(data.count) bytes is not shown: put the name of a file that holds it in place of FILE.'\n"
+            arguments.append("--data-binary @FILE")
+        } else if let data {
+            let body = ShellText(shown(redactor.body(data, contentType: type), insteadOf: data))
+            before = body.isPlain ? "" : "\(body.printf) |\n  "
+            arguments.append(body.isPlain ? "--data-raw \(body.word)" : "--data-binary @-")
         }
 
-        let address = (masked ? url?.redacted : url?.absoluteString) ?? ""
+        let address = request.url.map { shown(redactor.url($0), insteadOf: $0.absoluteString) } ?? ""
         if address.contains(where: { "[]{}".contains($0) }) { arguments.append("--globoff") }
         arguments.append("--url \(ShellText(address).word)")
-        return before + "curl " + arguments.joined(separator: " \\\n  ")
+        // The null command: the comments of a shell are an error where zsh is typed into.
+        let note = isRedacted ? ": 'Secrets are left out: curlCommand(redacting: .none) shows them.'\n" : ""
+        description = note + before + "curl " + arguments.joined(separator: " \\\n  ")
     }
 
-    private var curlHeaders: [(String, String)] {
-        (allHTTPHeaderFields ?? [:]).sorted { $0.key.lowercased() < $1.key.lowercased() }
-            .filter { (try? HTTPHeaders.check($0.key, $0.value)) != nil }
-            .map { ($0.key, $0.value) }
+    private mutating func shown<Text: Equatable>(_ text: Text, insteadOf original: Text) -> Text {
+        isRedacted = isRedacted || text != original
+        return text
     }
 }
 
-extension Data {
-    /// The bytes with secrets masked. Each is taken for one character, so that a body that is text only in part is searched, too.
-    fileprivate var maskingSecrets: Data {
-        let text = String(String.UnicodeScalarView(map { Unicode.Scalar($0) }))
-        return Data(Secret.masked(in: text).unicodeScalars.flatMap { UInt8(exactly: $0.value).map { [$0] } ?? Array("\($0)".utf8) })
+extension URLRequest {
+    fileprivate var curlHeaders: [(String, String)] {
+        (allHTTPHeaderFields ?? [:]).sorted { $0.key.lowercased() < $1.key.lowercased() }
+            .filter { (try? HTTPHeaders.check($0.key, $0.value)) != nil }
+            .map { ($0.key, $0.value) }
     }
 }

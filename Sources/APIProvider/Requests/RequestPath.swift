@@ -17,7 +17,9 @@ public import Foundation
 public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// The URL that this path is appended to. `nil` is the provider's base URL.
     package private(set) var url: URL?
-    package private(set) var percentEncoded: String
+    package let percentEncoded: String
+    /// The path without what is secret.
+    private let shown: String
     /// Why no URL can be built with this path.
     private(set) var problem: String?
 
@@ -31,12 +33,15 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
     /// Creates a path with interpolated segments.
     public init(stringInterpolation: StringInterpolation) {
-        self.init(percentEncoded: stringInterpolation.percentEncoded, problem: stringInterpolation.problem)
-        SecretSegments.add(of: percentEncoded, shownAs: stringInterpolation.shown)
+        let (path, shown) = (stringInterpolation.percentEncoded, stringInterpolation.shown)
+        KnownSecrets.add(stringInterpolation.secrets)
+        KnownSecrets.addSegments(of: path, shownAs: shown)
+        self.init(percentEncoded: path, shown: shown, problem: stringInterpolation.problem)
     }
 
-    private init(percentEncoded: String, problem: String?) {
+    private init(percentEncoded: String, shown: String? = nil, problem: String?) {
         self.percentEncoded = percentEncoded
+        self.shown = shown ?? percentEncoded
         let dots = percentEncoded.split(separator: "/").first { $0 == "." || $0 == ".." }
         self.problem = problem ?? dots.map { "its path has the segment \"\($0)\"; write the path that is meant" }
     }
@@ -56,6 +61,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         fileprivate var percentEncoded = ""
         /// The path without what is secret.
         fileprivate var shown = ""
+        fileprivate var secrets: [String] = []
         fileprivate var problem: String?
 
         /// Starts an empty path.
@@ -94,8 +100,10 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
         /// Appends text that stays within its segment, and that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///
-        /// Wherever this process shows the segment, a `…` stands in its place.
+        /// Wherever this process shows the text, in another request or in a body too, a `…` stands in its place. Text of fewer than six
+        /// characters may be any word: it is left out of paths alone.
         public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {
+            secrets.append(segment.description)
             append(encoded(segment.description), shownAs: "…")
         }
 
@@ -114,7 +122,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 extension RequestPath: CustomStringConvertible, CustomReflectable {
     /// The path as it is sent, without the query of a URL and without what is secret.
     public var description: String {
-        let path = SecretSegments.masked(inPath: percentEncoded)
+        let path = Redactor(for: .sentence).path(shown)
         return url.map { url in path.isEmpty ? url.redacted : "\(url.redacted) + \(path)" } ?? path
     }
 

@@ -50,16 +50,22 @@ public enum APIError: Error, Sendable {
 
 extension APIError: CustomStringConvertible, LocalizedError {
     /// One sentence: the method, the URL with its query values left out, what went wrong, and at most 200 bytes of an error's body.
-    public var description: String {
+    public var description: String { sentence(by: Redactor(for: .sentence)) }
+
+    func sentence(by redactor: Redactor) -> String {
         switch self {
         case .invalidRequest(let reason, let underlying):
-            "The request was not sent: \(reason)\(underlying.map { " (\($0.explanation.withoutFullStop))" } ?? "")."
+            let cause = underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
+            return "The request was not sent: \(redactor.sentence(reason))\(cause)."
         case .transport(let request, let underlying):
-            "\(request.line) failed: \(urlError.map { $0.sentence(for: request) } ?? underlying.explanation)"
+            let reason = urlError.map { redactor.sentence($0.sentence(for: request)) } ?? redactor.explanation(of: underlying)
+            return "\(request.line(by: redactor)) failed: \(reason)"
         case .unacceptableStatus(let response):
-            "\(response.request.line) failed: \(response.statusLine).\(response.data.excerpt().map { " Body: \($0)" } ?? "")"
+            let body = response.data.excerpt(by: redactor).map { " Body: \($0)" } ?? ""
+            return "\(response.request.line(by: redactor)) failed: \(response.statusLine).\(body)"
         case .decoding(let response, let expected, let underlying):
-            "\(response.request.line) returned \(response.statusCode), but \(response.mismatch(with: expected, underlying).onOneLine)"
+            let mismatch = response.mismatch(with: expected, underlying, by: redactor).onOneLine
+            return "\(response.request.line(by: redactor)) returned \(response.statusCode), but \(mismatch)"
         }
     }
 

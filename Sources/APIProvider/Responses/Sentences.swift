@@ -11,31 +11,34 @@ extension APIResponse {
     }
 
     /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).`
-    func mismatch(with expected: String, _ error: any Error) -> String {
+    func mismatch(with expected: String, _ error: any Error, by redactor: Redactor) -> String {
         let type = value(forHTTPHeaderField: "Content-Type")?.split(separator: ";").first.map {
             "\($0.trimmingCharacters(in: .whitespaces).cut(to: 100)), "
         }
         let size = "(\(type ?? "")\(data.count) bytes)"
         guard !data.isEmpty else { return "the body is empty where \(expected) was expected \(size)." }
-        guard let error = error as? DecodingError else { return "the body is not \(expected): \(error.explanation) \(size)." }
-        return "the body is not \(expected): \(error.finding(in: isReadAsJSON ? data : nil).cut(to: 200)) \(size)."
+        guard let error = error as? DecodingError else { return "the body is not \(expected): \(redactor.explanation(of: error)) \(size)." }
+        let finding = redactor.sentence(error.finding(in: isReadAsJSON ? data : nil, redacting: redactor.redaction))
+        return "the body is not \(expected): \(finding.cut(to: 200)) \(size)."
     }
 }
 
 extension Data {
     /// The beginning of a body on one line of at most `maximum` bytes, with secrets masked; `nil` for an empty one.
-    func excerpt(maximum: Int = 200) -> String? {
+    func excerpt(maximum: Int = 200, by redactor: Redactor) -> String? {
         guard !isEmpty else { return nil }
         // More than is shown, so that a secret's name and its value are seen together.
         guard let text = String(utf8PrefixOf: self, maximum: 4096), !text.contains("\0") else { return "\(count) bytes that are no text" }
-        let line = Secret.masked(in: text).onOneLine
+        let line = redactor.text(text, isCut: count > 4096).onOneLine
         return (count <= 4096 ? line : line + "…").cut(to: maximum)
     }
 }
 
 extension DecodingError {
     /// What was expected where, and what `json` has there; `nil` is another format.
-    package func finding(in json: Data?) -> String {
+    ///
+    /// A value shows only where its name, and those of what it is nested in, are not those of secrets.
+    package func finding(in json: Data?, redacting redaction: Redaction = .secrets) -> String {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
             let found = json.flatMap { JSONValue(at: context.codingPath, in: $0) }.map { ", found \($0)" }
@@ -43,6 +46,9 @@ extension DecodingError {
         case .keyNotFound(let key, let context):
             return "\((context.codingPath + [key]).text) is missing"
         case .dataCorrupted(let context):
+            if context.codingPath.contains(where: { redaction.hides($0.stringValue, as: .field) }) {
+                return "an unexpected value at \(context.codingPath.text)"
+            }
             // The decoder's own word comes without a path when the whole is no JSON.
             guard context.codingPath.isEmpty else { return "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)" }
             guard let json, !(context.underlyingError is CharsetMismatch),
@@ -118,6 +124,15 @@ extension Error {
         }
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
+    }
+}
+
+extension Redactor {
+    /// Where an error says that its description has been redacted for those who read it.
+    package static let isRedactedKey = "APIProvider.isRedacted"
+
+    func explanation(of error: any Error) -> String {
+        (error as NSError).userInfo[Self.isRedactedKey] == nil ? sentence(error.explanation) : error.explanation
     }
 }
 

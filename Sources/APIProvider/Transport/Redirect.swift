@@ -43,10 +43,11 @@ extension APIResponse {
             next.httpMethod = "GET"
             next.httpBody = nil
             next.httpBodyStream = nil
-            next.removeHeaders { $0.hasPrefix("content-") }
+            next.removeHeaders { name, _ in name.hasPrefix("content-") }
         }
         if to.origin != from.origin {
-            next.removeHeaders { ["authorization", "cookie", "proxy-authorization", "host"].contains($0) }
+            let redactor = Redactor(for: .report)
+            next.removeHeaders { $0 == "host" || redactor.header($0, $1) != $1 }
         }
         return next
     }
@@ -74,7 +75,9 @@ extension URL {
 }
 
 extension URLRequest {
-    fileprivate mutating func removeHeaders(where isUnwanted: (_ lowercasedName: String) -> Bool) {
-        for name in (allHTTPHeaderFields ?? [:]).keys where isUnwanted(name.lowercased()) { setValue(nil, forHTTPHeaderField: name) }
+    fileprivate mutating func removeHeaders(where isUnwanted: (_ lowercasedName: String, _ value: String) -> Bool) {
+        for (name, value) in allHTTPHeaderFields ?? [:] where isUnwanted(name.lowercased(), value) {
+            setValue(nil, forHTTPHeaderField: name)
+        }
     }
 }

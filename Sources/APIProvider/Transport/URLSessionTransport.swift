@@ -8,7 +8,7 @@ public import FoundationNetworking
 /// Sends requests by a `URLSession` of its own, in the same way on Apple's systems and on Linux.
 ///
 /// It follows redirects itself: at most 20; 301 and 302 turn `POST`, and 303 every method but `HEAD`, into `GET`; 307 and 308 keep method
-/// and body; `Authorization`, `Cookie` and `Proxy-Authorization` are dropped when scheme, host or port changes; `https` is never left for
+/// and body; headers with secrets, by ``Redaction/secrets``, are dropped when scheme, host or port changes; `https` is never left for
 /// `http`. What cannot be followed is itself the response, as is what would send a body that is a stream once more. A challenge for a user
 /// name and a password gets none: the 401 is the response. Events come on a background queue.
 ///

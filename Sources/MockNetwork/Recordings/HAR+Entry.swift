@@ -20,9 +20,10 @@ extension HAR.Entry {
         startedDateTime = formatter.string(from: started)
         time = milliseconds
         timings = HAR.Timings(wait: milliseconds)
-        self.request = HAR.Request(request, redaction)
+        let redactor = Redactor(redaction, for: .recording)
+        self.request = HAR.Request(request, redactor)
         switch result {
-        case .success(let response): self.response = HAR.Response(response, redaction)
+        case .success(let response): self.response = HAR.Response(response, redactor)
         case .failure(let error): self.response = HAR.Response(error)
         }
         comment = response?.isWithoutItsBody == true ? "No body came here, as when it is downloaded to a file." : nil
@@ -30,20 +31,20 @@ extension HAR.Entry {
 }
 
 extension HAR.Request {
-    fileprivate init(_ request: URLRequest, _ redaction: Redaction) {
+    fileprivate init(_ request: URLRequest, _ redactor: Redactor) {
         method = request.httpMethod ?? "GET"
         // The format leaves fragments out.
-        url = redaction.url(redaction.withoutSecretSegments(String(request.url?.absoluteString.prefix { $0 != "#" } ?? "")))
+        url = redactor.reference(String(request.url?.absoluteString.prefix { $0 != "#" } ?? ""))
         queryString = (URLComponents(string: url)?.queryItems ?? []).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
-        headers = (request.allHTTPHeaderFields ?? [:]).fields(redaction)
+        headers = (request.allHTTPHeaderFields ?? [:]).fields(redactor)
         let pairs = request.value(forHTTPHeaderField: "Cookie")?.split(separator: ";") ?? []
-        cookies = pairs.compactMap { HAR.Field(cookie: $0, of: "Cookie", redaction) }
+        cookies = pairs.compactMap { HAR.Field(cookie: $0, of: "Cookie", redactor) }
 
         let type = request.value(forHTTPHeaderField: "Content-Type")
-        let body = request.httpBody.map { redaction.body($0, contentType: type) }
+        let body = request.httpBody.map { redactor.body($0, contentType: type) }
         postData = body.map { body in
             let (text, encoding) = body.harText
-            return HAR.PostData(mimeType: type ?? "", text: text, _encoding: encoding)
+            return HAR.PostData(mimeType: redactor.mediaType(type), text: text, _encoding: encoding)
         }
         let isStream = request.httpBodyStream != nil
         bodySize = isStream ? -1 : body?.count ?? 0
@@ -52,17 +53,17 @@ extension HAR.Request {
 }
 
 extension HAR.Response {
-    fileprivate init(_ response: APIResponse, _ redaction: Redaction) {
+    fileprivate init(_ response: APIResponse, _ redactor: Redactor) {
         status = response.statusCode
         statusText = HTTPStatus.reasons[status] ?? ""
-        headers = response.response.headerFields.fields(redaction)
+        headers = response.response.headerFields.fields(redactor)
         cookies = (response.value(forHTTPHeaderField: "Set-Cookie") ?? "").setCookies
-            .compactMap { HAR.Field(cookie: $0, of: "Set-Cookie", redaction) }
-        redirectURL = response.value(forHTTPHeaderField: "Location").map { redaction.header("Location", $0) } ?? ""
+            .compactMap { HAR.Field(cookie: $0, of: "Set-Cookie", redactor) }
+        redirectURL = response.value(forHTTPHeaderField: "Location").map { redactor.header("Location", $0) } ?? ""
         let type = response.value(forHTTPHeaderField: "Content-Type")
-        let body = redaction.body(response.data, contentType: type)
+        let body = redactor.body(response.data, contentType: type)
         let (text, encoding) = body.harText
-        content = HAR.Content(size: body.count, mimeType: type ?? "", text: text, encoding: encoding)
+        content = HAR.Content(size: body.count, mimeType: redactor.mediaType(type), text: text, encoding: encoding)
         bodySize = -1
         _error = nil
     }
@@ -80,19 +81,24 @@ extension HAR.Response {
 
 extension HAR.Field {
     /// `name=value`, and attributes that are not recorded.
-    fileprivate init?(cookie: some StringProtocol, of header: String, _ redaction: Redaction) {
+    fileprivate init?(cookie: some StringProtocol, of header: String, _ redactor: Redactor) {
         let pair = cookie.prefix { $0 != ";" }
         guard let equals = pair.firstIndex(of: "=") else { return nil }
         name = pair[..<equals].trimmingCharacters(in: .whitespaces)
         let value = pair[equals...].dropFirst().trimmingCharacters(in: .whitespaces)
-        self.value = redaction.hides(header) || redaction.hides(name) ? Redaction.placeholder : value
+        let isHidden = redactor.header(header, "a=b") == Redactor.placeholder
+        self.value = isHidden && !value.isEmpty ? Redactor.placeholder : redactor.parameter(name, value)
     }
 }
 
 extension [String: String] {
-    fileprivate func fields(_ redaction: Redaction) -> [HAR.Field] {
-        sorted { $0.key < $1.key }.map { HAR.Field(name: $0.key, value: redaction.header($0.key, $0.value)) }
+    fileprivate func fields(_ redactor: Redactor) -> [HAR.Field] {
+        sorted { $0.key < $1.key }.map { HAR.Field(name: $0.key, value: redactor.header($0.key, $0.value)) }
     }
+}
+
+extension Redactor {
+    fileprivate func mediaType(_ type: String?) -> String { header("Content-Type", type ?? "") }
 }
 
 extension String {

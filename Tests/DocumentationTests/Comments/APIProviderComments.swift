@@ -185,6 +185,10 @@ private func disconnected() -> DefaultAPIProvider {
     return provider
 }
 
+private func redaction() -> LoggingMiddleware {
+    LoggingMiddleware(.bodies, redacting: .secrets.adding("email", "X-Customer"))
+}
+
 @Suite("The examples of APIProvider")
 struct APIProviderCommentTests {
     @Test("A decoder of lines decodes lines", .mockNetwork)

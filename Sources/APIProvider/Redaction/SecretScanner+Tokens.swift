@@ -1,0 +1,124 @@
+import Foundation
+
+// Secrets that no name tells.
+extension SecretScanner {
+    /// Leaves out what stands behind the name of a scheme such as `Bearer` (RFC 9110, section 11.4), and returns where that ends.
+    mutating func hideCredential(after scheme: Range<Int>, in surroundings: Surroundings) -> Int? {
+        let end = surroundings.range.upperBound
+        guard hidesSecrets, 4...9 ~= scheme.count, scheme.upperBound < end, Self.schemes.contains(bytes[scheme]) else { return nil }
+        // In a form, a space is a `+`.
+        let isForm = hasPrefix("+", at: scheme.upperBound, to: end)
+        let start = isForm ? scheme.upperBound + 1 : skipSpace(from: scheme.upperBound, to: end, overLines: false)
+        let close = firstIndex(from: start, to: end) { $0.endsURL || "',;&()[]{}".utf8.contains($0) }
+        let credential = bytes[start..<close]
+        guard start > scheme.upperBound, !credential.isEmpty, !credential.elementsEqual("…".utf8),
+            !Self.challenges.contains(Redaction.key(credential.prefix { $0 != UInt8(ascii: "=") })[...]),
+            // As a word of English, it is not always a scheme.
+            bytes[scheme.lowerBound].isUppercaseLetter || credential.count > 15 || !credential.allSatisfy(\.isLowercaseLetter)
+        else { return nil }
+        replace(start..<close, with: redactor.mark)
+        return close
+    }
+
+    private static let schemes = Words("basic bearer dpop negotiate ntlm")
+    /// What stands behind a scheme and is no credential: parameters of a challenge, and words of a sentence.
+    private static let challenges = Words(
+        "auth authentication authorization charset credential credentials error errordescription erroruri realm resourcemetadata scheme scope",
+        "token tokens")
+
+    /// Leaves out the tokens in a word that are known by their shape.
+    ///
+    /// - Parameter isCut: Whether the word may go on.
+    mutating func hideTokens(in word: Range<Int>, isCut: Bool = false) {
+        guard hidesSecrets, word.count >= 8 else { return }
+        var start = word.lowerBound
+        while start < word.upperBound {
+            let end = firstIndex(from: start, to: word.upperBound) { !$0.isWordByte && !$0.joinsWords }
+            hideToken(in: start..<end, isCut: isCut)
+            start = end + 1
+        }
+    }
+
+    private mutating func hideToken(in word: Range<Int>, isCut: Bool) {
+        if isSignedToken(word) { return replace(word, with: redactor.mark) }
+        var end = word.upperBound
+        while end > word.lowerBound, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
+        let lastDot = bytes[word.lowerBound..<end].lastIndex(of: UInt8(ascii: ".")) ?? 0
+        // An object of JSON in Base64 begins so.
+        if lastDot == 0, hasPrefix("eyJ", at: word.lowerBound, to: end) { return scanBase64(word.lowerBound..<end) }
+        for start in word.lowerBound..<end
+        where Self.beginsShape(bytes[start]) && (start == word.lowerBound || !bytes[start - 1].isWordByte) {
+            guard let shape = Self.shapes.first(where: { hasPrefix($0.prefix, at: start, to: end) }),
+                case let rest = bytes[start + shape.prefix.utf8CodeUnitCount..<end],
+                (!shape.hasDots || start < lastDot) && shape.fits(rest) || isCut && rest.count >= 8
+            else { continue }
+            return replace(start..<end, with: redactor.mark)
+        }
+    }
+
+    /// Whether a word has three long parts, as those of a signed token, which look like no names.
+    private func isSignedToken(_ word: Range<Int>) -> Bool {
+        guard word.count >= 50 else { return false }
+        let parts = bytes[word].split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        return parts.count == 3
+            && parts.allSatisfy { part in
+                part.count >= 16 && part.contains(where: \.isDigit) && part.contains(where: \.isUppercaseLetter)
+                    && part.contains(where: \.isLowercaseLetter)
+            }
+    }
+
+    /// How tokens of one kind begin, and what comes then.
+    private struct Shape {
+        let prefix: StaticString
+        var hasDots = false
+        var fits: @Sendable (_ rest: ArraySlice<UInt8>) -> Bool
+
+        init(_ prefix: StaticString, _ fits: @escaping @Sendable (ArraySlice<UInt8>) -> Bool) { (self.prefix, self.fits) = (prefix, fits) }
+
+        init(_ prefix: StaticString, minimum: Int = 6, hasDots: Bool = false) {
+            self.init(prefix) { $0.count >= minimum }
+            self.hasDots = hasDots
+        }
+    }
+
+    private static let shapes: [Shape] =
+        [
+            // A JSON Web Token (RFC 7519), also one in Base64.
+            Shape("eyJ", minimum: 12, hasDots: true), Shape("ZXlK", minimum: 24),
+            Shape("ghp_"), Shape("gho_"), Shape("ghu_"), Shape("ghs_"), Shape("ghr_"), Shape("github_pat_"), Shape("glpat-"),
+            Shape("xoxa-"), Shape("xoxb-"), Shape("xoxe-"), Shape("xoxp-"), Shape("xoxr-"), Shape("xoxs-"), Shape("xapp-"),
+            Shape("AIza", minimum: 16), Shape("ya29.", minimum: 10), Shape("GOCSPX-", minimum: 10),
+            Shape("whsec_"), Shape("shpat_"), Shape("shpss_"), Shape("dop_v1_"), Shape("npm_", minimum: 20), Shape("pypi-", minimum: 20),
+            Shape("hf_", minimum: 20), Shape("SG.", minimum: 20), Shape("hvs.", minimum: 10),
+        ]
+        + ["AKIA", "ASIA"].map { prefix in
+            Shape(prefix) { $0.count >= 12 && $0.prefix(16).allSatisfy { $0.isDigit || $0.isUppercaseLetter } }
+        }
+        + ["sk_", "sk-", "rk_"].map { prefix in
+            Shape(prefix) { $0.count >= 20 || $0.count >= 6 && $0.contains(where: \.isDigit) }
+        }
+
+    private static func beginsShape(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A"), UInt8(ascii: "G"), UInt8(ascii: "S"), UInt8(ascii: "Z"), UInt8(ascii: "d"), UInt8(ascii: "e"),
+            UInt8(ascii: "g"), UInt8(ascii: "h"), UInt8(ascii: "n"), UInt8(ascii: "p"), UInt8(ascii: "r"), UInt8(ascii: "s"),
+            UInt8(ascii: "w"), UInt8(ascii: "x"), UInt8(ascii: "y"):
+            true
+        default: false
+        }
+    }
+
+    /// Goes over text in Base64 (RFC 4648), which is written anew if there is a secret in it.
+    mutating func scanBase64(_ range: Range<Int>) {
+        let text = bytes[range].prefix(range.count / 4 * 4 + (isCut ? 0 : range.count % 4)).map { byte in
+            byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
+        }
+        let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - text.count % 4) % 4)
+        guard depth < Self.maximumDepth, let data = Data(base64Encoded: Data(text + padding)), String(data: data, encoding: .utf8) != nil
+        else { return }
+        var scanner = SecretScanner(Array(data), redactor, isCut: isCut, depth: depth + 1)
+        scanner.scanBody(scanner.bytes.indices, contentType: nil, nesting: depth)
+        guard let result = scanner.result else { return }
+        replace(range, with: redactor.style == .recording ? Array(Data(result).base64EncodedData()) : redactor.mark)
+    }
+}

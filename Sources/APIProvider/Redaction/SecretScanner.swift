@@ -1,0 +1,103 @@
+/// Looks for secrets in text, and notes what is to be written in place of each.
+///
+/// It goes over the bytes once, whatever they are: JSON, a form, XML, or words among which these stand. What is written in another way within
+/// the text, such as JSON in a string of JSON, is a text of its own, to a depth beyond which all of it is left out.
+struct SecretScanner {
+    struct Edit {
+        let range: Range<Int>
+        let text: [UInt8]
+    }
+
+    let bytes: [UInt8]
+    let redactor: Redactor
+    /// In how many other texts this one stands.
+    let depth: Int
+    /// Whether every value of a query is left out, and not those of secrets alone.
+    let hidesQueries: Bool
+    /// What begins here may end elsewhere.
+    let isCut: Bool
+    let hidesSecrets: Bool
+    private(set) var edits: [Edit] = []
+    /// Where an `@` is, and none before it that has not been passed.
+    var at = -1
+
+    static let maximumDepth = 8
+
+    init(_ bytes: [UInt8], _ redactor: Redactor, hidesQueries: Bool = false, isCut: Bool = false, depth: Int = 0) {
+        (self.bytes, self.redactor, self.hidesQueries, self.isCut, self.depth) = (bytes, redactor, hidesQueries, isCut, depth)
+        hidesSecrets = redactor.redaction.hidesSecrets
+        guard hidesSecrets, case let segments = KnownSecrets.segments, !segments.isEmpty else { return }
+        for position in bytes.indices where bytes[position].isWordByte && (position == 0 || !bytes[position - 1].isWordByte) {
+            guard let (range, shown) = segments.match(in: bytes, at: position) else { continue }
+            replace(range, with: redactor.marking(shown))
+        }
+    }
+
+    /// The text with what is noted; `nil` where nothing is left out.
+    var result: [UInt8]? {
+        guard !edits.isEmpty else { return nil }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var copied = 0
+        for edit in edits.sorted(by: { ($0.range.lowerBound, $1.range.upperBound) < ($1.range.lowerBound, $0.range.upperBound) }) {
+            // One that begins within another is left out with it, and so is the end of one that goes beyond it.
+            if edit.range.lowerBound >= copied { result += bytes[copied..<edit.range.lowerBound] + edit.text }
+            copied = max(copied, edit.range.upperBound)
+        }
+        return result + bytes[copied...]
+    }
+
+    mutating func replace(_ range: Range<Int>, with text: [UInt8]) {
+        guard !range.isEmpty else { return }
+        edits.append(Edit(range: range, text: text))
+    }
+
+    /// Leaves out a value, of which nothing but its kind is shown.
+    mutating func hide(_ range: Range<Int>) { replace(range, with: redactor.replacement(for: bytes[range])) }
+
+    func secrecy(of name: Range<Int>, as kind: SecretName.Kind) -> SecretName.Secrecy {
+        redactor.redaction.secrecy(of: bytes[name], as: kind)
+    }
+
+    /// Looks into text that is written in another way within this one.
+    mutating func scan(_ inner: InnerText, as kind: SecretName.Kind = .field) {
+        guard depth < Self.maximumDepth else { return replace(inner.source, with: redactor.mark) }
+        var scanner = SecretScanner(inner.bytes, redactor, hidesQueries: hidesQueries, isCut: isCut, depth: depth + 1)
+        scanner.scanBody(inner.bytes.indices, contentType: nil, as: kind, nesting: depth)
+        for edit in scanner.edits { replace(inner.source(of: edit.range), with: inner.written(edit.text)) }
+    }
+}
+
+extension SecretScanner {
+    /// Where the white space from `position` ends.
+    func skipSpace(from position: Int, to end: Int, overLines: Bool = true) -> Int {
+        var position = position
+        while position < end, bytes[position].isWhitespace, overLines || !bytes[position].isLineBreak { position += 1 }
+        return position
+    }
+
+    func hasPrefix(_ text: StaticString, at position: Int, to end: Int) -> Bool {
+        end - position >= text.utf8CodeUnitCount && bytes[position..<end].starts(with: text)
+    }
+
+    func contains(_ byte: UInt8, in range: Range<Int>) -> Bool {
+        firstIndex(from: range.lowerBound, to: range.upperBound) { $0 == byte } < range.upperBound
+    }
+
+    /// Where `bytes` next has one of these, or `end`.
+    func firstIndex(from start: Int, to end: Int, where isFound: (UInt8) -> Bool) -> Int {
+        var position = start
+        while position < end, !isFound(bytes[position]) { position += 1 }
+        return position
+    }
+}
+
+extension Collection<UInt8> {
+    func starts(with text: StaticString) -> Bool {
+        starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+}
+
+extension UInt8 {
+    var isLineBreak: Bool { self == 0x0A || self == 0x0D }
+}

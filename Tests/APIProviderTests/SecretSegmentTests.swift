@@ -1,0 +1,69 @@
+import APIProvider
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Secret segments of paths")
+struct SecretSegmentTests {
+    private let log = Log<String>()
+
+    /// All that is shown of a request with a secret in its path, to a server that sends `header` and `body`.
+    private func shown(_ path: RequestPath, header: String = "", body: String) async throws -> String {
+        let sent = Log<URLRequest>()
+        let answer = AnyTransport { request in
+            sent.append(request)
+            return .just(APIResponse(to: request, status: 404, headers: ["X-Echo": header, "Location": header], data: Data(body.utf8)))
+        }
+        let provider = DefaultAPIProvider(baseURL: example, transport: answer, middlewares: [LoggingMiddleware(.bodies, log: log.append)])
+        let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<Empty>(.get, path)).value }
+        return ([error.description, "\(path)"] + log.entries + sent.entries.map { $0.curlCommand() }).joined(separator: "\n")
+    }
+
+    @Test("A secret is left out of headers and bodies as well, with what stands beside it and alone")
+    func everywhere() async throws {
+        for echo in ["chat:pl4nted-1", "https://api.example.com/botchat:pl4nted-1/x", "/botchat%3Apl4nted-1", "a chat:pl4nted-1, b"] {
+            let text = try await shown("/bot\(secret: "chat:pl4nted-1")/x", header: echo, body: #"{"echo":"\#(echo)"}"#)
+            #expect(!text.contains("pl4nted"), "\(text)")
+        }
+    }
+
+    @Test("A short secret is left out of paths alone", arguments: ["q7", "Z", "é7", "true7", "/q7", "-q7-", "..y7"])
+    func short(secret: String) async throws {
+        let body = #"{"q7":"Z","b":"é7 true7","c":"-q7-","d":"..y7"}"#
+        let text = try await shown("users/\(secret: secret)/x", header: secret, body: body)
+        #expect(text.contains("users/…/x") && text.contains("https://api.example.com/users/…/x") && !text.contains("/…/…"), "\(text)")
+        #expect(text.contains(body), "\(text)")
+        #expect("\(RequestPath("\(secret: secret)/x"))" == "…/x")
+    }
+
+    @Test("An empty secret makes the request invalid, and hides nothing")
+    func empty() async throws {
+        let text = try await #require(throws: APIError.self) {
+            try await DefaultAPIProvider(baseURL: example, transport: AnyTransport { _ in .never() })
+                .request(Endpoint<Empty>(.get, "/bot/\(secret: "")/x")).value
+        }
+        #expect("\(text)" == "The request was not sent: a value interpolated into the path after \"/bot/\" is empty.")
+        #expect(try await shown("/b/x", body: "b x").contains("https://api.example.com/b/x"))
+    }
+
+    @Test("Thousands of secrets cost no more than one")
+    func cost() throws {
+        let text = String(repeating: #"{"name":"ReactorKit","url":"https://api.example.com/repos/devxoul/ReactorKit"},"#, count: 200)
+        func seconds() -> Double {
+            let start = DispatchTime.now().uptimeNanoseconds
+            for _ in 0..<5 { _ = Redactor(for: .report).text(text) }
+            return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+        }
+        _ = RequestPath("/\(secret: "0-pl4nted-secret")")
+        let before = (0..<3).map { _ in seconds() }.min() ?? 0
+        for number in 0..<5_000 { _ = RequestPath("/\(secret: "\(number)-pl4nted-secret")") }
+        let after = (0..<3).map { _ in seconds() }.min() ?? 0
+        #expect(after < before * 2)
+        #expect(Redactor(for: .report).text("a 4999-pl4nted-secret b") == "a … b")
+    }
+}
