@@ -21,7 +21,17 @@ public struct HTTPBody: Sendable {
 
     /// `value` as JSON (RFC 8259). A value that cannot be encoded makes the request invalid.
     ///
-    /// A dictionary or an array of several types does not encode; declare an `Encodable` struct instead.
+    /// Values of several types, as in `["a": 1, "b": "x"]`, are not `Encodable` together, and a compiler may crash where it should say so. Declare
+    /// a struct:
+    ///
+    /// ```swift
+    /// struct NewIssue: Encodable {
+    ///     let title: String
+    ///     let milestone: Int
+    /// }
+    ///
+    /// let body = HTTPBody.json(NewIssue(title: "It crashes", milestone: 1))
+    /// ```
     ///
     /// - Parameters:
     ///   - value: What to encode.

@@ -34,6 +34,16 @@ extension APIRequest where Self == Endpoint<User> {
     fileprivate static func user(_ login: String) -> Self { Endpoint(.get, "/users/\(login)") }
 }
 
+private struct NewIssue: Encodable {
+    let title: String
+    let milestone: Int
+}
+
+private func newIssue() -> HTTPBody {
+    let body = HTTPBody.json(NewIssue(title: "It crashes", milestone: 1))
+    return body
+}
+
 private func requests(_ provider: DefaultAPIProvider) -> [Any] {
     [
         provider.request(UserRequest(login: "octocat")),
