@@ -6,10 +6,9 @@ extension Single {
     /// disposed. A callback that is kept for ever keeps nothing else alive once the subscription has ended.
     @preconcurrency @inlinable
     public static func create(subscribe: @escaping @Sendable (@escaping SingleObserver) -> any Disposable) -> Single {
-        Single { subscription, observer in
-            let emitter = Emitter(observer)
-            guard subscription.attach(emitter) else { return }
-            emitter.hold(subscribe { emitter.emit($0, in: subscription) }, in: subscription)
+        Single { context, observer in
+            let emitter = Emitter(owner: context.subscription == nil ? context.owner : nil, observer)
+            return context.admits(emitter) ? emitter.run(subscribe, in: &context) : nil
         }
     }
 
@@ -34,31 +33,33 @@ extension Single {
     /// A single that succeeds with `element` at once, on the subscriber's thread.
     @inlinable
     public static func just(_ element: Element) -> Single {
-        Single { $1($0, .success(element)) }
+        Single(content: .event(.success(element)))
     }
 
     /// A single that fails with `error` at once, on the subscriber's thread.
     @inlinable
     public static func error(_ error: any Error) -> Single {
-        Single { $1($0, .failure(error)) }
+        Single(content: .event(.failure(error)))
     }
 
     /// A single that never ends. Subscribed and dropped, it leaves nothing behind.
     @inlinable
     public static func never() -> Single {
-        Single { _, _ in }
+        Single { context, _ in
+            _ = context.madeSubscription()
+            return nil
+        }
     }
 
     /// A single that asks `factory` for the real one at each subscription, on the subscriber's thread. If `factory` throws, the single fails
     /// with that error.
     @preconcurrency @inlinable
     public static func deferred(_ factory: @escaping @Sendable () throws -> Single) -> Single {
-        Single { subscription, observer in
-            do {
-                try factory().run(subscription, observer)
-            } catch {
-                observer(subscription, .failure(error))
-            }
+        Single { context, observer in
+            guard !context.isDisposed else { return nil }
+            let single: Single
+            do { single = try factory() } catch { single = .error(error) }
+            return single.run(&context, observer)
         }
     }
 }

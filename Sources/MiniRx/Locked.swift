@@ -11,33 +11,93 @@ public import Android
 /// A value and the mutex that guards it, in one allocation.
 ///
 /// The house rule: decide under the lock, take out what must be called or released, unlock, then call. Nothing of the user's runs or is
-/// released inside `withLock`. It is inlinable, and with it the hot path of `Single`, because a generic that a client cannot specialise costs
-/// several times what it does.
+/// released inside `withLock`. A closure is wrapped in a struct first: bare, it would gain a thunk each time that it is read, set or taken.
 @usableFromInline
 package struct Locked<State>: @unchecked Sendable {  // `State` is reached only under the mutex.
     @usableFromInline
-    final class Buffer: ManagedBuffer<State, pthread_mutex_t> {
+    final class Buffer: ManagedBuffer<State, Mutex.Storage> {
         @inlinable
-        deinit { _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) } }
+        deinit { withUnsafeMutablePointerToElements { Mutex($0).deinitialize() } }
     }
 
-    @usableFromInline let buffer: ManagedBuffer<State, pthread_mutex_t>
+    @usableFromInline let buffer: ManagedBuffer<State, Mutex.Storage>
 
     @inlinable
     package init(_ state: @autoclosure () -> State) {
         buffer = Buffer.create(minimumCapacity: 1) { _ in state() }
-        _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_init($0, nil) }
+        buffer.withUnsafeMutablePointerToElements { Mutex($0).initialize() }
     }
-
-    /// Tells this value from every other that is alive.
-    @inlinable package var id: ObjectIdentifier { ObjectIdentifier(buffer) }
 
     @inlinable
     package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        try buffer.withUnsafeMutablePointers { state, mutex in
-            pthread_mutex_lock(mutex)
-            defer { pthread_mutex_unlock(mutex) }
-            return try body(&state.pointee)
-        }
+        try buffer.withUnsafeMutablePointers { state, mutex in try Mutex(mutex).withLock { try body(&state.pointee) } }
     }
+}
+
+/// A mutex by its address. Whoever owns its memory initializes it, and keeps it as long as somebody may lock it.
+@usableFromInline
+struct Mutex: @unchecked Sendable {  // It is there to be locked by any thread.
+    #if canImport(Darwin)
+    @usableFromInline typealias Storage = os_unfair_lock
+    #else
+    @usableFromInline typealias Storage = pthread_mutex_t
+    #endif
+
+    @usableFromInline let storage: UnsafeMutablePointer<Storage>
+
+    @inlinable
+    init(_ storage: UnsafeMutablePointer<Storage>) { self.storage = storage }
+
+    /// In memory of its own, until `deallocate()`.
+    @inlinable
+    static func allocate() -> Mutex {
+        let mutex = Mutex(.allocate(capacity: 1))
+        mutex.initialize()
+        return mutex
+    }
+
+    @inlinable
+    func deallocate() {
+        deinitialize()
+        storage.deallocate()
+    }
+
+    @inlinable
+    func initialize() {
+        #if canImport(Darwin)
+        storage.initialize(to: os_unfair_lock())
+        #else
+        pthread_mutex_init(storage, nil)
+        #endif
+    }
+
+    @inlinable
+    func deinitialize() {
+        #if !canImport(Darwin)
+        pthread_mutex_destroy(storage)
+        #endif
+    }
+
+    @inlinable
+    func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+        #if canImport(Darwin)
+        os_unfair_lock_lock(storage)
+        defer { os_unfair_lock_unlock(storage) }
+        #else
+        pthread_mutex_lock(storage)
+        defer { pthread_mutex_unlock(storage) }
+        #endif
+        return try body()
+    }
+}
+
+/// Tells one thread from another.
+@usableFromInline
+struct ThreadID: Equatable {
+    @usableFromInline let id: pthread_t
+
+    @inlinable
+    init(_ id: pthread_t) { self.id = id }
+
+    @inlinable static var current: ThreadID { ThreadID(pthread_self()) }
 }

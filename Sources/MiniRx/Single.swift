@@ -20,14 +20,31 @@ public struct Single<Element: Sendable>: Sendable {
     /// What a producer calls with its one event, and what a subscriber is called with.
     public typealias SingleObserver = @Sendable (SingleEvent<Element>) -> Void
 
-    /// The observer inside a chain. The subscription comes down with the event, so that no closure of a chain has to keep it alive.
-    @usableFromInline typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> Void
+    /// The observer inside a chain. It returns what is to be started next, once the source of the event has unwound and is released.
+    @usableFromInline typealias Observer = @Sendable (inout Context, SingleEvent<Element>) -> Next?
 
-    /// Starts the computation. An operator is a closure that runs its source's closure with another observer: there is no more to a chain.
-    @usableFromInline let run: @Sendable (Subscription, @escaping Observer) -> Void
+    /// An event that is there from the start, or a closure that starts a source. An operator is a closure that starts its source with
+    /// another observer: there is no more to a chain.
+    @usableFromInline
+    enum Content: Sendable {
+        case event(SingleEvent<Element>)
+        case source(@Sendable (inout Context, @escaping Observer) -> Next?)
+    }
+
+    @usableFromInline let content: Content
 
     @inlinable
-    init(run: @escaping @Sendable (Subscription, @escaping Observer) -> Void) {
-        self.run = run
+    init(content: Content) { self.content = content }
+
+    @inlinable
+    init(_ source: @escaping @Sendable (inout Context, @escaping Observer) -> Next?) { content = .source(source) }
+
+    /// Starts the computation in a chain. Returns what is to be started next, once the caller has unwound.
+    @inlinable
+    func run(_ context: inout Context, _ observer: @escaping Observer) -> Next? {
+        switch content {
+        case .event(let event): observer(&context, event)
+        case .source(let source): source(&context, observer)
+        }
     }
 }

@@ -1,117 +1,122 @@
-/// One run of a chain, from `subscribe` to its end, and the disposable that `subscribe` returns.
+/// One run of a chain, from `subscribe` to its end, and the disposable that `subscribe` returns; or a branch of one.
 ///
-/// It is handed down to the source and comes back with the event. A chain has one active source at a time: `flatMap` and `catch` attach the
-/// next when the last has unwound. When the chain has ended and every source is released, `onDisposed` is called.
+/// It comes down to the sources and comes back with the event, so that no closure of a chain has to keep it alive. It has one active source
+/// at a time: first itself, if it is an ``Emitter`` or ``Parts``, then what is attached. When it has ended and all that was attached is
+/// released, `onDisposed` is called.
+///
+/// The rule for its mutex is: decide under it, take out what is to be called or released, unlock, then call.
 @usableFromInline
-struct Subscription: Cancelable {
-    @usableFromInline
-    struct State {
-        var isEnded = false
-        /// Attached sources and branches that are not released yet, and an end that is under way.
-        @usableFromInline var unreleased = 0
-        var source: (any Source)?
-        /// What waits until this is released: a callback, and the chain that this is a branch of.
-        var onDisposed: (@Sendable () -> Void)?
-        var chain: Subscription?
-        var memberships: [DisposeBag.Membership] = []
-    }
-
-    /// Guards what an ``Emitter`` of this subscription holds, too.
-    @usableFromInline let state: Locked<State>
-    /// The whole that this is a part of: there, or in its own branch, a ``Trampoline`` puts the next step.
-    @usableFromInline let root: ObjectIdentifier
-
-    /// A chain, or a branch of `chain`.
-    @usableFromInline
-    init(partOf chain: Subscription? = nil, onDisposed: (@Sendable () -> Void)? = nil) {
-        state = Locked(State(onDisposed: onDisposed, chain: chain))
-        root = chain?.root ?? state.id
-    }
-
-    @usableFromInline var isDisposed: Bool { state.withLock(\.isEnded) }
+class Subscription: Owner, Cancelable, Source, @unchecked Sendable {  // The variables are touched under the mutex.
+    @usableFromInline final let mutex = Mutex.allocate()
+    /// What this is a branch of, or a source.
+    @usableFromInline final let owner: Owner?
+    @exclusivity(unchecked) @usableFromInline final var hasEnded = false
+    /// Whether `dispose()` has been called, before the end or after it.
+    @exclusivity(unchecked) @usableFromInline final var isCancelled = false
+    /// Attached sources that are not released yet, and an end that has not unwound.
+    @exclusivity(unchecked) @usableFromInline final var unreleased = 0
+    @exclusivity(unchecked) @usableFromInline final var source: (any Source)?
+    @exclusivity(unchecked) @usableFromInline final var onDisposed: Action?
+    @exclusivity(unchecked) @usableFromInline final var memberships: [DisposeBag.Membership] = []
 
     @inlinable
-    func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
-        Trampoline.run(for: state.id) { single.run(self, observer) }
-    }
+    init(owner: Owner?) { self.owner = owner }
 
-    /// Subscribes to `single` as the next source of this chain, once the present one has unwound.
     @inlinable
-    func next<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) {
-        Trampoline.next(in: state.id, of: root) {
-            guard !isDisposed else { return }
-            single.run(self, observer)
+    deinit { mutex.deallocate() }
+
+    /// Whether it has ended, by an event or by `dispose()`.
+    @inlinable final var isDisposed: Bool { mutex.withLock { hasEnded } }
+
+    @usableFromInline override var hasBeenDisposed: Bool { owner?.hasBeenDisposed ?? mutex.withLock { isCancelled } }
+
+    /// Calls `action` once this has ended and all is released, which may be now.
+    @inlinable
+    final func whenReleased(_ action: Action) {
+        let isReleased = mutex.withLock {
+            if hasEnded, unreleased == 0 { return true }
+            onDisposed = action
+            return false
         }
+        if isReleased { action() }
     }
 
-    /// Makes `source` the one that `dispose()` ends. False if it is too late for that: then the source must not start.
-    @usableFromInline
-    func attach(_ source: any Source) -> Bool {
+    /// Makes `source` the one that `dispose()` cancels. False if it is too late for that: then the source must not start.
+    @inlinable
+    final func attach(_ source: any Source) -> Bool {
         var old: (any Source)?
-        let isAttached = state.withLock { state in
-            guard !state.isEnded else { return false }
-            state.unreleased += 1
-            old = state.source
-            state.source = source
+        let isAttached = mutex.withLock {
+            guard !hasEnded else { return false }
+            unreleased += 1
+            old = self.source
+            self.source = source
             return true
         }
         _ = consume old
         return isAttached
     }
 
-    /// An attached source is released, or a branch.
-    @usableFromInline
-    func release() {
-        let waiting = state.withLock { state -> (onDisposed: (@Sendable () -> Void)?, chain: Subscription?)? in
-            state.unreleased -= 1
-            return state.isEnded && state.unreleased == 0 ? (state.onDisposed.take(), state.chain.take()) : nil
+    /// So many of what counts as unreleased are released.
+    @inlinable
+    final func release(_ count: Int = 1) {
+        let waiting = mutex.withLock { () -> Action? in
+            unreleased -= count
+            return hasEnded && unreleased == 0 ? onDisposed.take() : nil
         }
-        waiting?.onDisposed?()
-        waiting?.chain?.release()
+        waiting?()
     }
 
-    /// Ends this subscription with the event that `deliver` hands to the observer, unless it has ended already.
+    /// Ends with an event. False if it has ended before. The caller delivers the event, and then calls `release`.
+    @inlinable
+    final func end() -> Bool {
+        guard let held = mutex.withLock({ close() }) else { return false }
+        for membership in held.memberships { membership.leave() }
+        return true
+    }
+
     @usableFromInline
-    func finish(_ deliver: () -> Void) {
-        end { _ in deliver() }
-    }
+    final func dispose() { cancel(byUser: true) }
 
+    /// Ends without an event, unless it has ended already.
     @usableFromInline
-    func dispose() {
-        end { source in source?.cancel(in: self) }
-    }
-
-    /// The one transition from active to ended. What was held until then is let go after the lock.
-    private func end(_ act: ((any Source)?) -> Void) {
-        var source: (any Source)?
-        var memberships: [DisposeBag.Membership] = []
-        let isFirst = state.withLock { state in
-            guard !state.isEnded else { return false }
-            state.isEnded = true
-            state.unreleased += 1
-            swap(&source, &state.source)
-            swap(&memberships, &state.memberships)
-            return true
+    final func cancel(byUser: Bool = false) {
+        let closed = mutex.withLock {
+            if byUser { isCancelled = true }
+            return close()
         }
-        guard isFirst else { return }
-        act(source)
-        memberships.forEach { $0.leave() }
+        guard let held = closed else { return }
+        (held.source ?? self).cancel(in: self)
+        for membership in held.memberships { membership.leave() }
         release()
     }
 
+    /// The one transition to the end, under the mutex.
+    @inlinable
+    final func close() -> (source: (any Source)?, memberships: [DisposeBag.Membership])? {
+        guard !hasEnded else { return nil }
+        hasEnded = true
+        unreleased += 1
+        defer { (source, memberships) = (nil, []) }
+        return (source, memberships)
+    }
+
+    /// Cancels what this was before anything was attached.
+    @usableFromInline
+    func cancel(in subscription: Subscription) {}
+
     /// Remembers a place in a bag, to leave it at the end. False if the end has come already.
-    func join(_ membership: DisposeBag.Membership) -> Bool {
-        state.withLock { state in
-            guard !state.isEnded else { return false }
-            state.memberships.append(membership)
+    final func join(_ membership: DisposeBag.Membership) -> Bool {
+        mutex.withLock {
+            guard !hasEnded else { return false }
+            memberships.append(membership)
             return true
         }
     }
 }
 
-/// What a subscription can end: an ``Emitter``, or parts of its own chain.
+/// What a subscription cancels: an ``Emitter``, or what an operator puts in the place of one.
 @usableFromInline
 protocol Source: AnyObject, Sendable {
-    /// Releases the source, now or as soon as it can be, and then tells the subscription by `release()`.
+    /// Releases the source, now or as soon as it can be, and then tells the subscription by ``Subscription/release(_:)``.
     func cancel(in subscription: Subscription)
 }

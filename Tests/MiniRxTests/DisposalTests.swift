@@ -151,6 +151,49 @@ struct DisposalTests {
         #expect(log.entries == ["body ends", "release first", "subscribe second", "disposed"])
     }
 
+    @Test("Once dispose has returned inside a closure, none of the chain's other closures runs", arguments: DisposingChain.allCases)
+    fileprivate func noClosureAfterDispose(chain: DisposingChain) {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let disposable = SerialDisposable()
+        disposable.disposable = chain.single(producer.single, log) { disposable.dispose() }
+            .subscribe(
+                onSuccess: { _ in log.append("success") }, onFailure: { _ in log.append("failure") }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["release", "disposed"])
+    }
+
+    @Test("A dispose inside the observer keeps the closures that come after the event from running")
+    func noAfterClosureAfterDispose() {
+        let log = Log<String>()
+        let producer = Producer<Int>()
+        let disposable = SerialDisposable()
+        disposable.disposable = producer.single.do(afterSuccess: { _ in log.append("after") })
+            .subscribe(onSuccess: { _ in disposable.dispose() }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["disposed"])
+    }
+
+    @Test("An event for a sibling subscribes to what follows that at once")
+    func sibling() {
+        let log = Log<String>()
+        let first = Producer<Int>()
+        let sibling = Producer<Int> { log.disposable() }
+        let second = Single<Int>.deferred {
+            log.append("second")
+            return .just(2)
+        }
+        _ = Single.zip(
+            first.single.map { value in
+                sibling.send(.success(1))
+                log.append("sent")
+                return value
+            }, sibling.single.flatMap { _ in second }
+        ) { $0 + $1 }.subscribe(onSuccess: { log.append("event \($0)") })
+        first.send(.success(1))
+        #expect(log.entries == ["release", "second", "sent", "event 3"])
+    }
+
     @Test("A SerialDisposable disposes the old for the new, and what comes after its end")
     func serial() {
         let log = Log<String>()
@@ -174,5 +217,85 @@ struct DisposalTests {
         both.dispose()
         #expect(both.isDisposed)
         #expect(log.entries == ["a", "b"])
+    }
+}
+
+/// A chain in which a closure disposes. None of those that log may run then.
+private enum DisposingChain: CaseIterable {
+    case maps, errors, deferredInDeferred, flatMapToDeferred, does, subscribing, zip, timeout, emitting, share
+
+    func single(_ source: Single<Int>, _ log: Log<String>, _ dispose: @escaping @Sendable () -> Void) -> Single<Int> {
+        let disposing = source.map { value in
+            dispose()
+            return value
+        }
+        @Sendable func logged(_ value: Int) -> Int {
+            log.append("closure")
+            return value
+        }
+        let logging = Single.deferred { .just(logged(1)) }
+        switch self {
+        case .maps: return disposing.map(logged).flatMap { .just(logged($0)) }
+        case .errors:
+            return disposing.map { _ in throw TestError() }
+                .mapError { error in
+                    log.append("mapError")
+                    return error
+                }
+                .catch { _ in .just(logged(1)) }
+        case .deferredInDeferred:
+            return source.flatMap { _ in
+                .deferred {
+                    dispose()
+                    return logging
+                }
+            }
+        case .flatMapToDeferred:
+            return source.flatMap { _ in
+                dispose()
+                return logging
+            }
+        case .does:
+            return source.do(onSuccess: { _ in dispose() }, afterSuccess: { _ in log.append("after") })
+                .do(onSuccess: { _ in log.append("do") }, afterSuccess: { _ in log.append("after do") })
+        case .subscribing:
+            return source.flatMap { _ in
+                logging.do(onSubscribe: log.adds("inner"), onSubscribed: log.adds("inner subscribed"))
+                    .do(onSubscribe: dispose, onSubscribed: log.adds("subscribed"))
+            }
+        case .zip:
+            return source.flatMap { value in
+                .zip(
+                    Single.deferred {
+                        dispose()
+                        return .just(value)
+                    }.map(logged), logging
+                ) { logged($0 + $1) }
+            }
+        case .timeout:
+            return source.flatMap { _ in
+                Single<Int>.deferred {
+                    dispose()
+                    throw TestError()
+                }
+                .timeout(.seconds(1), scheduler: TestScheduler())
+                .retry(scheduler: TestScheduler()) { failures, _ in .seconds(logged(failures)) }
+            }
+        case .emitting:
+            return source.flatMap { value in
+                Single<Int>.create { observer in
+                    dispose()
+                    observer(.success(value))
+                    return Disposables.create()
+                }.do(onSuccess: { _ in log.append("do") }, onDispose: {}).map(logged)
+            }
+        case .share:
+            return source.share()
+                .map { value in
+                    dispose()
+                    return value
+                }
+                .map(logged)
+        }
     }
 }

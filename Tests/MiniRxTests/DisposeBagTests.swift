@@ -17,6 +17,20 @@ struct DisposeBagTests {
         #expect(log.entries == ["a", "b", "c", "d"])
     }
 
+    @Test("A bag that goes disposes the subscriptions that are active, each of however many")
+    func activeSubscriptions() {
+        let log = Log<Int>()
+        let sources = (0..<100).map { number in Producer<Int> { Disposables.create { log.append(number) } } }
+        do {
+            let bag = DisposeBag()
+            for source in sources { source.single.subscribe().disposed(by: bag) }
+            for source in sources.prefix(50) { source.send(.success(1)) }
+            for source in sources.prefix(50) { source.single.subscribe().disposed(by: bag) }
+            #expect(log.entries.sorted() == Array(0..<50))
+        }
+        #expect(log.entries.sorted() == (0..<50).flatMap { [$0, $0] } + Array(50..<100))
+    }
+
     @Test("A callback may insert into the bag that holds its subscription")
     func reentrant() {
         let log = Log<String>()

@@ -100,4 +100,41 @@ struct OperatorTests {
         }.subscribe(onSuccess: { log.append("outer \($0)") })
         #expect(log.entries == ["inner 2", "after inner", "outer 1"])
     }
+
+    @Test("do's onDispose comes for each onSubscribe, also when the chain is disposed in that")
+    func balance() {
+        let log = Log<String>()
+        let producer = Producer<Int>()
+        let disposable = SerialDisposable()
+        let subscribe: @Sendable () -> Void = {
+            log.append("subscribe")
+            disposable.dispose()
+        }
+        disposable.disposable = producer.single
+            .flatMap { _ in Single<Int>.never().do(onSubscribe: subscribe, onDispose: log.adds("do disposed")) }
+            .subscribe(onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["subscribe", "do disposed", "disposed"])
+    }
+
+    @Test("do's after closures run before onDisposed, however the event comes", arguments: [true, false])
+    func after(isSuccess: Bool) {
+        let event: SingleEvent<Int> = isSuccess ? .success(1) : .failure(TestError())
+        let atOnce = isSuccess ? Single.just(1) : .error(TestError())
+        let producer = Producer<Int>()
+        let trigger = Producer<Int>()
+        let body = Single<Int>.create { observer in
+            observer(event)
+            return Disposables.create()
+        }
+        for source in [atOnce, body, producer.single, trigger.single.flatMap { _ in atOnce }, trigger.single.flatMap { _ in body }] {
+            let log = Log<String>()
+            _ = source.do(afterSuccess: { _ in log.append("after") }, afterError: { _ in log.append("after") })
+                .subscribe(
+                    onSuccess: { _ in log.append("event") }, onFailure: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+            if producer.subscriptions > 0 { producer.send(event) }
+            if trigger.subscriptions > 0 { trigger.send(.success(1)) }
+            #expect(log.entries == ["event", "after", "disposed"])
+        }
+    }
 }

@@ -42,17 +42,52 @@ struct ReleaseTests {
 
     @Test("A single that never ends, subscribed and dropped, leaves nothing behind")
     func dropped() {
-        weak var inNever: Token?
-        weak var inCreate: Token?
-        do {
-            let first = Token()
-            let second = Token()
-            (inNever, inCreate) = (first, second)
-            _ = Single<Int>.never().subscribe(onSuccess: { _ in withExtendedLifetime(first) {} })
-            _ = Single<Int>.create { _ in Disposables.create() }.map { $0 }.subscribe(onSuccess: { _ in withExtendedLifetime(second) {} })
+        let atOnce = Single<Int>.create { observer in
+            observer(.success(1))
+            return Disposables.create()
         }
-        #expect(inNever == nil)
-        #expect(inCreate == nil)
+        let forgetful = Single<Int>.create { _ in Disposables.create() }
+        for single in [.never(), forgetful, atOnce.flatMap { _ in forgetful }] {
+            weak var token: Token?
+            do {
+                let held = Token()
+                token = held
+                _ = single.map { $0 }.subscribe(onSuccess: { _ in withExtendedLifetime(held) {} })
+            }
+            #expect(token == nil)
+        }
+    }
+
+    @Test("Operators with ends of their own, over a source that never ends, leave nothing behind once disposed", arguments: [0, 1, 2, 3])
+    func droppedParts(index: Int) {
+        weak var token: Token?
+        let chains: [(Single<Int>) -> Single<Int>] = [
+            { Single<Int>.zip($0, .never()) { $0 + $1 } }, { $0.do(onDispose: {}) }, { $0.share() },
+            { $0.timeout(.seconds(1), scheduler: TestScheduler()) },
+        ]
+        for source in [Single<Int>.never(), .create { _ in Disposables.create() }] {
+            do {
+                let held = Token()
+                token = held
+                chains[index](source).subscribe(onSuccess: { _ in withExtendedLifetime(held) {} }).dispose()
+            }
+            #expect(token == nil)
+        }
+    }
+
+    @Test("zip lets go of its values when it has delivered them, though what follows lives")
+    func zipValues() {
+        weak var token: Token?
+        let disposable: any Disposable
+        do {
+            let held = Token()
+            token = held
+            let source = Producer<Token>()
+            disposable = Single.zip(source.single, Single.just(held)).flatMap { _ in Single<Int>.never() }.subscribe()
+            source.send(.success(held))
+        }
+        #expect(token == nil)
+        disposable.dispose()
     }
 
     @Test("What is released may use the library: no lock is held meanwhile")

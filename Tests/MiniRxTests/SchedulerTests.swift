@@ -61,6 +61,56 @@ struct SchedulerTests {
         #expect(scheduler.now == start + .seconds(3))
     }
 
+    @Test("What is scheduled at the same time runs in the order of the calls, also in between what is disposed")
+    func virtualOrder() {
+        let log = Log<Int>()
+        let scheduler = TestScheduler()
+        var random = SeededGenerator(seed: 1)
+        var expected: [(due: Int, number: Int)] = []
+        for number in 0..<2_000 {
+            let due = Int.random(in: 0..<50, using: &random)
+            let disposable = scheduler.schedule(after: .seconds(due)) { log.append(number) }
+            if Bool.random(using: &random) { disposable.dispose() } else { expected.append((due, number)) }
+        }
+        scheduler.run()
+        #expect(log.entries == expected.sorted { ($0.due, $0.number) < ($1.due, $1.number) }.map(\.number))
+    }
+
+    @Test("Virtual time does not go back while another thread schedules, 10,000 times")
+    func virtualTimeGoesOn() {
+        let queue = DispatchQueue(label: "time", attributes: .concurrent)
+        for _ in 0..<10_000 {
+            let scheduler = TestScheduler()
+            let times = Log<DispatchTime>()
+            let group = DispatchGroup()
+            queue.async(group: group) { _ = scheduler.schedule(after: .seconds(1)) { times.append(scheduler.now) } }
+            queue.async(group: group) {
+                scheduler.advance(by: .seconds(3))
+                times.append(scheduler.now)
+                scheduler.run()
+                times.append(scheduler.now)
+            }
+            group.wait()
+            scheduler.run()
+            let entries = times.entries
+            #expect(zip(entries, entries.dropFirst()).allSatisfy { $0 <= $1 }, "\(entries.map(\.uptimeNanoseconds))")
+        }
+    }
+
+    #if compiler(>=6.2) && os(Linux)
+    @Test("What is disposed leaves virtual time at once")
+    func virtualMemory() async {
+        await #expect(processExitsWith: .success) {
+            let scheduler = TestScheduler()
+            let schedule = { for _ in 0..<100_000 { scheduler.schedule(after: .seconds(1)) {}.dispose() } }
+            schedule()
+            let before = try residentKilobytes()
+            for _ in 0..<10 { schedule() }
+            #expect(try residentKilobytes() - before < 4_000)
+        }
+    }
+    #endif
+
     @Test("A serial scheduler keeps its order on a concurrent queue")
     func serial() async throws {
         let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
@@ -162,6 +212,59 @@ struct SchedulerTests {
         }.value
         #expect(log.entries == ["first", "second"])
     }
+
+    @Test("What is scheduled on the main scheduler while an action runs there comes after it, in order", arguments: [0, 1])
+    @MainActor func mainNested(delay: Int) async {
+        let log = Log<Int>()
+        let (isDone, done) = AsyncStream.makeStream(of: Void.self)
+        @Sendable func schedule(after delay: Int = 0, _ action: @escaping @Sendable () -> Void) {
+            _ = MainScheduler.instance.schedule(after: .nanoseconds(delay), action)
+        }
+        schedule(after: delay) {
+            log.append(1)
+            schedule {
+                log.append(4)
+                schedule {
+                    log.append(6)
+                    done.yield()
+                }
+                log.append(5)
+            }
+            log.append(2)
+            log.append(3)
+        }
+        for await _ in isDone { break }
+        #expect(log.entries == [1, 2, 3, 4, 5, 6])
+    }
+
+    #if compiler(>=6.2) && (os(macOS) || os(Linux))
+    @Test("A poll on the main scheduler that asks again in its own callback stays flat, 100,000 times")
+    func mainPoll() async {
+        // In a process of its own: other tests wait for a main thread on which nothing is waiting.
+        await #expect(processExitsWith: .success) {
+            let left = Locked(100_000)
+            @Sendable func isOver() -> Bool {
+                left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+            }
+            @Sendable func poll() -> Single<Int> {
+                Single.just(1).observe(on: MainScheduler.instance).flatMap { _ in isOver() ? .just(0) : poll() }
+            }
+            _ = try await poll().value
+            left.withLock { $0 = 100_000 }
+            let (isDone, done) = AsyncStream.makeStream(of: Void.self)
+            @Sendable func ask() {
+                _ = Single.just(1).observe(on: MainScheduler.instance).subscribe(onSuccess: { _ in
+                    if isOver() { done.yield() } else { ask() }
+                })
+            }
+            ask()
+            for await _ in isDone { break }
+        }
+    }
+    #endif
 }
 
 @Suite("Main actor", tenMinutes)

@@ -109,4 +109,122 @@ struct ShareTests {
         producer.send(.success(1))
         #expect(log.entries == ["stayed 1"])
     }
+
+    @Test("A join that races the event is served or starts afresh, and ends as any other, 10,000 times")
+    func joinRacesEvent() {
+        let queue = DispatchQueue(label: "share", attributes: .concurrent)
+        for _ in 0..<10_000 {
+            let log = Log<String>()
+            let producer = Producer<Int> { log.disposable() }
+            let shared = producer.single.share()
+            let later = SerialDisposable()
+            _ = shared.subscribe(onSuccess: { _ in log.append("first") }, onDisposed: log.adds("first disposed"))
+            let group = DispatchGroup()
+            queue.async(group: group) { producer.send(.success(1)) }
+            queue.async(group: group) {
+                later.disposable = shared.subscribe(onSuccess: { _ in log.append("later") }, onDisposed: log.adds("later disposed"))
+            }
+            group.wait()
+            later.dispose()
+            let entries = log.entries
+            #expect(entries.filter { $0.hasPrefix("first") } == ["first", "first disposed"])
+            #expect(entries.filter { $0 == "later disposed" }.count == 1)
+            #expect(entries.count { $0 == "release" } == producer.subscriptions)
+            if producer.subscriptions == 1 {
+                #expect(Array(entries.suffix(3).sorted()) == ["first disposed", "later disposed", "release"])
+            }
+            if let release = entries.firstIndex(of: "release"), let disposed = entries.firstIndex(of: "first disposed") {
+                #expect(release < disposed, "\(entries)")
+            }
+        }
+    }
+
+    @Test("What follows a shared source is subscribed to once that is released", arguments: [true, false])
+    func releasedBeforeNext(isSuccess: Bool) {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let second = Single<Int>.deferred {
+            log.append("second")
+            return .just(2)
+        }
+        let shared = producer.single.share()
+        _ = (isSuccess ? shared.flatMap { _ in second } : shared.catch { _ in second })
+            .subscribe(onSuccess: { log.append("event \($0)") }, onDisposed: log.adds("disposed"))
+        _ = shared.subscribe(onFailure: { _ in }, onDisposed: log.adds("other disposed"))
+        producer.send(isSuccess ? .success(1) : .failure(TestError()))
+        #expect(log.entries == ["release", "other disposed", "second", "event 2", "disposed"])
+    }
+
+    @Test("A retry of a shared source has one connection at a time", arguments: [true, false])
+    func retried(isAtOnce: Bool) {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let failing = Single<Int>.create { observer in
+            observer(.failure(TestError()))
+            return log.disposable()
+        }
+        _ = (isAtOnce ? failing : producer.single).do(onSubscribe: log.adds("connect")).share().retry(2)
+            .subscribe(onFailure: { _ in log.append("failure") }, onDisposed: log.adds("disposed"))
+        for _ in 0..<producer.subscriptions * 2 { producer.send(.failure(TestError())) }
+        #expect(log.entries == ["connect", "release", "connect", "failure", "release", "disposed"])
+    }
+
+    @Test("A member that leaves in its own event waits for the release, also beside others")
+    func leavesDuringEventBesideOthers() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let disposable = SerialDisposable()
+        let shared = producer.single.share()
+        disposable.disposable =
+            shared
+            .map { value in
+                disposable.dispose()
+                return value
+            }
+            .subscribe(onSuccess: { _ in log.append("left") }, onDisposed: log.adds("left disposed"))
+        _ = shared.subscribe(onSuccess: { _ in log.append("stayed") }, onDisposed: log.adds("stayed disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["stayed", "release", "left disposed", "stayed disposed"])
+    }
+
+    @Test("A member that the one before disposes runs none of its closures")
+    func disposedByAnother() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let disposable = SerialDisposable()
+        let shared = producer.single.share()
+        _ = shared.subscribe(onSuccess: { _ in disposable.dispose() }, onDisposed: log.adds("first disposed"))
+        disposable.disposable = shared.map { log.append("map \($0)") }.subscribe(onDisposed: log.adds("second disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["release", "first disposed", "second disposed"])
+    }
+
+    @Test("What one member does next does not wait for the others' chains")
+    func nextOfEach() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let shared = producer.single.share()
+        for name in ["a", "b", "c"] {
+            _ = shared.flatMap { _ in Single<Int>.just(1).do(onSubscribe: log.adds("\(name) next")) }
+                .subscribe(onSuccess: { _ in log.append(name) }, onDisposed: log.adds("\(name) disposed"))
+        }
+        producer.send(.success(1))
+        #expect(
+            log.entries.sorted()
+                == ["a", "a disposed", "a next", "b", "b disposed", "b next", "c", "c disposed", "c next", "release"])
+        #expect(log.entries.first == "release")
+    }
+
+    @Test("Members that come and go while one stays leave nothing behind, and those who stay are served in their order")
+    func comingAndGoing() {
+        let log = Log<Int>()
+        let producer = Producer<Int>()
+        let shared = producer.single.share()
+        for number in 0..<10 {
+            for _ in 0..<1_000 { shared.subscribe().dispose() }
+            _ = shared.subscribe(onSuccess: { _ in log.append(number) })
+        }
+        producer.send(.success(1))
+        #expect(log.entries == Array(0..<10))
+    }
 }

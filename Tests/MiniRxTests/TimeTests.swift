@@ -60,7 +60,7 @@ struct TimeTests {
             queue.async(group: group) { producer.send(.success(1)) }
             group.wait()
             #expect(events.entries == ["1"] || events.entries == ["timeout"])
-            #expect(ends.entries == ["release", "disposed"])
+            #expect(ends.entries == (producer.subscriptions == 0 ? [] : ["release"]) + ["disposed"])
         }
     }
 
@@ -104,5 +104,19 @@ struct TimeTests {
         #expect(log.entries == [])
         scheduler.run()
         #expect(log.entries == ["subscribed", "event 1"])
+    }
+
+    @Test("The time of timeout counts from before the source's body runs")
+    func timeoutFromTheStart() {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        let source = Single<Int>.create { _ in
+            log.append("body")
+            scheduler.advance(by: .seconds(5))
+            return log.disposable()
+        }
+        _ = source.timeout(.seconds(5), scheduler: scheduler)
+            .subscribe(onFailure: { log.append("\($0)") }, onDisposed: log.adds("disposed"))
+        #expect(log.entries == ["body", "timeout", "release", "disposed"])
     }
 }

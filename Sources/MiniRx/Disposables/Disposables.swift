@@ -1,12 +1,13 @@
 /// Makes disposables.
 public enum Disposables {
     /// A disposable that does nothing.
+    @inlinable
     public static func create() -> any Disposable { NopDisposable() }
 
     /// A disposable that runs `action` at the first `dispose()`, on the thread that calls it, and then lets go of it.
     @preconcurrency
     public static func create(with action: @escaping @Sendable () -> Void) -> any Cancelable {
-        ActionDisposable(action: Locked(action))
+        ActionDisposable(action: Locked(Action(action)))
     }
 
     /// A disposable that disposes all of `disposables`, in their order.
@@ -18,12 +19,17 @@ public enum Disposables {
     }
 }
 
-private struct NopDisposable: Disposable {
+@usableFromInline
+struct NopDisposable: Disposable {
+    @inlinable
+    init() {}
+
+    @inlinable
     func dispose() {}
 }
 
 private struct ActionDisposable: Cancelable {
-    let action: Locked<(@Sendable () -> Void)?>
+    let action: Locked<Action?>
 
     var isDisposed: Bool { action.withLock { $0 == nil } }
 

@@ -27,10 +27,12 @@ extension Disposable {
 
 extension DisposeBag {
     /// A subscription's place in a bag.
+    @usableFromInline
     struct Membership: Sendable {
         fileprivate let contents: Contents
         fileprivate let slot: Int
 
+        @usableFromInline
         func leave() { contents.remove(at: slot) }
     }
 
@@ -55,6 +57,7 @@ extension DisposeBag {
         private let state = Locked(State())
 
         func insert(_ disposable: any Disposable) {
+            guard !(disposable is NopDisposable) else { return }
             guard let slot = state.withLock({ $0.insert(disposable) }) else { return disposable.dispose() }
             if let subscription = disposable as? Subscription, !subscription.join(Membership(contents: self, slot: slot)) {
                 remove(at: slot)

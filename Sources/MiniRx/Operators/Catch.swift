@@ -2,14 +2,13 @@ extension Single {
     /// Goes on with the single that `handler` makes of an error. If `handler` throws, its error replaces the first.
     @preconcurrency @inlinable
     public func `catch`(_ handler: @escaping @Sendable (any Error) throws -> Single) -> Single {
-        Single { [run] subscription, observer in
-            run(subscription) { subscription, event in
-                guard case .failure(let error) = event else { return observer(subscription, event) }
-                do {
-                    subscription.next(try handler(error), observer)
-                } catch {
-                    observer(subscription, .failure(error))
-                }
+        Single { context, observer in
+            run(&context) { context, event in
+                guard case .failure(let error) = event else { return observer(&context, event) }
+                guard !context.isDisposed else { return nil }
+                let next: Single
+                do { next = try handler(error) } catch { return observer(&context, .failure(error)) }
+                return context.start(next, observer)
             }
         }
     }

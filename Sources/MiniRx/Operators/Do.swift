@@ -8,54 +8,65 @@ extension Single {
     ///   - afterError: Runs after the error has gone on. What it throws goes to ``Hooks/defaultErrorHandler``.
     ///   - onSubscribe: Runs before the source is subscribed to.
     ///   - onSubscribed: Runs after the source has been subscribed to.
-    ///   - onDispose: Runs once the source has ended or been disposed, and is released.
-    @preconcurrency
+    ///   - onDispose: Runs once the source has ended or been disposed, and is released: once for each `onSubscribe`.
+    @preconcurrency @inlinable
     public func `do`(
         onSuccess: (@Sendable (Element) throws -> Void)? = nil, afterSuccess: (@Sendable (Element) throws -> Void)? = nil,
         onError: (@Sendable (any Error) throws -> Void)? = nil, afterError: (@Sendable (any Error) throws -> Void)? = nil,
         onSubscribe: (@Sendable () -> Void)? = nil, onSubscribed: (@Sendable () -> Void)? = nil, onDispose: (@Sendable () -> Void)? = nil
     ) -> Single {
-        let tapped = tap(before: Self.handler(onSuccess, onError), after: Self.handler(afterSuccess, afterError))
-        let disposing = onDispose.map { onDispose in tapped.disposing(onDispose) } ?? tapped
-        guard onSubscribe != nil || onSubscribed != nil else { return disposing }
-        return Single { subscription, observer in
+        var single = self
+        if onSuccess != nil || onError != nil || afterSuccess != nil || afterError != nil {
+            single = single.tapped(
+                before: { try $0.visit(onSuccess, onError) }, after: { try $0.visit(afterSuccess, afterError) })
+        }
+        if onSubscribe != nil || onSubscribed != nil || onDispose != nil {
+            single = single.enclosed(onSubscribe: onSubscribe, onSubscribed: onSubscribed, onDispose: onDispose)
+        }
+        return single
+    }
+
+    @inlinable
+    func tapped(
+        before: @escaping @Sendable (SingleEvent<Element>) throws -> Void, after: @escaping @Sendable (SingleEvent<Element>) throws -> Void
+    ) -> Single {
+        Single { context, observer in
+            run(&context) { context, event in
+                guard !context.isDisposed else { return nil }
+                do { try before(event) } catch { return observer(&context, .failure(error)) }
+                let next = observer(&context, event)
+                guard !context.hasBeenDisposed else { return next }
+                do { try after(event) } catch { Hooks.defaultErrorHandler(error) }
+                return next
+            }
+        }
+    }
+
+    @inlinable
+    func enclosed(
+        onSubscribe: (@Sendable () -> Void)?, onSubscribed: (@Sendable () -> Void)?, onDispose: (@Sendable () -> Void)?
+    ) -> Single {
+        let announced = Single { context, observer in
             onSubscribe?()
-            disposing.run(subscription, observer)
-            onSubscribed?()
+            guard !context.isDisposed else { return nil }
+            let next = run(&context, observer)
+            if !context.hasBeenDisposed { onSubscribed?() }
+            return next
+        }
+        return Single { context, observer in
+            guard let onDispose else { return context.isDisposed ? nil : announced.run(&context, observer) }
+            let parts = Parts(in: context, observer)
+            return parts.run(in: &context) { parts.start(announced, onReleased: Action(onDispose)) { parts.finish($1, &$0) } }
         }
     }
+}
 
-    private typealias Handler = @Sendable (SingleEvent<Element>) throws -> Void
-
-    private static func handler(
-        _ onSuccess: (@Sendable (Element) throws -> Void)?, _ onError: (@Sendable (any Error) throws -> Void)?
-    ) -> Handler? {
-        guard onSuccess != nil || onError != nil else { return nil }
-        return {
-            switch $0 {
-            case .success(let element): try onSuccess?(element)
-            case .failure(let error): try onError?(error)
-            }
-        }
-    }
-
-    private func tap(before: Handler?, after: Handler?) -> Single {
-        guard before != nil || after != nil else { return self }
-        return Single { [run] subscription, observer in
-            run(subscription) { subscription, event in
-                guard !subscription.isDisposed else { return }
-                do { try before?(event) } catch { return observer(subscription, .failure(error)) }
-                guard !subscription.isDisposed else { return }
-                observer(subscription, event)
-                do { try after?(event) } catch { Hooks.defaultErrorHandler(error) }
-            }
-        }
-    }
-
-    /// Calls `onDispose` when this source is released.
-    private func disposing(_ onDispose: @escaping @Sendable () -> Void) -> Single {
-        Single { subscription, observer in
-            Parts(of: subscription, values: (), observer)?.start(self, onDisposed: onDispose) { $0.finish($1) }
+extension Result where Failure == any Error {
+    @inlinable
+    func visit(_ onSuccess: (@Sendable (Success) throws -> Void)?, _ onFailure: (@Sendable (Failure) throws -> Void)?) rethrows {
+        switch self {
+        case .success(let element): try onSuccess?(element)
+        case .failure(let error): try onFailure?(error)
         }
     }
 }

@@ -5,13 +5,12 @@ extension Single {
     /// A function that returns itself by way of `flatMap` may go as deep as it likes: the stack stays flat.
     @preconcurrency @inlinable
     public func flatMap<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Single<R>) -> Single<R> {
-        Single<R> { [run] subscription, observer in
-            run(subscription) { subscription, event in
-                do {
-                    subscription.next(try transform(event.get()), observer)
-                } catch {
-                    observer(subscription, .failure(error))
-                }
+        Single<R> { context, observer in
+            run(&context) { context, event in
+                guard !context.isDisposed else { return nil }
+                let next: Single<R>
+                do { next = try transform(event.get()) } catch { return observer(&context, .failure(error)) }
+                return context.start(next, observer)
             }
         }
     }

@@ -2,6 +2,7 @@ public import Dispatch
 
 extension Single {
     /// Subscribes again after each failure, until a value comes or the subscription is disposed.
+    @inlinable
     public func retry() -> Single {
         self.catch { _ in retry() }
     }
@@ -9,6 +10,7 @@ extension Single {
     /// Subscribes at most `maxAttemptCount` times in all, and fails with the last error.
     ///
     /// - Precondition: `maxAttemptCount` is at least 1: `retry(1)` is the single as it is.
+    @inlinable
     public func retry(_ maxAttemptCount: Int) -> Single {
         guard maxAttemptCount > 0 else {
             // A programmer's error. A precondition would say nothing in a release build.
@@ -28,15 +30,16 @@ extension Single {
     /// - Parameters:
     ///   - scheduler: Where to wait and to subscribe again.
     ///   - delay: Gets the count of failures so far, from 1, and the latest error.
-    @preconcurrency
+    @preconcurrency @inlinable
     public func retry(
-        scheduler: some Scheduler, when delay: @escaping @Sendable (_ failures: Int, any Error) -> DispatchTimeInterval?
+        scheduler: any Scheduler, when delay: @escaping @Sendable (_ failures: Int, any Error) -> DispatchTimeInterval?
     ) -> Single {
         retry(failures: 1, scheduler, delay)
     }
 
-    private func retry(
-        failures: Int, _ scheduler: some Scheduler, _ delay: @escaping @Sendable (Int, any Error) -> DispatchTimeInterval?
+    @inlinable
+    func retry(
+        failures: Int, _ scheduler: any Scheduler, _ delay: @escaping @Sendable (Int, any Error) -> DispatchTimeInterval?
     ) -> Single {
         self.catch { error in
             guard let interval = delay(failures, error) else { throw error }

@@ -1,89 +1,129 @@
 extension Single {
     /// One run of the source for all who subscribe while it is in flight. The last to leave cancels it; after its end a new subscription
     /// starts afresh.
+    @inlinable
     public func share() -> Single {
+        if case .event = content { return self }
         let sharing = Sharing(source: self)
-        return Single { subscription, observer in sharing.join(subscription, observer) }
+        return Single { context, observer in sharing.join(&context, observer) }
     }
 }
 
-private final class Sharing<Element: Sendable>: Sendable {
-    /// One run of the source.
-    final class Run: @unchecked Sendable {  // The variables are touched under the lock of `Sharing`.
-        let connection = SerialDisposable()
-        var members: [Member] = []
-        /// The last to leave, whose chain ends when the source has been released.
-        var lastMember: Member?
+@usableFromInline
+final class Sharing<Element: Sendable>: Sendable {
+    @usableFromInline
+    struct Member {
+        @usableFromInline let chain: Subscription
+        @usableFromInline let observer: Single<Element>.Observer
+
+        @inlinable
+        init(_ chain: Subscription, _ observer: @escaping Single<Element>.Observer) { (self.chain, self.observer) = (chain, observer) }
     }
 
-    /// One who has joined a run: its chain is released when the run is.
-    final class Member: Source {
-        let sharing: Sharing
-        let run: Run
-        let subscription: Subscription
-        let observer: Single<Element>.Observer
+    /// One subscription to the source.
+    @usableFromInline
+    final class Run: Subscription, @unchecked Sendable {  // The variables are touched under the lock of `Sharing`.
+        /// Who gets the event, by the order of their coming.
+        @exclusivity(unchecked) @usableFromInline var members: [Int: Member] = [:]
+        @exclusivity(unchecked) @usableFromInline var count = 0
+        /// Whether the event is there or the last has left. Then nobody joins or leaves, and all are released when the source is.
+        @exclusivity(unchecked) @usableFromInline var isClosed = false
 
-        init(sharing: Sharing, run: Run, subscription: Subscription, observer: @escaping Single<Element>.Observer) {
-            (self.sharing, self.run, self.subscription, self.observer) = (sharing, run, subscription, observer)
-        }
+        @inlinable
+        init() { super.init(owner: nil) }
 
-        func cancel(in subscription: Subscription) { sharing.leave(self) }
+        @inlinable var inOrder: [Member] { members.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    private let source: Single<Element>
-    private let current = Locked<Run?>(nil)
+    /// A place among those who share, as the source of a chain.
+    @usableFromInline
+    final class Membership: Source, @unchecked Sendable {  // The variables are touched under the lock of `Sharing`.
+        @usableFromInline let sharing: Sharing
+        @exclusivity(unchecked) @usableFromInline var place: (run: Run, number: Int)?
+        @exclusivity(unchecked) @usableFromInline var hasLeft = false
 
+        @inlinable
+        init(_ sharing: Sharing) { self.sharing = sharing }
+
+        @usableFromInline
+        func cancel(in chain: Subscription) { sharing.leave(self, chain) }
+    }
+
+    @usableFromInline let source: Single<Element>
+    @usableFromInline let current = Locked<Run?>(nil)
+
+    @inlinable
     init(source: Single<Element>) { self.source = source }
 
-    func join(_ subscription: Subscription, _ observer: @escaping Single<Element>.Observer) {
-        let (member, isFirst) = current.withLock { current in
-            let isFirst = current == nil
+    @inlinable
+    func join(_ context: inout Context, _ observer: @escaping Single<Element>.Observer) -> Next? {
+        // Attached first: who leaves while joining is not left behind in a run.
+        let membership = Membership(self)
+        guard let chain = context.attach(membership) else { return nil }
+        let joined = current.withLock { current -> Run? in
+            guard !membership.hasLeft else { return nil }
             let run = current ?? Run()
             current = run
-            let member = Member(sharing: self, run: run, subscription: subscription, observer: observer)
-            run.members.append(member)
-            return (member, isFirst)
+            membership.place = (run, run.count)
+            run.members[run.count] = Member(chain, observer)
+            run.count += 1
+            return run.count == 1 ? run : nil
         }
-        let run = member.run
-        if !subscription.attach(member) { leave(member, isAttached: false) }
         // Who has come first starts it, for whoever is there by now.
-        guard isFirst else { return }
-        guard current.withLock({ _ in !run.members.isEmpty }) else { return release(run) }
-        run.connection.disposable = source.start({ self.deliver($0, of: run) }, onDisposed: { self.release(run) })
+        guard let run = joined else { return nil }
+        var context = Context(run)
+        let next = source.run(&context) { context, event in context.end() ? self.deliver(event, of: run, in: context) : nil }
+        run.whenReleased(Action { self.release(run) })
+        return context.unwind(next)
     }
 
-    private func deliver(_ event: SingleEvent<Element>, of run: Run) {
+    @inlinable
+    func deliver(_ event: SingleEvent<Element>, of run: Run, in context: Context) -> Next? {
         let members = current.withLock { current in
             if current === run { current = nil }
-            return run.members
+            defer { run.isClosed = true }
+            return run.isClosed ? [] : run.inOrder
         }
-        for member in members {
-            Trampoline.run(for: member.subscription.root) { member.observer(member.subscription, event) }
+        let nexts = members.compactMap { member in
+            var context = Context(member.chain, owner: member.chain.owner, startsLeft: 0)
+            let next = member.observer(&context, event)
+            if context.hasEnded { member.chain.release() }
+            return next
+        }
+        guard nexts.count > 1 else { return nexts.first }
+        return Next(of: context) { _ in
+            for next in nexts { Next.run(next) }
+            return nil
         }
     }
 
-    private func release(_ run: Run) {
+    /// The source is released, and so are the chains that have waited for it.
+    @inlinable
+    func release(_ run: Run) {
         let members = current.withLock { _ in
-            defer { (run.members, run.lastMember) = ([], nil) }
-            return run.members + [run.lastMember].compactMap { $0 }
+            defer { run.members = [:] }
+            return run.inOrder
         }
-        members.forEach { $0.subscription.release() }
+        for member in members { member.chain.release() }
     }
 
-    private func leave(_ member: Member, isAttached: Bool = true) {
-        let run = member.run
-        let (isMember, isLast) = current.withLock { current in
-            guard let index = run.members.firstIndex(where: { $0 === member }) else { return (false, false) }
-            run.members.remove(at: index)
-            guard run.members.isEmpty else { return (true, false) }
+    @usableFromInline
+    func leave(_ membership: Membership, _ chain: Subscription) {
+        var left: Member?
+        let (isReleased, unwanted) = current.withLock { current -> (Bool, Subscription?) in
+            membership.hasLeft = true
+            guard let (run, number) = membership.place else { return (true, nil) }
+            guard !run.isClosed else { return (false, nil) }
+            guard run.members.count == 1 else {
+                left = run.members.removeValue(forKey: number)
+                return (true, nil)
+            }
+            run.isClosed = true
             if current === run { current = nil }
-            if isAttached { run.lastMember = member }
-            return (true, true)
+            return (false, run)
         }
-        if isLast {
-            run.connection.dispose()
-        } else if isMember, isAttached {
-            member.subscription.release()
-        }
+        _ = consume left
+        unwanted?.cancel()
+        if isReleased { chain.release() }
     }
 }

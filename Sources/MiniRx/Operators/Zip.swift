@@ -1,20 +1,33 @@
 extension Single {
     /// All the values, in the order of `singles`, which run at the same time. The first failure wins and disposes the others. No singles
     /// succeed with no values.
-    public static func zip<T: Sendable>(_ singles: [Single<T>]) -> Single<[T]> where Element == [T] {
-        Single { subscription, observer in
-            guard !singles.isEmpty else { return observer(subscription, .success([])) }
-            let parts = Parts(of: subscription, values: Values<T>(count: singles.count), observer)
-            for (index, single) in singles.enumerated() {
-                parts?.start(single) { parts, event in parts.receive(event) { $0.set($1, at: index) } }
+    @inlinable
+    public static func zip<T: Sendable>(_ singles: some Collection<Single<T>>) -> Single<[T]> where Element == [T] {
+        let singles = Array(singles)
+        guard !singles.isEmpty else { return .just([]) }
+        return Single { context, observer in
+            let parts = Parts(in: context, observer)
+            let values = Values(of: parts, (all: [T?](repeating: nil, count: singles.count), missing: singles.count))
+            return parts.run(in: &context) {
+                for (index, single) in singles.enumerated() {
+                    let next = parts.start(single) { context, event in
+                        values.receive(event, &context) { values, value in
+                            values.all[index] = value
+                            values.missing -= 1
+                            return values.missing == 0 ? values.all.compactMap { $0 } : nil
+                        }
+                    }
+                    if let next { return next }
+                }
+                return nil
             }
         }
     }
 
     /// What `resultSelector` makes of all the values, in the order of `singles`. If it throws, the single fails with that error.
-    @preconcurrency
+    @preconcurrency @inlinable
     public static func zip<T: Sendable>(
-        _ singles: [Single<T>], resultSelector: @escaping @Sendable ([T]) throws -> Element
+        _ singles: some Collection<Single<T>>, resultSelector: @escaping @Sendable ([T]) throws -> Element
     ) -> Single {
         Single<[T]>.zip(singles).map(resultSelector)
     }
@@ -22,18 +35,28 @@ extension Single {
     /// Both values, of two singles that run at the same time. The first failure wins and disposes the other.
     @inlinable
     public static func zip<A: Sendable, B: Sendable>(_ a: Single<A>, _ b: Single<B>) -> Single<(A, B)> where Element == (A, B) {
-        Single { subscription, observer in
-            let parts = Parts(of: subscription, values: (a: A?.none, b: B?.none), observer)
-            parts?.start(a) { parts, event in
-                parts.receive(event) { values, a in
-                    values.a = a
-                    return values.b.map { (a, $0) }
+        switch (a.content, b.content) {
+        case (.event(.failure(let error)), _): return .error(error)
+        case (.event(.success(let first)), _): return b.map { (first, $0) }
+        case (_, .event(.success(let second))): return a.map { ($0, second) }
+        default: break
+        }
+        return Single { context, observer in
+            let parts = Parts(in: context, observer)
+            let values = Values(of: parts, (a: A?.none, b: B?.none))
+            return parts.run(in: &context) {
+                let next = parts.start(a) { context, event in
+                    values.receive(event, &context) { values, a in
+                        values.a = a
+                        return values.b.map { (a, $0) }
+                    }
                 }
-            }
-            parts?.start(b) { parts, event in
-                parts.receive(event) { values, b in
-                    values.b = b
-                    return values.a.map { ($0, b) }
+                if let next { return next }
+                return parts.start(b) { context, event in
+                    values.receive(event, &context) { values, b in
+                        values.b = b
+                        return values.a.map { ($0, b) }
+                    }
                 }
             }
         }
@@ -64,24 +87,26 @@ extension Single {
     }
 
     /// The values of all `singles`, which run at the same time. The first failure wins and disposes the others.
+    @inlinable
     public static func zip<each T: Sendable>(_ singles: repeat Single<each T>) -> Single<(repeat each T)> where Element == (repeat each T) {
         zip(repeat each singles) { (values: repeat each T) in (repeat each values) }
     }
 
     /// What `resultSelector` makes of the values of all `singles`. If it throws, the single fails with that error.
-    @preconcurrency
+    @preconcurrency @inlinable
     public static func zip<each T: Sendable>(
         _ singles: repeat Single<each T>, resultSelector: @escaping @Sendable (repeat each T) throws -> Element
     ) -> Single {
         var erased: [Single<any Sendable>] = []
-        repeat erased.append((each singles).map { Box(value: $0) })
+        repeat erased.append((each singles).map { Box($0) })
         return Single<[any Sendable]>.zip(erased).map { values in
             var values = values.makeIterator()
             return try resultSelector(repeat next(of: (each T).self, &values))
         }
     }
 
-    private static func next<T: Sendable>(of type: T.Type, _ values: inout IndexingIterator<[any Sendable]>) -> T {
+    @inlinable
+    static func next<T: Sendable>(of type: T.Type, _ values: inout IndexingIterator<[any Sendable]>) -> T {
         guard let box = values.next() as? Box<T> else {
             preconditionFailure("The values were erased in this same order, one for each type.")
         }
@@ -90,24 +115,34 @@ extension Single {
 }
 
 /// Keeps a value's type when it is erased, also that of an optional.
-private struct Box<Value: Sendable>: Sendable {
-    let value: Value
+@usableFromInline
+struct Box<Value: Sendable>: Sendable {
+    @usableFromInline let value: Value
+
+    @inlinable
+    init(_ value: Value) { self.value = value }
 }
 
-/// Values that come one by one, each to its place.
-private struct Values<Element> {
-    private var values: [Element?]
-    private var missing: Int
+/// The values of parts that have come so far.
+@usableFromInline
+final class Values<All, Whole: Sendable>: @unchecked Sendable {  // The variable is touched under the mutex of the parts.
+    @usableFromInline let parts: Parts<Whole>
+    @exclusivity(unchecked) @usableFromInline var all: All
 
-    init(count: Int) {
-        values = Array(repeating: nil, count: count)
-        missing = count
-    }
+    @inlinable
+    init(of parts: Parts<Whole>, _ all: All) { (self.parts, self.all) = (parts, all) }
 
-    /// All of them, with the last.
-    mutating func set(_ value: Element, at index: Int) -> [Element]? {
-        values[index] = value
-        missing -= 1
-        return missing == 0 ? values.compactMap { $0 } : nil
+    /// Sets the value of a part, or fails with its error. The whole succeeds with what `set` returns for the last value.
+    @inlinable
+    func receive<Element>(_ event: SingleEvent<Element>, _ part: inout Context, set: (inout All, Element) -> Whole?) -> Next? {
+        guard part.end() else { return nil }
+        let isStarting = part.subscription == nil
+        switch event {
+        case .success(let value):
+            guard let whole = parts.mutex.withLock({ parts.observer == nil ? nil : set(&all, value) }) else { return nil }
+            return parts.finish(.success(whole), isStarting: isStarting)
+        case .failure(let error):
+            return parts.finish(.failure(error), isStarting: isStarting)
+        }
     }
 }

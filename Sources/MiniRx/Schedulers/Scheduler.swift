@@ -16,7 +16,7 @@ public typealias SchedulerType = Scheduler
 public typealias RxTimeInterval = DispatchTimeInterval
 
 extension DispatchTimeInterval {
-    static var zero: DispatchTimeInterval { .nanoseconds(0) }
+    @usableFromInline static var zero: DispatchTimeInterval { .nanoseconds(0) }
 }
 
 extension DispatchQueue {
@@ -49,12 +49,9 @@ private struct Timer: @unchecked Sendable {
 
 /// An action that runs at most once, and not after it has been disposed: in both cases it is let go.
 struct ScheduledItem: Disposable {
-    private let action: Locked<(@Sendable () -> Void)?>
+    private let action: Locked<Action?>
 
-    init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(action) }
-
-    /// Whether it has run or been disposed.
-    var isOver: Bool { action.withLock { $0 == nil } }
+    init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(Action(action)) }
 
     func run() { action.withLock { $0.take() }?() }
 

@@ -8,31 +8,53 @@ public import Dispatch
 /// scheduler.advance(by: .seconds(1))
 /// ```
 public final class TestScheduler: Scheduler {
-    private struct Entry {
-        let due: UInt64
-        let item: ScheduledItem
-    }
-
     private struct State {
         // Not zero, which is `DISPATCH_TIME_NOW`, nor so little that it becomes zero in the ticks of a machine.
         var now: UInt64 = 1_000_000_000
-        /// In the order in which they are to run.
-        var entries: [Entry] = []
+        var places = Heap<Place>()
+        /// What has neither run nor been disposed, by the order of the calls.
+        var actions: [Int: Action] = [:]
+        var count = 0
 
-        mutating func add(_ item: ScheduledItem, after delay: UInt64) {
+        mutating func add(_ action: Action, after delay: UInt64) -> Int? {
             let due = now.addingReportingOverflow(delay)
-            guard !due.overflow else { return }
-            let position = entries.firstIndex { $0.due > due.partialValue } ?? entries.endIndex
-            entries.insert(Entry(due: due.partialValue, item: item), at: position)
+            guard !due.overflow else { return nil }
+            count += 1
+            places.insert(Place(due: due.partialValue, number: count))
+            actions[count] = action
+            return count
         }
 
-        mutating func takeNext(until end: UInt64) -> ScheduledItem? {
-            entries.removeAll { $0.item.isOver }
-            guard let entry = entries.first, entry.due <= end else { return nil }
-            entries.removeFirst()
-            now = entry.due
-            return entry.item
+        mutating func takeNext(until end: UInt64) -> Action? {
+            while let place = places.first, place.due <= end {
+                places.removeFirst()
+                guard let action = actions.removeValue(forKey: place.number) else { continue }
+                // Another thread may have scheduled it before the time moved past it.
+                now = max(now, place.due)
+                return action
+            }
+            return nil
         }
+
+        mutating func remove(_ number: Int) -> Action? {
+            let action = actions.removeValue(forKey: number)
+            if places.count > 2 * actions.count + 64 { places.removeAll { actions[$0.number] == nil } }
+            return action
+        }
+    }
+
+    private struct Place: Comparable {
+        let due: UInt64
+        let number: Int
+
+        static func < (a: Place, b: Place) -> Bool { (a.due, a.number) < (b.due, b.number) }
+    }
+
+    private struct Scheduled: Disposable {
+        let scheduler: TestScheduler
+        let number: Int
+
+        func dispose() { _ = scheduler.state.withLock { $0.remove(number) } }
     }
 
     private let state = Locked(State())
@@ -45,14 +67,13 @@ public final class TestScheduler: Scheduler {
 
     /// Runs `action` when the time has been moved by `delay`. Disposing what is returned before then drops the action.
     public func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-        let item = ScheduledItem(action)
-        state.withLock { $0.add(item, after: delay.nanoseconds) }
-        return item
+        let number = state.withLock { $0.add(Action(action), after: delay.length) }
+        return number.map { Scheduled(scheduler: self, number: $0) } ?? Disposables.create()
     }
 
     /// Moves the time on by `interval`, and runs what falls due on the way, also what is scheduled meanwhile.
     public func advance(by interval: DispatchTimeInterval) {
-        let end = state.withLock { $0.now.addingReportingOverflow(interval.nanoseconds) }
+        let end = state.withLock { $0.now.addingReportingOverflow(interval.length) }
         advance(toNanoseconds: end.overflow ? .max : end.partialValue)
     }
 
@@ -63,18 +84,21 @@ public final class TestScheduler: Scheduler {
 
     /// Moves the time on until nothing is left to run.
     public func run() {
-        while let item = state.withLock({ $0.takeNext(until: .max) }) { item.run() }
+        while let action = state.withLock({ $0.takeNext(until: .max) }) { action() }
     }
 
     private func advance(toNanoseconds end: UInt64) {
-        while let item = state.withLock({ $0.takeNext(until: end) }) { item.run() }
-        state.withLock { $0.now = max($0.now, end) }
+        while let action = state.withLock({ state in
+            let action = state.takeNext(until: end)
+            if action == nil { state.now = max(state.now, end) }
+            return action
+        }) { action() }
     }
 }
 
 extension DispatchTimeInterval {
-    /// The length of the interval; none for a negative one, and no end for `.never`.
-    fileprivate var nanoseconds: UInt64 {
+    /// In nanoseconds: none for a negative interval, and no end for `.never`.
+    fileprivate var length: UInt64 {
         func scaled(_ value: Int, by factor: UInt64) -> UInt64 {
             let product = UInt64(max(0, value)).multipliedReportingOverflow(by: factor)
             return product.overflow ? .max : product.partialValue

@@ -5,7 +5,10 @@ extension Single {
     /// being delivered.
     @preconcurrency @inlinable
     public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
-        start(observer)
+        start { context, event in
+            if context.end() { observer(event) }
+            return nil
+        }
     }
 
     /// Starts the single with a closure for each ending, called on the thread that produced the event.
@@ -19,21 +22,22 @@ extension Single {
         onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)? = nil,
         onDisposed: (@Sendable () -> Void)? = nil
     ) -> any Disposable {
-        start(
-            {
-                switch $0 {
-                case .success(let element): onSuccess?(element)
-                case .failure(let error): (onFailure ?? Hooks.defaultErrorHandler)(error)
-                }
-            }, onDisposed: onDisposed)
+        start(onDisposed: onDisposed) { context, event in
+            guard context.end() else { return nil }
+            switch event {
+            case .success(let element): onSuccess?(element)
+            case .failure(let error): (onFailure ?? Hooks.defaultErrorHandler)(error)
+            }
+            return nil
+        }
     }
 
-    /// Starts the single with closures that are handed `object`, which is held weakly: once it is gone, nothing is called.
+    /// Starts the single with closures that are handed `object`, which is held weakly: once it is gone, none of them is called.
     ///
     /// - Parameters:
     ///   - object: What the closures work on.
     ///   - onSuccess: Gets the object and the value.
-    ///   - onFailure: Gets the object and the error. Without it, an error goes to ``Hooks/defaultErrorHandler``.
+    ///   - onFailure: Gets the object and the error. Without it, an error goes to ``Hooks/defaultErrorHandler``, also once the object is gone.
     ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been released.
     @preconcurrency
     public func subscribe<Object: AnyObject & Sendable>(
@@ -45,8 +49,8 @@ extension Single {
                 if let object { onSuccess?(object, element) }
             },
             onFailure: { [weak object] error in
-                guard let object else { return }
-                if let onFailure { onFailure(object, error) } else { Hooks.defaultErrorHandler(error) }
+                guard let onFailure else { return Hooks.defaultErrorHandler(error) }
+                if let object { onFailure(object, error) }
             },
             onDisposed: { [weak object] in
                 if let object { onDisposed?(object) }
@@ -54,9 +58,12 @@ extension Single {
     }
 
     @inlinable
-    func start(_ observer: @escaping SingleObserver, onDisposed: (@Sendable () -> Void)? = nil) -> Subscription {
-        let subscription = Subscription(onDisposed: onDisposed)
-        subscription.start(self) { subscription, event in subscription.finish { observer(event) } }
-        return subscription
+    func start(onDisposed: (@Sendable () -> Void)? = nil, _ observer: @escaping Observer) -> any Disposable {
+        var context = Context()
+        let next = run(&context, observer)
+        if next != nil || context.subscription != nil { return context.started(next, onDisposed: onDisposed) }
+        // It has ended, and has left nothing to release.
+        onDisposed?()
+        return NopDisposable()
     }
 }

@@ -1,0 +1,35 @@
+/// Elements of which the least can be taken at any time, in logarithmic time.
+struct Heap<Element: Comparable> {
+    /// Each is at least its parent, which stands at half its index.
+    private var elements: [Element] = []
+
+    var count: Int { elements.count }
+    var first: Element? { elements.first }
+
+    mutating func insert(_ element: Element) {
+        elements.append(element)
+        var child = elements.count - 1
+        while child > 0, elements[child] < elements[(child - 1) / 2] {
+            elements.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    mutating func removeFirst() {
+        elements.swapAt(0, elements.count - 1)
+        elements.removeLast()
+        var parent = 0
+        while let child = [2 * parent + 1, 2 * parent + 2].filter({ $0 < elements.count }).min(by: { elements[$0] < elements[$1] }),
+            elements[child] < elements[parent]
+        {
+            elements.swapAt(child, parent)
+            parent = child
+        }
+    }
+
+    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+        elements.removeAll(where: isUnwanted)
+        // What is sorted is a heap.
+        elements.sort()
+    }
+}

@@ -1,0 +1,199 @@
+import TestSupport
+
+typealias Event = Result<Int, any Error>
+
+/// What is left to do once the source of an event has unwound: first releases, then starts of what follows.
+struct After {
+    var releases: [() -> Void] = []
+    var starts: [() -> Void] = []
+
+    static func + (a: After, b: After) -> After { After(releases: a.releases + b.releases, starts: a.starts + b.starts) }
+}
+
+typealias Continuation = (Event) -> After
+
+/// What the library does, without threads, locks, subscriptions or a thought for the stack: an object for each operator that runs.
+final class Model {
+    let log = Log<String>()
+    let forest: Forest
+    private let reaction: Step?
+    private var hasReacted = false
+    private var chains: [Int: Chain] = [:]
+    private var waiting: [(condition: () -> Bool, operation: () -> Void)] = []
+    private var disposed: Set<Int> = []
+    private let shares: [Share]
+    private var now = 0
+    private var timers: [(due: Int, number: Int, action: () -> Void)] = []
+    private var timerCount = 0
+    /// How many emissions are under way.
+    var emissions = 0
+    var sources = [[SourceNode]](repeating: [], count: Tree.sources)
+
+    init(_ forest: Forest, reaction: Step?) {
+        (self.forest, self.reaction) = (forest, reaction)
+        shares = forest.shared.map(Share.init)
+    }
+
+    func perform(_ step: Step) {
+        switch step {
+        case .subscribe(let index):
+            guard chains[index] == nil else { return }
+            let chain = Chain(index, node(forest.chains[index]), isDisposeDue: disposed.contains(index), model: self)
+            chains[index] = chain
+            chain.start()
+        case .dispose(let index):
+            disposed.insert(index)
+            chains[index]?.dispose()
+        case .emit(let source, let isSuccess):
+            sources[source].forEach { $0.emit(isSuccess ? .success(source) : .failure(TestError())) }
+        case .advance(let seconds):
+            let end = now + seconds
+            while let next = timers.filter({ $0.due <= end }).min(by: { ($0.due, $0.number) < ($1.due, $1.number) }) {
+                unschedule(next.number)
+                now = max(now, next.due)
+                next.action()
+            }
+            now = max(now, end)
+        }
+    }
+
+    /// Performs `operation` now, or once an emission that is under way has released what it holds.
+    func perform(once condition: @escaping () -> Bool, _ operation: @escaping () -> Void) {
+        waiting.append((condition, operation))
+        performWaiting()
+    }
+
+    private func performWaiting() {
+        while let index = waiting.firstIndex(where: { $0.condition() }) { waiting.remove(at: index).operation() }
+    }
+
+    /// The chains that have ended in the meantime are told, if all that they held is released.
+    func run(_ after: After) {
+        after.releases.forEach { $0() }
+        performWaiting()
+        for (_, chain) in chains.sorted(by: { $0.key < $1.key }) { chain.tellIfReleased() }
+        after.starts.forEach { $0() }
+    }
+
+    func react() {
+        guard !hasReacted else { return }
+        hasReacted = true
+        if let reaction { perform(reaction) }
+    }
+
+    func schedule(after delay: Int, _ action: @escaping () -> Void) -> Int {
+        timerCount += 1
+        timers.append((now + delay, timerCount, action))
+        return timerCount
+    }
+
+    func unschedule(_ number: Int) { timers.removeAll { $0.number == number } }
+
+    func node(_ tree: Tree) -> Node {
+        switch tree {
+        case .just(let value): EventNode(.success(value))
+        case .fail: EventNode(.failure(TestError()))
+        case .never: EventNode(nil)
+        case .source(let source): SourceNode(model: self, source: source)
+        case .shared(let index): isConstant(tree) ? node(forest.shared[index]) : SharedNode(shares[index], model: self)
+        case .map(let tree, let isThrowing, let isReacting):
+            MapNode(node(tree), model: self, isThrowing: isThrowing, isReacting: isReacting)
+        case .flatMap(let tree, let next): follower(of: tree, when: true) { [self] in node(next) }
+        case .recover(let tree, let next): follower(of: tree, when: false) { [self] in node(next) }
+        case .zip(let first, let second): zip(first, second)
+        case .tapped(let tree): TapNode(node(tree), model: self)
+        case .retried(let tree, let count):
+            NextNode(node(tree), model: self) { [self] in $0.isSuccess || count == 1 ? nil : node(.retried(tree, count - 1)) }
+        case .timeout(let tree, let seconds):
+            isConstant(tree)
+                ? node(tree)
+                : PartsNode([TimerNode(model: self, seconds, 0), node(tree)], model: self) { $0 == 0 ? .failure(TestError()) : $1 }
+        case .delayed(let tree, let seconds):
+            NextNode(node(tree), model: self) { [self] in (try? $0.get()).map { TimerNode(model: self, seconds, $0) } }
+        case .subscribedOn(let tree): NextNode(TimerNode(model: self, 0, 0), model: self) { [self] _ in node(tree) }
+        }
+    }
+
+    private func follower(of tree: Tree, when isSuccess: Bool, _ next: @escaping () -> Node) -> Node {
+        NextNode(node(tree), model: self) { [log] event in
+            guard event.isSuccess == isSuccess else { return nil }
+            log.append("next")
+            return next()
+        }
+    }
+
+    /// A constant is no part of a zip: the other single is mapped.
+    private func zip(_ first: Tree, _ second: Tree) -> Node {
+        switch (constant(first), constant(second)) {
+        case (.failure?, _): return node(first)
+        case (.success(let value)?, _): return PureNode(node(second)) { value * 10 + $0 }
+        case (_, .success(let value)?): return PureNode(node(first)) { $0 * 10 + value }
+        default: break
+        }
+        var values: [Int?] = [nil, nil]
+        return PartsNode([node(first), node(second)], model: self) { index, event in
+            guard case .success(let value) = event else { return event }
+            values[index] = value
+            guard let first = values[0], let second = values[1] else { return nil }
+            return .success(first * 10 + second)
+        }
+    }
+
+    func isConstant(_ tree: Tree) -> Bool { constant(tree) != nil }
+
+    private func constant(_ tree: Tree) -> Event? {
+        switch tree {
+        case .just(let value): .success(value)
+        case .fail: .failure(TestError())
+        case .shared(let index): constant(forest.shared[index])
+        case .retried(let tree, 1), .timeout(let tree, _): constant(tree)
+        default: nil
+        }
+    }
+}
+
+extension Event {
+    var isSuccess: Bool { (try? get()) != nil }
+}
+
+/// One subscription of the script's.
+private final class Chain {
+    private let index: Int
+    private let root: Node
+    private unowned let model: Model
+    private var isEnded = false
+    private var isTold = false
+    /// Nobody can dispose a subscription before `subscribe` has returned it.
+    private var isStarting = true
+    private var isDisposeDue: Bool
+
+    init(_ index: Int, _ root: Node, isDisposeDue: Bool, model: Model) {
+        (self.index, self.root, self.isDisposeDue, self.model) = (index, root, isDisposeDue, model)
+    }
+
+    func start() {
+        model.run(
+            root.start { [self] event in
+                guard !isEnded else { return After() }
+                isEnded = true
+                model.log.append((try? event.get()).map { "\(index) success \($0)" } ?? "\(index) failure")
+                return After(releases: [tellIfReleased])
+            })
+        isStarting = false
+        if isDisposeDue { dispose() }
+    }
+
+    func dispose() {
+        guard !isStarting else { return isDisposeDue = true }
+        guard !isEnded else { return }
+        isEnded = true
+        root.cancel()
+        tellIfReleased()
+    }
+
+    func tellIfReleased() {
+        guard isEnded, !isTold, root.isReleased else { return }
+        isTold = true
+        model.log.append("\(index) disposed")
+    }
+}

@@ -1,0 +1,308 @@
+import TestSupport
+
+/// An operator that runs.
+class Node {
+    func start(_ then: @escaping Continuation) -> After { After() }
+    /// Releases what is there, but for what an emission that is under way has ended: that is released when it has unwound.
+    func cancel() {}
+    /// Whether nothing is held any more, after the end.
+    var isReleased: Bool { true }
+}
+
+final class EventNode: Node {
+    private let event: Event?
+    init(_ event: Event?) { self.event = event }
+    override func start(_ then: @escaping Continuation) -> After { event.map(then) ?? After() }
+}
+
+/// What emits later.
+class ProducerNode: Node {
+    fileprivate unowned let model: Model
+    private var then: Continuation?
+    private var isHeld = false
+
+    init(model: Model) { self.model = model }
+
+    override func start(_ then: @escaping Continuation) -> After {
+        (self.then, isHeld) = (then, true)
+        open()
+        return After()
+    }
+
+    func emit(_ event: Event) {
+        guard let then else { return }
+        self.then = nil
+        model.emissions += 1
+        let after = then(event)
+        model.emissions -= 1
+        release()
+        model.run(after)
+    }
+
+    override func cancel() {
+        then = nil
+        release()
+    }
+
+    override var isReleased: Bool { !isHeld }
+
+    private func release() {
+        if isHeld { close() }
+        isHeld = false
+    }
+
+    func open() {}
+    func close() {}
+}
+
+final class SourceNode: ProducerNode {
+    private let source: Int
+
+    init(model: Model, source: Int) {
+        self.source = source
+        super.init(model: model)
+    }
+
+    override func open() {
+        model.log.append("subscribe \(source)")
+        model.sources[source].append(self)
+    }
+
+    override func close() { model.log.append("release \(source)") }
+}
+
+final class TimerNode: ProducerNode {
+    private let seconds: Int
+    private let value: Int
+    private var number: Int?
+
+    init(model: Model, _ seconds: Int, _ value: Int) {
+        (self.seconds, self.value) = (seconds, value)
+        super.init(model: model)
+    }
+
+    override func open() { number = model.schedule(after: seconds) { [self] in emit(.success(value)) } }
+
+    override func close() { number.map(model.unschedule) }
+}
+
+/// A map whose closure nobody sees.
+final class PureNode: Node {
+    private let child: Node
+    private let transform: (Int) -> Int
+
+    init(_ child: Node, transform: @escaping (Int) -> Int) { (self.child, self.transform) = (child, transform) }
+
+    override func start(_ then: @escaping Continuation) -> After { child.start { [transform] in then($0.map(transform)) } }
+    override func cancel() { child.cancel() }
+    override var isReleased: Bool { child.isReleased }
+}
+
+final class MapNode: Node {
+    private let child: Node
+    private unowned let model: Model
+    private let isThrowing: Bool
+    private let isReacting: Bool
+    private var isCancelled = false
+
+    init(_ child: Node, model: Model, isThrowing: Bool, isReacting: Bool) {
+        (self.child, self.model, self.isThrowing, self.isReacting) = (child, model, isThrowing, isReacting)
+    }
+
+    override func start(_ then: @escaping Continuation) -> After {
+        child.start { [self] event in
+            guard !isCancelled, case .success(let value) = event else { return then(event) }
+            model.log.append("map")
+            if isReacting { model.react() }
+            return then(isThrowing ? .failure(TestError()) : .success(value + 1))
+        }
+    }
+
+    override func cancel() {
+        isCancelled = true
+        child.cancel()
+    }
+
+    override var isReleased: Bool { child.isReleased }
+}
+
+/// flatMap, catch, retry, delay and subscribe(on:).
+final class NextNode: Node {
+    private var current: Node
+    private unowned let model: Model
+    private let next: (Event) -> Node?
+    private var isCancelled = false
+
+    init(_ first: Node, model: Model, next: @escaping (Event) -> Node?) { (current, self.model, self.next) = (first, model, next) }
+
+    override func start(_ then: @escaping Continuation) -> After {
+        current.start { [self] event in
+            guard !isCancelled else { return After() }
+            guard let next = next(event) else { return then(event) }
+            return After(starts: [
+                { [self] in
+                    guard !isCancelled else { return }
+                    current = next
+                    model.run(next.start(then))
+                }
+            ])
+        }
+    }
+
+    override func cancel() {
+        isCancelled = true
+        current.cancel()
+    }
+
+    override var isReleased: Bool { current.isReleased }
+}
+
+/// do(onSuccess:onError:onSubscribe:onDispose:).
+final class TapNode: Node {
+    private let child: Node
+    private unowned let model: Model
+    private var isOpen = false
+    private var isStarting = false
+    private var isPassed = false
+    private var isCancelled = false
+
+    init(_ child: Node, model: Model) { (self.child, self.model) = (child, model) }
+
+    override func start(_ then: @escaping Continuation) -> After {
+        model.log.append("tap subscribed")
+        (isOpen, isStarting) = (true, true)
+        let after = child.start { [self] event in
+            guard !isCancelled else { return After() }
+            model.log.append("tap")
+            guard !isCancelled else { return After() }
+            isPassed = true
+            return After(releases: [closeOnceReleased]) + then(event)
+        }
+        isStarting = false
+        model.run(After())
+        return after
+    }
+
+    override func cancel() {
+        guard !isPassed else { return }
+        isCancelled = true
+        child.cancel()
+        closeOnceReleased()
+    }
+
+    override var isReleased: Bool { !isOpen }
+
+    private func closeOnceReleased() {
+        model.perform(once: { [self] in child.isReleased && !isStarting }) { [self] in
+            if isOpen { model.log.append("tap disposed") }
+            isOpen = false
+        }
+    }
+}
+
+/// zip and timeout: `whole` makes the event of all from that of a part.
+final class PartsNode: Node {
+    private let children: [Node]
+    private unowned let model: Model
+    private let whole: (Int, Event) -> Event?
+    private var isPassed = false
+    private var isOpen = false
+    /// While the parts are started: how many emissions are under way around that, and what is left to do then.
+    private var starting: (emissions: Int, after: After)?
+
+    init(_ children: [Node], model: Model, whole: @escaping (Int, Event) -> Event?) {
+        (self.children, self.model, self.whole) = (children, model, whole)
+    }
+
+    override func start(_ then: @escaping Continuation) -> After {
+        (isOpen, starting) = (true, (model.emissions, After()))
+        for (index, child) in children.enumerated() where !isPassed {
+            model.run(child.start { [self] event in receive(event, index, then) })
+        }
+        let after = starting?.after ?? After()
+        starting = nil
+        if isPassed { isOpen = false }
+        model.run(After())
+        return after
+    }
+
+    private func receive(_ event: Event, _ index: Int, _ then: Continuation) -> After {
+        guard !isPassed, let event = whole(index, event) else { return After() }
+        isPassed = true
+        let after = then(event)
+        for (other, child) in children.enumerated() where other != index { child.cancel() }
+        guard starting?.emissions != model.emissions else {
+            starting?.after = after
+            return After()
+        }
+        return After(releases: [{ self.isOpen = false }]) + after
+    }
+
+    override func cancel() {
+        guard !isPassed else { return }
+        isPassed = true
+        isOpen = false
+        children.forEach { $0.cancel() }
+    }
+
+    override var isReleased: Bool { !isOpen && starting == nil && children.allSatisfy(\.isReleased) }
+}
+
+/// A source that chains share.
+final class Share {
+    final class Run {
+        let source: Node
+        var members: [SharedNode] = []
+        var isClosed = false
+        var isDelivering = false
+        init(_ source: Node) { self.source = source }
+    }
+
+    let tree: Tree
+    var run: Run?
+    init(_ tree: Tree) { self.tree = tree }
+}
+
+final class SharedNode: Node {
+    private let share: Share
+    private unowned let model: Model
+    private var run: Share.Run?
+    private var then: Continuation?
+    private var isCancelled = false
+
+    init(_ share: Share, model: Model) { (self.share, self.model) = (share, model) }
+
+    override func start(_ then: @escaping Continuation) -> After {
+        self.then = then
+        run = share.run
+        guard let run else { return startRun() }
+        run.members.append(self)
+        return After()
+    }
+
+    private func startRun() -> After {
+        let run = Share.Run(model.node(share.tree))
+        run.members = [self]
+        (share.run, self.run) = (run, run)
+        return run.source.start { [share] event in
+            guard !run.isClosed else { return After() }
+            run.isClosed = true
+            if share.run === run { share.run = nil }
+            run.isDelivering = true
+            defer { run.isDelivering = false }
+            return run.members.map { $0.isCancelled ? After() : $0.then?(event) ?? After() }.reduce(After(), +)
+        }
+    }
+
+    override func cancel() {
+        isCancelled = true
+        guard let run, !run.isClosed else { return }
+        run.members.removeAll { $0 === self }
+        guard run.members.isEmpty else { return self.run = nil }
+        run.isClosed = true
+        if share.run === run { share.run = nil }
+        run.source.cancel()
+    }
+
+    override var isReleased: Bool { run.map { $0.isClosed && !$0.isDelivering && $0.source.isReleased } ?? true }
+}
