@@ -2,7 +2,7 @@ public import Foundation
 public import MockNetwork
 
 extension MockURLProtocol {
-    /// The answers of GitHub that are bundled here.
+    /// The bundled answers of GitHub.
     public enum MockDTOType: String, CaseIterable, MockDTO {
         /// Eight repositories (`GET /search/repositories`).
         case search = "GithubAPI_Response_Search"
@@ -14,26 +14,26 @@ extension MockURLProtocol {
         case empty = ""
         /// An access token (`POST /login/oauth/access_token`).
         case oauth = "GithubOAuth_Response"
-        /// The error for a code that is wrong or used up, which comes with status 200.
+        /// The error for a code that is wrong or was used before. It comes with status 200.
         case oauthBadRequest = "GithubOAuth_BedVerificationCode"
-        /// The error for a redirect URI that is not the registered one, which comes with status 200.
+        /// The error for a redirect URI that is not the registered one. It comes with status 200.
         case oauthRedirectURLMismatch = "GithubOAuth_RedirectURIMismatch"
-        /// The error for a client that is unknown or has the wrong secret, which comes with status 200.
+        /// The error for an unknown client or a wrong secret. It comes with status 200.
         case oauthIncorrectClientCredentials = "GithubOAuth_IncorrectClientCredentials"
 
-        /// This target's resources.
+        /// The resources of this target.
         public static var bundle: Bundle { .module }
         /// The folder of the files.
         public static var subdirectory: String? { "GitHub" }
     }
 
-    /// The fixture that is the body of every answer, if it is one of these.
+    /// The fixture that is the body of every answer, if it is one of these cases.
     public static var dtoType: MockDTOType? {
         get { dto as? MockDTOType }
         set { dto = newValue }
     }
 
-    /// From now on the body of every answer is the fixture `type`.
+    /// Answers every request with the fixture `type`.
     public static func responseWithDTO(type: MockDTOType) {
         dtoType = type
     }

@@ -2,20 +2,20 @@ public import APIProvider
 
 /// Exchanges the code of a sign-in for an access token: `POST /login/oauth/access_token`.
 ///
-/// Send it by a provider whose base URL is ``GitHub/oauthURL``. GitHub answers a bad code with status 200 and an error object: that fails
-/// with ``GitHubOAuthError``.
+/// Send it through a provider whose base URL is ``GitHub/oauthURL``. GitHub answers a bad code with status 200 and an error object, and the
+/// request fails with ``GitHubOAuthError``.
 public struct AccessTokenRequest: APIRequest {
     private let clientID: String
     private let clientSecret: String
     private let code: String
     private let redirectURI: String?
 
-    /// Creates a request for the token that `code` stands for.
+    /// Creates a request that exchanges `code` for a token.
     ///
     /// - Parameters:
     ///   - clientID: The app's public identifier.
     ///   - clientSecret: The app's secret.
-    ///   - code: What the user's browser brought back from signing in.
+    ///   - code: The code that the user's browser brought back from the sign-in.
     ///   - redirectURI: The callback URL that the sign-in was started with.
     public init(clientID: String, clientSecret: String, code: String, redirectURI: String? = nil) {
         self.clientID = clientID
@@ -37,20 +37,20 @@ public struct AccessTokenRequest: APIRequest {
 }
 
 extension AccessTokenRequest: CustomStringConvertible, CustomReflectable {
-    /// The type alone: the secret and the code are left out.
+    /// The name of the type, without the secret and the code.
     public var description: String { "AccessTokenRequest" }
 
-    /// Shows nothing, also in a `dump`.
+    /// An empty mirror, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What opens the API for a user.
+/// A token that gives access to the API in a user's name.
 public struct AccessToken: Decodable, Sendable {
-    /// The token itself: a secret.
+    /// The token, which is a secret.
     public let value: String
-    /// What it allows, separated by commas.
+    /// The scopes that the token has, separated by commas.
     public let scope: String
-    /// How it is sent: `bearer`.
+    /// How the token is sent: `bearer`.
     public let type: String
 
     private enum CodingKeys: String, CodingKey {
@@ -61,9 +61,9 @@ public struct AccessToken: Decodable, Sendable {
 }
 
 extension AccessToken: CustomStringConvertible, CustomReflectable {
-    /// What the token allows. The token itself is left out.
+    /// The scopes of the token, without the token itself.
     public var description: String { "AccessToken(\(type): \(scope))" }
 
-    /// Shows all but the token, also in a `dump`.
+    /// A mirror without the token, so that `dump` does not show it.
     public var customMirror: Mirror { Mirror(self, children: ["type": type, "scope": scope]) }
 }

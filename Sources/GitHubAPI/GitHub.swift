@@ -1,7 +1,7 @@
 public import APIProvider
 public import Foundation
 
-/// Where GitHub is: the base URLs of its providers.
+/// The base URLs of GitHub.
 public enum GitHub {
     /// The REST API.
     public static let apiURL = url("api.github.com")
@@ -17,9 +17,10 @@ public enum GitHub {
 }
 
 extension Endpoint {
-    /// The endpoint with the headers that GitHub's REST API asks clients to send, unless it has its own: https://docs.github.com/rest
+    /// The endpoint with the headers that GitHub's REST API asks clients to send: https://docs.github.com/rest
     ///
-    /// It also asks for a `User-Agent`, by which the app names itself: `DefaultHeadersMiddleware` sets one.
+    /// Headers that the endpoint has already stay as they are. GitHub also asks for a `User-Agent` that names the app. Set it with
+    /// `DefaultHeadersMiddleware`.
     public var gitHub: Endpoint {
         var endpoint = self
         let standard: HTTPHeaders = ["Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"]

@@ -1,23 +1,23 @@
 public import Foundation
 
-/// What the REST API says of a request that it refuses: `try error.response?.decode(GitHubError.self)`.
+/// The body of a response with which the REST API refuses a request: `try error.response?.decode(GitHubError.self)`.
 public struct GitHubError: Error, Decodable, Sendable {
-    /// What is wrong.
+    /// A sentence about what is wrong.
     public let message: String
-    /// Where it is explained.
+    /// The page that explains the error.
     public let documentationURL: String?
-    /// What is wrong with each field.
+    /// The problems with single fields.
     public let errors: [Detail]?
 
-    /// What is wrong with one field.
+    /// A problem with one field.
     public struct Detail: Sendable {
-        /// The kind of thing that the field is of.
+        /// The kind of resource that has the field.
         public let resource: String?
-        /// The field.
+        /// The name of the field.
         public let field: String?
         /// `missing`, `missing_field`, `invalid`, `already_exists`, `unprocessable` or `custom`.
         public let code: String?
-        /// What is wrong, in words.
+        /// A sentence about what is wrong.
         public let message: String?
     }
 
@@ -32,7 +32,7 @@ extension GitHubError.Detail: Decodable {
         case resource, field, code, message
     }
 
-    /// Some requests are answered with words alone in the place of an object.
+    /// GitHub answers some requests with a string instead of an object.
     public init(from decoder: any Decoder) throws {
         if let words = try? decoder.singleValueContainer().decode(String.self) {
             self.init(resource: nil, field: nil, code: nil, message: words)
@@ -48,19 +48,19 @@ extension GitHubError.Detail: Decodable {
 }
 
 extension GitHubError: LocalizedError, CustomStringConvertible {
-    /// What is wrong, and with which fields: `Validation Failed (Search.q: missing)`.
+    /// The message and the problems with fields: `Validation Failed (Search.q: missing)`.
     public var description: String {
         let details = (errors ?? []).map(\.description).filter { !$0.isEmpty }
         guard !details.isEmpty else { return message }
         return "\(message.hasSuffix(".") ? String(message.dropLast()) : message) (\(details.joined(separator: "; ")))"
     }
 
-    /// The same.
+    /// The same as `description`.
     public var errorDescription: String? { description }
 }
 
 extension GitHubError.Detail: CustomStringConvertible {
-    /// The field, and the words for what is wrong with it, or the code where there are none: `Search.q: missing`.
+    /// The field and its message, or its code if there is no message: `Search.q: missing`.
     public var description: String {
         let name = [resource, field].compactMap { $0 }.joined(separator: ".")
         return [name, message ?? code ?? ""].filter { !$0.isEmpty }.joined(separator: ": ")

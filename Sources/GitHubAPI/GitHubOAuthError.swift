@@ -1,13 +1,13 @@
 public import Foundation
 
-/// Why GitHub gives no access token.
+/// The error with which GitHub refuses an access token.
 public struct GitHubOAuthError: Error, Decodable, Sendable, LocalizedError, CustomStringConvertible {
-    /// The kind of error. Others than the known ones may come.
+    /// A kind of error. GitHub may send others than the ones that are listed here.
     public struct Code: RawRepresentable, Decodable, Hashable, Sendable {
-        /// The code as it comes.
+        /// The code that GitHub sends.
         public let rawValue: String
 
-        /// The code that comes as `rawValue`.
+        /// Creates the code that GitHub sends as `rawValue`.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The code of the sign-in is wrong or used up: sign in again.
@@ -20,12 +20,12 @@ public struct GitHubOAuthError: Error, Decodable, Sendable, LocalizedError, Cust
 
     /// The kind of error.
     public let code: Code
-    /// What is wrong, in words.
+    /// A sentence about what is wrong.
     public let message: String?
 
-    /// The words, or the code where there are none.
+    /// The message, or a sentence with the code if there is no message.
     public var description: String { message ?? "GitHub gives no access token: \(code.rawValue)." }
-    /// The same.
+    /// The same as `description`.
     public var errorDescription: String? { description }
 
     private enum CodingKeys: String, CodingKey {

@@ -1,7 +1,7 @@
 public import APIProvider
 public import Foundation
 
-/// One page of a list, and where the next one is.
+/// One page of a list, and the URL of the next page.
 ///
 /// ```swift
 /// provider.request(StarredRequest(login: "octocat").endpoint.page)
@@ -10,16 +10,16 @@ public import Foundation
 ///
 /// https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api
 public struct GitHubPage<Value: Sendable>: Sendable {
-    /// What the page holds.
+    /// The items of the page.
     public let value: Value
-    /// Where the next page is; `nil` after the last.
+    /// The URL of the next page. `nil` on the last page.
     public let next: URL?
-    /// How many more requests GitHub answers, if it says so.
+    /// The rate limit, if the response has one.
     public let rateLimit: GitHubRateLimit?
 }
 
 extension Endpoint {
-    /// The endpoint with its value as a page: with what the header says about the next page and the rate limit.
+    /// The endpoint with its value as a page, which adds the next page and the rate limit from the response's headers.
     public var page: Endpoint<GitHubPage<Response>> {
         withResponse().map { GitHubPage(value: $0, next: $1.link("next"), rateLimit: GitHubRateLimit($1)) }
     }

@@ -1,22 +1,22 @@
 public import APIProvider
 public import Foundation
 
-/// How many requests GitHub still answers, as the header of a response says.
+/// The number of requests that GitHub still answers, from the headers of a response.
 ///
 /// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 public struct GitHubRateLimit: Sendable, Hashable {
-    /// How many requests are left until ``reset``.
+    /// The number of requests that are left until ``reset``.
     public let remaining: Int
-    /// From when on there are more.
+    /// The time at which the count starts again.
     public let reset: Date
 
-    /// Reads the header of `response`. It is `nil` if the header says nothing about a limit.
+    /// Reads the headers of `response`. The result is `nil` if they have no limit.
     ///
-    /// A refusal with a `Retry-After`, as GitHub answers to many requests at once, leaves none until then.
+    /// GitHub refuses many requests at once with a `Retry-After`. Then no request is left until that time.
     ///
     /// - Parameters:
-    ///   - response: A response of GitHub.
-    ///   - now: When it came. `Retry-After` counts from then.
+    ///   - response: A response from GitHub.
+    ///   - now: The time of the response. `Retry-After` starts at it.
     public init?(_ response: APIResponse, now: Date = Date()) {
         if response.isRefusal, let seconds = response.number(of: "Retry-After") {
             (remaining, reset) = (0, now.addingTimeInterval(Double(seconds)))
@@ -27,7 +27,7 @@ public struct GitHubRateLimit: Sendable, Hashable {
         }
     }
 
-    /// The limit that `response` was refused for. It is `nil` if the response is anything else than a refusal for too many requests.
+    /// The limit, if `response` refuses a request because there were too many. Otherwise `nil`.
     public static func exceeded(by response: APIResponse, now: Date = Date()) -> GitHubRateLimit? {
         guard response.isRefusal, let limit = GitHubRateLimit(response, now: now), limit.remaining == 0 else { return nil }
         return limit

@@ -2,9 +2,10 @@ import APIProvider
 import Foundation
 
 extension APIResponse {
-    /// Where the header `Link` points to for `relation` (RFC 8288, section 3): `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
+    /// The URL in the header `Link` with this `relation` (RFC 8288, section 3):
+    /// `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
     ///
-    /// A relative reference is resolved against the request's URL. A link to another host is none: the next page is where this one is.
+    /// A relative reference is resolved against the request's URL. Links to another origin are ignored: the next page is where this one is.
     func link(_ relation: String) -> URL? {
         var rest = (value(forHTTPHeaderField: "Link") ?? "")[...]
         while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
@@ -23,7 +24,7 @@ extension APIResponse {
 }
 
 extension Substring {
-    /// Takes the parameters that stand before the next comma. A comma or a semicolon within quotes separates nothing.
+    /// Removes and returns the parameters before the next comma. Commas and semicolons in quotes do not separate.
     fileprivate mutating func takeParameters() -> [(name: String, value: String)] {
         var pieces = [""]
         var isQuoted = false

@@ -1,42 +1,42 @@
 public import Foundation
 
-/// A repository. What GitHub documents as nullable is optional.
+/// A repository. Fields that GitHub documents as nullable are optional.
 public struct Repository: Decodable, Sendable, Identifiable {
-    /// GitHub's number of it.
+    /// The number that GitHub gives the repository.
     public let id: Int
-    /// Its name, without its owner's.
+    /// The name, without that of the owner.
     public let name: String
     /// `owner/name`
     public let fullName: String
-    /// The account that it belongs to. Where GitHub sends none, as it may in a search, only the name is known.
+    /// The account that owns the repository. A search may return none; then only its name is known.
     public var owner: Owner { account ?? Owner(login: String(fullName.prefix { $0 != "/" }), avatarURL: nil, htmlURL: nil) }
     private let account: Owner?
-    /// Its page.
+    /// The web page.
     public let htmlURL: URL
-    /// What its owner says of it.
+    /// The description.
     public let description: String?
-    /// The language of most of its code.
+    /// The language that most of the code is in.
     public let language: String?
-    /// How many people have starred it.
+    /// The number of people who have starred it.
     public let stargazersCount: Int
-    /// How many forks of it there are.
+    /// The number of forks.
     public let forksCount: Int
     /// Whether it is a fork.
     public let isFork: Bool
     /// Whether it is read-only.
     public let isArchived: Bool
-    /// Its topics.
+    /// The topics.
     public let topics: [String]?
-    /// Its license.
+    /// The license.
     public let license: License?
 
     /// The account that a repository belongs to.
     public struct Owner: Decodable, Sendable {
-        /// The account's name.
+        /// The name.
         public let login: String
-        /// Its picture.
+        /// The picture.
         public let avatarURL: URL?
-        /// Its page.
+        /// The web page.
         public let htmlURL: URL?
 
         private enum CodingKeys: String, CodingKey {
@@ -48,9 +48,9 @@ public struct Repository: Decodable, Sendable, Identifiable {
 
     /// A license.
     public struct License: Decodable, Sendable {
-        /// Its name.
+        /// The name.
         public let name: String
-        /// Its identifier in the SPDX license list; `NOASSERTION` where GitHub does not know it.
+        /// The identifier in the SPDX license list. `NOASSERTION` if GitHub does not know it.
         public let spdxID: String?
 
         private enum CodingKeys: String, CodingKey {

@@ -2,7 +2,7 @@ public import APIProvider
 import Foundation
 import MiniRx
 
-/// Stands between a search field and a provider: the newest search counts, and pages are added as they are asked for.
+/// Connects a search field to a provider. It keeps only the newest search, and loads page after page.
 ///
 /// ```swift
 /// let controller = RepositorySearchController(provider: DefaultAPIProvider(baseURL: GitHub.apiURL))
@@ -11,40 +11,40 @@ import MiniRx
 /// controller.loadNextPage()    // at the end of the list
 /// ```
 ///
-/// A new search cancels the one before, of which nothing arrives any more. Letting the controller go cancels what is in flight.
+/// A new search cancels the one before, and no result of that arrives later. When the controller is released, it cancels its request.
 @MainActor
 public final class RepositorySearchController {
-    /// What a screen shows.
+    /// The state of a search, as a screen shows it.
     public struct State: Sendable {
-        /// What ``repositories`` were found for. While another search is in flight, and when that fails, it is still the one before.
+        /// The keyword that ``repositories`` were found for. It stays the same while another search runs, and if that fails.
         public internal(set) var keyword = ""
-        /// What was found, page after page, each repository once.
+        /// The repositories of all pages so far, each of them once.
         public internal(set) var repositories: [Repository] = []
-        /// How many repositories match in all.
+        /// The number of repositories that match.
         public internal(set) var totalCount = 0
-        /// Whether a search or a next page is in flight.
+        /// Whether a search or a next page is loading.
         public internal(set) var isLoading = false
-        /// Why the last search or next page failed. What was there before stays.
+        /// The error of the last search or next page. The repositories stay.
         public internal(set) var error: (any Error)?
-        /// Whether ``RepositorySearchController/loadNextPage()`` finds more.
+        /// Whether there is another page to load.
         public var hasNextPage: Bool { nextPage != nil }
         var nextPage: URL?
     }
 
-    /// What there is now.
+    /// The current state.
     public private(set) var state = State()
-    /// Called with the new state after each change of it. It may search again.
+    /// Called with each new state. The closure may start another search.
     public var onChange: (@MainActor (State) -> Void)?
 
     private let provider: any APIProvider
     private let perPage: Int
     private let current = SerialDisposable()
 
-    /// A controller that has searched for nothing yet.
+    /// Creates a controller with an empty state.
     ///
     /// - Parameters:
-    ///   - provider: What sends the requests.
-    ///   - perPage: How many repositories a page has, from 1 to 100.
+    ///   - provider: Sends the requests.
+    ///   - perPage: The number of repositories on a page, from 1 to 100.
     public init(provider: any APIProvider, perPage: Int = 30) {
         self.provider = provider
         self.perPage = min(max(perPage, 1), 100)
@@ -52,7 +52,7 @@ public final class RepositorySearchController {
 
     deinit { current.dispose() }
 
-    /// Searches for `text`, without the white space around it, in place of any search before. Blank text clears all.
+    /// Searches for `text` without the white space around it, and cancels the search before. Blank text clears the state.
     public func search(_ text: String) {
         let keyword = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard keyword.isEmpty else { return load(keyword, SearchRequest(keyword: keyword, perPage: perPage).endpoint, after: []) }
@@ -60,7 +60,7 @@ public final class RepositorySearchController {
         change(to: State())
     }
 
-    /// Loads the page after those that are there, and appends it. Does nothing while something is loading, or when there is no more.
+    /// Loads the next page and appends it. Does nothing while a page is loading, or after the last page.
     public func loadNextPage() {
         guard let nextPage = state.nextPage, !state.isLoading else { return }
         load(state.keyword, Endpoint(.get, .url(nextPage)).gitHub, after: state.repositories)
@@ -72,7 +72,7 @@ public final class RepositorySearchController {
         var loading = state
         (loading.isLoading, loading.error) = (true, nil)
         change(to: loading)
-        guard !subscription.isDisposed else { return }  // `onChange` has asked for something else.
+        guard !subscription.isDisposed else { return }  // `onChange` has started another search.
         subscription.disposable = provider.request(endpoint.page)
             .observe(on: MainActor.shared)
             .subscribe(
@@ -82,7 +82,7 @@ public final class RepositorySearchController {
     }
 
     private func show(_ page: GitHubPage<SearchResponse>, _ keyword: String, after shown: [Repository]) {
-        // What moves up while pages are loaded comes a second time.
+        // A repository that moves down while pages load comes a second time.
         var known = Set<Repository.ID>()
         let repositories = (shown + page.value.items).filter { known.insert($0.id).inserted }
         change(to: State(keyword: keyword, repositories: repositories, totalCount: page.value.totalCount, nextPage: page.next))

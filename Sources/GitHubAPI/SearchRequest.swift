@@ -9,9 +9,9 @@ public struct SearchRequest: APIRequest {
     /// Creates a request for one page of the repositories that match `keyword`.
     ///
     /// - Parameters:
-    ///   - keyword: What to search for, in GitHub's search syntax.
+    ///   - keyword: The text to search for, in GitHub's search syntax.
     ///   - page: The page, from 1.
-    ///   - perPage: How many repositories a page has, at most 100.
+    ///   - perPage: The number of repositories on a page, at most 100.
     public init(keyword: String, page: Int = 1, perPage: Int = 30) {
         self.keyword = keyword
         self.page = page
@@ -24,11 +24,11 @@ public struct SearchRequest: APIRequest {
     }
 }
 
-/// One page of the repositories that a search has found.
+/// One page of the repositories that a search found.
 public struct SearchResponse: Decodable, Sendable {
-    /// How many repositories match in all.
+    /// The number of repositories that match.
     public let totalCount: Int
-    /// Whether the search ran out of time before it had seen everything.
+    /// Whether the search timed out before it was complete.
     public let incompleteResults: Bool
     /// The repositories of this page.
     public let items: [Repository]

@@ -1,6 +1,6 @@
 public import APIProvider
 
-/// Stars a repository: `PUT /user/starred/{owner}/{name}`, which is answered with 204.
+/// Stars a repository: `PUT /user/starred/{owner}/{name}`. GitHub answers with 204.
 public struct StarRequest: APIRequest {
     private let owner: String
     private let name: String
@@ -15,12 +15,12 @@ public struct StarRequest: APIRequest {
     public var endpoint: Endpoint<Void> { Endpoint(.put, "/user/starred/\(owner)/\(name)").gitHub }
 }
 
-/// Takes the star from a repository: `DELETE /user/starred/{owner}/{name}`, which is answered with 204.
+/// Removes the star from a repository: `DELETE /user/starred/{owner}/{name}`. GitHub answers with 204.
 public struct UnstarRequest: APIRequest {
     private let owner: String
     private let name: String
 
-    /// Creates a request that takes the star of the user who is signed in from `owner/name`.
+    /// Creates a request that removes the star from `owner/name` for the user who is signed in.
     public init(owner: String, name: String) {
         self.owner = owner
         self.name = name

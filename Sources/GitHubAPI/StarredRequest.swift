@@ -11,7 +11,7 @@ public struct StarredRequest: APIRequest {
     /// - Parameters:
     ///   - login: The user.
     ///   - page: The page, from 1.
-    ///   - perPage: How many repositories a page has, at most 100.
+    ///   - perPage: The number of repositories on a page, at most 100.
     public init(login: String, page: Int = 1, perPage: Int = 30) {
         self.login = login
         self.page = page

@@ -1,38 +1,38 @@
 public import APIProvider
 public import Foundation
 
-/// Asks for a user: `GET /users/{login}`, or `GET /user` for the one who is signed in.
+/// Asks for a user: `GET /users/{login}`, or `GET /user` for the user who is signed in.
 public struct UserRequest: APIRequest {
     private let login: String?
 
-    /// Creates a request for the user `login`; without one, for the user who is signed in.
+    /// Creates a request for the user `login`, or for the user who is signed in if `login` is `nil`.
     public init(login: String? = nil) { self.login = login }
 
     /// `GET /users/{login}` or `GET /user`
     public var endpoint: Endpoint<User> { Endpoint(.get, login.map { "/users/\($0)" } ?? "/user").gitHub }
 }
 
-/// A user. What GitHub documents as nullable is optional.
+/// A user. Fields that GitHub documents as nullable are optional.
 public struct User: Decodable, Sendable, Identifiable {
-    /// GitHub's number of the account.
+    /// The number that GitHub gives the account.
     public let id: Int
-    /// The account's name.
+    /// The name of the account.
     public let login: String
-    /// The user's own name.
+    /// The name of the person.
     public let name: String?
-    /// What the user says of themselves.
+    /// The biography.
     public let bio: String?
-    /// Where the user is.
+    /// The location.
     public let location: String?
     /// The user's picture.
     public let avatarURL: URL
     /// The user's page.
     public let htmlURL: URL
-    /// How many public repositories the user has.
+    /// The number of public repositories.
     public let publicRepositories: Int
-    /// How many people follow the user.
+    /// The number of people who follow the user.
     public let followers: Int
-    /// How many people the user follows.
+    /// The number of people whom the user follows.
     public let following: Int
 
     private enum CodingKeys: String, CodingKey {

@@ -8,10 +8,10 @@ struct Arguments {
     let code: String?
     let page: Int
     let perPage: Int
-    /// Over the network, and not from the bundled fixtures.
+    /// Whether answers come over the network, and not from the bundled fixtures.
     let isLive: Bool
     let baseURL: URL?
-    /// A secret, as is that of the app.
+    /// A secret, like that of the app.
     let token: String?
     let clientID: String?
     let clientSecret: String?
@@ -20,7 +20,7 @@ struct Arguments {
     let isJSON: Bool
     let isVerbose: Bool
 
-    /// Arguments that make no sense: what is wrong with them. It shows none of them but names of options and commands.
+    /// Wrong arguments. The message shows names of options and commands, and no other argument, because one may be a secret.
     struct Misuse: Error {
         let message: String
         var command: Command?

@@ -1,12 +1,12 @@
-/// A command and what it takes. The parser, the usage lines and the help are all made of this.
+/// A command and its options. The parser, the usage lines and the help all come from this.
 enum Command: String, CaseIterable {
     case search, user, starred, login
 
-    /// The word that follows the command.
+    /// The argument after the command.
     var operand: Operand? {
         switch self {
-        case .search: Operand(name: "KEYWORD", help: "what to search for, in GitHub's search syntax")
-        case .user: Operand(name: "LOGIN", help: "the user; without it, the one whose token it is", isRequired: false)
+        case .search: Operand(name: "KEYWORD", help: "the text to search for, in GitHub's search syntax")
+        case .user: Operand(name: "LOGIN", help: "the user; by default the one that the token belongs to", isRequired: false)
         case .starred: Operand(name: "LOGIN", help: "the user")
         case .login: nil
         }
@@ -51,7 +51,7 @@ enum Option: String, CaseIterable {
     case verbose = "--verbose"
     case help = "--help"
 
-    /// What stands for its value; `nil` where it has none.
+    /// The placeholder for the option's value. `nil` if it takes no value.
     var value: String? {
         switch self {
         case .code: "CODE"
@@ -63,7 +63,7 @@ enum Option: String, CaseIterable {
         }
     }
 
-    /// What the command cannot do without.
+    /// The options that the command needs.
     var isRequired: Bool { self == .code }
 
     func help(for command: Command) -> String {
@@ -75,13 +75,13 @@ enum Option: String, CaseIterable {
             its error
             """
         case (.page, _): "the page, from 1"
-        case (.perPage, _): "how many repositories a page has, from 1 to 100 (30)"
+        case (.perPage, _): "the number of repositories on a page, from 1 to 100 (30)"
         case (.live, .login):
             """
             over the network, from GitHub; GITHUB_CLIENT_ID and
             GITHUB_CLIENT_SECRET in the environment name the app
             """
-        case (.live, _): "over the network, from GitHub"
+        case (.live, _): "ask GitHub, over the network"
         case (.baseURL, .login):
             """
             over the network, from the host on which people sign in,
@@ -99,10 +99,10 @@ enum Option: String, CaseIterable {
             environment, which is sent to the same server
             """
         case (.record, _): "write requests and answers to a HAR file, without secrets"
-        case (.replay, _): "answers come from such a file, and not from the network"
-        case (.json, .login): "for programs: what the token allows, as JSON"
-        case (.json, _): "for programs: the JSON that GitHub sent, unchanged"
-        case (.verbose, _): "a line for each request on standard error, without secrets"
+        case (.replay, _): "answer from such a file, without the network"
+        case (.json, .login): "print the scopes of the token as JSON"
+        case (.json, _): "print the JSON that GitHub sent, unchanged"
+        case (.verbose, _): "log each request to standard error, without secrets"
         case (.help, _): "this text"
         }
     }

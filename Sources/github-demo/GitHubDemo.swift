@@ -3,7 +3,7 @@ import Foundation
 @main
 enum GitHubDemo {
     static func main() async {
-        // A reader that has seen enough, such as `head`, ends the program quietly, whatever this one was started by.
+        // A reader that closes the pipe, such as `head`, ends the program quietly, even if the parent process ignores the signal.
         signal(SIGPIPE, SIG_DFL)
         Output.keepStandardDescriptors()
         do {
@@ -26,7 +26,7 @@ enum GitHubDemo {
 
     private static func end(with code: Int32, _ sentence: String, _ usage: String? = nil) -> Never {
         let lines = [Output.error.red("github-demo:") + " " + sentence] + (usage.map { [$0] } ?? [])
-        try? Output.error.print(lines.joined(separator: "\n"))  // There is nowhere else to say it.
+        try? Output.error.print(lines.joined(separator: "\n"))  // There is nowhere else to report it.
         exit(code)
     }
 }

@@ -1,4 +1,4 @@
-/// The texts that are made of the commands and their options.
+/// The usage and help texts, made from the commands and their options.
 enum Help {
     static let usage = "usage: github-demo COMMAND [OPTIONS], where COMMAND is \(Command.allCases.map(\.synopsis).joined(separator: ", "))"
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// Ctrl-C.
 enum Interrupt {
-    /// Calls `action` in place of ending the program, as long as the source is kept.
+    /// Calls `action` instead of ending the program, as long as you keep the source.
     static func handled(by action: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
         signal(SIGINT, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
@@ -11,7 +11,7 @@ enum Interrupt {
         return source
     }
 
-    /// Ends the program by the signal itself, so that a shell sees it (as 130) and ends its own loop, too.
+    /// Ends the program with the signal itself. A shell then sees the status 130 and ends its own loop.
     static func endProgram() -> Never {
         signal(SIGINT, SIG_DFL)
         var signals = sigset_t()

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Standard output or standard error, and what it is.
+/// Standard output or standard error.
 struct Output {
-    /// How many columns a terminal has; `nil` when the output goes elsewhere.
+    /// The number of columns of the terminal. `nil` if the output is no terminal.
     let width: Int?
     private let handle: FileHandle
     private let hasStyles: Bool
@@ -20,22 +20,22 @@ struct Output {
         hasStyles = isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// One that styles nothing or everything, for a terminal of `width`.
+    /// Creates an output that goes nowhere, with or without styles, for a terminal of `width`.
     init(width: Int?, hasStyles: Bool) {
         self.width = width
         self.hasStyles = hasStyles
         handle = .nullDevice
     }
 
-    /// Keeps a socket or a file from becoming the standard output of a program that was started without one. Writing there fails then.
+    /// Opens descriptors that the program was started without, so that no socket or file takes their place. Writing to them then fails.
     static func keepStandardDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)] {
-            // The lowest number that is free is this one, because those below are open by now.
+            // `open` takes the lowest free number, which is this one, because the lower ones are open by now.
             if fcntl(descriptor, F_GETFD) < 0 { _ = open("/dev/null", mode) }
         }
     }
 
-    /// Throws when the output takes no more, as on a full disk.
+    /// Throws if the output cannot be written, for example because the disk is full.
     func print(_ text: String) throws {
         do {
             try handle.write(contentsOf: Data("\(text)\n".utf8))

@@ -3,7 +3,7 @@ import Foundation
 import GitHubAPI
 
 extension Error {
-    /// What went wrong, in one sentence for a person: GitHub's own words where it sent some.
+    /// The error in one sentence, with GitHub's own message if it sent one.
     func sentence(now: Date = Date()) -> String {
         guard case .unacceptableStatus(let response)? = self as? APIError else {
             let words = (self as? any LocalizedError)?.errorDescription ?? (self as? CocoaError)?.localizedDescription

@@ -9,12 +9,12 @@ import MockNetwork
 import FoundationNetworking
 #endif
 
-/// One run of a command: what it asks, and what it prints of the answer.
+/// One run of a command: sends its request and prints the answer.
 struct Session {
     private let arguments: Arguments
     private let provider: any APIProvider
     private let source: String
-    /// Why the recording could not be written.
+    /// The error of writing the recording.
     private let recordingFailure: Locked<(any Error)?>
 
     init(_ arguments: Arguments) throws {
@@ -71,7 +71,7 @@ struct Session {
         }
     }
 
-    /// Prints what `text` makes of the answer, a table and a note, or as JSON what `json` makes of it: by default the body as it came.
+    /// Prints the answer: the table and the note that `text` returns, or the JSON that `json` returns, which is the body by default.
     private func show<Response>(
         _ request: some APIRequest<Response>, json: (Response, Data) throws -> Data = { $1 },
         text: (Response) -> (table: String?, note: String?)
@@ -92,19 +92,19 @@ struct Session {
 }
 
 extension GitHubRateLimit {
-    fileprivate var sentence: String { "\(remaining) more requests are answered until \(reset.formatted(.iso8601))." }
+    fileprivate var sentence: String { "\(remaining) more requests are allowed until \(reset.formatted(.iso8601))." }
 }
 
 extension Arguments {
     fileprivate func middlewares(onRecordingFailure: @escaping @Sendable (any Error) -> Void) -> [any Middleware] {
         var headers: HTTPHeaders = [:]
-        // The token is for the API alone, and not for the host on which people sign in.
+        // The token is for the API, and not for the host where people sign in.
         if command != .login { headers["Authorization"] = token.map { "Bearer \($0)" } }
         return [DefaultHeadersMiddleware(headers)] + (isVerbose ? [LoggingMiddleware()] : [])
             + (record.map { [RecordingMiddleware(to: $0, onFailure: onRecordingFailure)] } ?? [])
     }
 
-    /// The bundled answer to the command.
+    /// The fixture that answers the command.
     fileprivate var fixture: MockURLProtocol.MockDTOType {
         switch (command, code) {
         case (.search, _): .search
@@ -118,11 +118,14 @@ extension Arguments {
     }
 }
 
-/// In place of the mock's report, which is for the author of a test.
+/// Replaces the mock's report, which is for authors of tests.
 private struct NotRecorded: LocalizedError {
     let file: URL?
     var errorDescription: String? {
-        "\(file?.lastPathComponent ?? "The recording") has no answer to this command: it was recorded with other arguments or another --base-url."
+        """
+        \(file?.lastPathComponent ?? "The recording") has no answer to this command. It was recorded with other arguments or another \
+        --base-url.
+        """
     }
 }
 

@@ -1,6 +1,6 @@
 import GitHubAPI
 
-/// Rows in columns that stay aligned, also with wide characters.
+/// Rows in aligned columns, also with wide characters.
 struct Table {
     private let header: [String]?
     private let rows: [[String]]
@@ -10,7 +10,7 @@ struct Table {
         self.rows = rows.map { $0.map(\.printable) }
     }
 
-    /// The lines, cut to the width of the terminal if there is one, and the header in its style.
+    /// The lines, cut to the width of the terminal if there is one, with a bold header.
     func text(for output: Output) -> String {
         let all = (header.map { [$0] } ?? []) + rows
         let widths = (all.first ?? []).indices.map { column in all.map { $0[column].columns }.max() ?? 0 }

@@ -1,5 +1,5 @@
 extension String {
-    /// The text on one line, without what could steer a terminal or turn the direction of its text: it comes from a server.
+    /// The text on one line. It comes from a server, so characters that control the terminal or the direction of text are left out.
     var printable: String {
         let spaces: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
         let turns: [ClosedRange<UInt32>] = [0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069]
@@ -9,7 +9,7 @@ extension String {
                     .map { spaces.contains($0.properties.generalCategory) ? " " : $0 }))
     }
 
-    /// How many columns a terminal gives the text.
+    /// The number of columns that the text takes in a terminal.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
     func padding(to width: Int) -> String { self + String(repeating: " ", count: max(width - columns, 0)) }
@@ -26,7 +26,7 @@ extension String {
 }
 
 extension Character {
-    /// Two for an emoji, else the columns of its scalars: a letter of Thai or Devanagari may be one character with two of them.
+    /// Two for an emoji. Otherwise the columns of its scalars: in Thai or Devanagari, one character may take two.
     fileprivate var columns: Int {
         if unicodeScalars.contains(where: { $0.properties.isEmojiPresentation || $0 == "\u{FE0F}" }) { return 2 }
         return unicodeScalars.reduce(0) { $0 + $1.columns }
@@ -34,7 +34,7 @@ extension Character {
 }
 
 extension Unicode.Scalar {
-    /// As terminals count: none for what combines with the letter before, two for the wide ones of Unicode's East Asian Width (UAX #11).
+    /// The number of columns in a terminal: none for a combining mark, two for a wide character of Unicode's East Asian Width (UAX #11).
     fileprivate var columns: Int {
         let wide: [ClosedRange<UInt32>] = [
             0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,

@@ -1,7 +1,7 @@
-/// The arguments, sorted into options with their values and the rest.
+/// The arguments, split into operands and options with their values.
 struct Words {
     private(set) var operands: [String] = []
-    /// The last one counts. An option without a value has an empty one.
+    /// If an option is given twice, the last value is used. An option that takes no value has an empty one.
     private(set) var options: [Option: String] = [:]
 
     init(_ arguments: some Sequence<String>) throws {
@@ -15,7 +15,7 @@ struct Words {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let name = parts[0] == "-h" ? Option.help.rawValue : parts[0]
             guard let option = Option(rawValue: name) else {
-                // Without what follows the "=", which may be a secret.
+                // The text after "=" may be a secret.
                 let known = Option.allCases.map(\.rawValue)
                 throw Arguments.Misuse(message: "there is no option \(name.printable)" + suggestion(for: name, among: known))
             }
@@ -24,7 +24,7 @@ struct Words {
         operands += rest
     }
 
-    /// The command that is named, for help and usage.
+    /// The command for help and usage, if one is named.
     var command: Command? { operands.first.flatMap(Command.init) }
 
     private static func value(of option: Option, given: String?, _ rest: inout ArraySlice<String>) throws -> String {
@@ -33,7 +33,7 @@ struct Words {
             return ""
         }
         if let given { return given }
-        // What follows is another option where the value was forgotten.
+        // If the value was forgotten, another option follows.
         guard let next = rest.first, !next.hasPrefix("--") else {
             throw Arguments.Misuse(message: "\(option.rawValue) needs a value: \(option.synopsis)")
         }
@@ -48,7 +48,7 @@ func suggestion(for word: String, among names: [String]) -> String {
     return "; did you mean \(near.name)?"
 }
 
-/// How many letters are to be put in, taken out or replaced (Levenshtein).
+/// The number of letters to insert, remove or replace (Levenshtein distance).
 private func distance(_ a: String, _ b: String) -> Int {
     let b = Array(b)
     var row = Array(0...b.count)

@@ -13,6 +13,7 @@ import FoundationNetworking
 private struct SearchResponse: Decodable { let items: [Item] }
 private struct AccessToken: Decodable {}
 private struct Refusal: Error, Decodable { let error: String }
+private struct Envelope: Decodable { let data: Item }
 private let api = example
 
 private struct SearchRequest: APIRequest {
@@ -121,5 +122,7 @@ private func moved(
         LoggingMiddleware(),
         request.curlCommand(),
         try await provider.request(Endpoint<Item>(.get, "/me")).value,
+        provider.request(.user("octocat")).observe(on: MainActor.shared),
+        Endpoint<Envelope>(.get, "/me").map(\.data),
     ]
 }

@@ -94,8 +94,8 @@ struct ProgramTests {
 
         let other = try await Program("search", "kotlin", "--base-url", url, "--replay", file.path).run()
         #expect(other.output.isEmpty)
-        let reason = "it was recorded with other arguments or another --base-url"
-        #expect(other.error == "github-demo: session.har has no answer to this command: \(reason).\n")
+        let reason = "It was recorded with other arguments or another --base-url"
+        #expect(other.error == "github-demo: session.har has no answer to this command. \(reason).\n")
         #expect(other.status == 1)
         #expect(server.requests.count == 1)
     }
