@@ -1,21 +1,21 @@
 public import APIProvider
 public import Foundation
 
-/// What a stub asks of the body of a request.
+/// The body that a stub expects.
 public struct BodyMatcher: Sendable {
     let matches: @Sendable (Data) -> Bool
-    /// What is expected, and what `body` is.
+    /// The text of the expectation, and of `body`.
     let explain: @Sendable (_ body: Data) -> (expected: String, actual: String)
 
-    /// JSON that means the same as `value`: neither the order of keys nor white space counts, nor how a number is written.
+    /// Matches JSON with the same meaning as `value`. The order of keys, white space, and the notation of numbers do not matter.
     ///
-    /// A `String` is a JSON string, and not the JSON that it may hold. Values of several types need an `Encodable` struct.
-    /// JSON that is nested more than 100 deep matches nothing.
+    /// A `String` matches a JSON string; to match JSON text, use ``json(text:)``. For values of several types, write an `Encodable` struct.
+    /// JSON that is nested more than 100 levels deep matches nothing.
     public static func json(_ value: some Encodable) -> BodyMatcher {
         json(Result { try JSONEncoder.sorting.encode(value) })
     }
 
-    /// JSON that means the same as `text`, which is JSON: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
+    /// Matches JSON with the same meaning as the JSON in `text`: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
     public static func json(text: String) -> BodyMatcher { json(.success(Data(text.utf8))) }
 
     private static func json(_ expected: Result<Data, any Error>) -> BodyMatcher {
@@ -30,7 +30,8 @@ public struct BodyMatcher: Sendable {
         }
     }
 
-    /// `application/x-www-form-urlencoded` with these parameters and no others. The order counts among those of one name.
+    /// Matches a form (`application/x-www-form-urlencoded`) with exactly these parameters. The order matters among parameters of the same
+    /// name.
     public static func form(_ parameters: QueryParameters) -> BodyMatcher {
         let expected = Array(parameters)
         return BodyMatcher {
@@ -40,7 +41,7 @@ public struct BodyMatcher: Sendable {
         }
     }
 
-    /// These bytes.
+    /// Matches exactly these bytes.
     public static func data(_ data: Data) -> BodyMatcher {
         BodyMatcher {
             $0 == data
@@ -49,7 +50,7 @@ public struct BodyMatcher: Sendable {
         }
     }
 
-    /// A body in which the UTF-8 of `text` occurs.
+    /// Matches a body that contains `text` in UTF-8.
     public static func contains(_ text: String) -> BodyMatcher {
         let bytes = Data(text.utf8)
         return BodyMatcher {
@@ -59,12 +60,12 @@ public struct BodyMatcher: Sendable {
         }
     }
 
-    /// A body for which `matches` is true.
+    /// Matches a body for which `matches` returns `true`.
     ///
     /// - Parameters:
-    ///   - description: What a report calls it.
-    ///   - matches: May be called on any thread, and more than once for a request. It must not send requests: that is what
-    ///     ``StubResponse/handler(_:)`` may do.
+    ///   - description: The name of the expectation in reports.
+    ///   - matches: Called on any thread, and maybe more than once for a request. It must not send requests; ``StubResponse/handler(_:)``
+    ///     may.
     public static func matching(
         _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool
     ) -> BodyMatcher {
@@ -73,7 +74,7 @@ public struct BodyMatcher: Sendable {
 }
 
 extension Data {
-    /// The beginning on one line, with secrets masked.
+    /// The beginning, on one line and without secrets.
     var shown: String {
         guard !isEmpty else { return "no body" }
         guard let text = String(utf8PrefixOf: self, maximum: 1024) else { return "\(count) bytes that are no text" }
@@ -94,7 +95,7 @@ extension [URLQueryItem] {
         Dictionary(grouping: self) { Bytes($0.name) }.mapValues { $0.map { Bytes($0.value ?? "") } }
     }
 
-    /// Each name once, in the order in which they come.
+    /// Each name once, in order.
     var names: [String] { map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 
     /// The items with secrets masked.

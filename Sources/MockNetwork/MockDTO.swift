@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Names the fixtures that are bundled with a test target, one case for each.
+/// Names the files that are bundled with a test target, usually as the cases of an enum.
 ///
 /// ```swift
 /// enum Fixture: String, MockDTO {
@@ -9,37 +9,37 @@ public import Foundation
 /// }
 /// ```
 public protocol MockDTO: Sendable {
-    /// The file's name. `""` is an empty body; a name without an extension means `.json`.
+    /// The name of the file. A name without an extension means `.json`, and `""` means an empty body.
     var fileName: String { get }
-    /// The bundle that holds the files, as a rule `Bundle.module`.
+    /// The bundle with the files, usually `Bundle.module`.
     static var bundle: Bundle { get }
-    /// The folder within the bundle, if there is one.
+    /// The folder of the files in the bundle. `nil` by default.
     static var subdirectory: String? { get }
 }
 
 extension MockDTO {
-    /// The bundle itself.
+    /// `nil`: the files are at the top of the bundle.
     public static var subdirectory: String? { nil }
 }
 
 extension MockDTO where Self: RawRepresentable, RawValue == String {
-    /// The raw value.
+    /// The raw value of the case.
     public var fileName: String { rawValue }
 }
 
 extension MockDTO {
-    /// The file's name with its extension.
+    /// The name of the file with its extension.
     private var fullName: String { URL(fileURLWithPath: fileName).pathExtension.isEmpty ? fileName + ".json" : fileName }
 
     var isJSON: Bool { !fileName.isEmpty && fullName.hasSuffix(".json") }
 
-    /// The file's content.
+    /// The content of the file.
     func load() throws -> Data {
         guard !fileName.isEmpty else { return Data() }
         let name = fullName
         let bundle = Self.bundle.resourceURL ?? Self.bundle.bundleURL
         let folder = Self.subdirectory.map { bundle.appendingPathComponent($0) } ?? bundle
-        // By its text alone: `standardizedFileURL` takes "/private" off files that are there, and leaves it on those that are not.
+        // The text alone is compared: `standardizedFileURL` removes "/private" from files that exist, and keeps it on others.
         let file = folder.appendingPathComponent(name).absoluteURL.standardized
         guard file.path.hasPrefix(bundle.absoluteURL.standardized.path + "/") else {
             throw MockFailure("The fixture \"\(fileName)\" is outside of its bundle, \(bundle.path).")

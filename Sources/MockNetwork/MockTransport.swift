@@ -8,15 +8,16 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Answers requests from the stubs of a scope without a `URLSession`: in a fraction of the time, and otherwise as `MockURLProtocol` does.
+/// Answers requests from the same stubs as ``MockURLProtocol``, without a `URLSession` and in a fraction of the time.
 ///
 /// ```swift
 /// MockURLProtocol.stub(UserRequest(), respond: .fixture(Fixture.user))
 /// let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
 /// ```
 ///
-/// Redirects, chunks and errors come as they do by `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread,
-/// before `subscribe` returns. One with a delay comes on the scheduler, and so do timeouts. With a `TestScheduler` they come in virtual time:
+/// Redirects, chunks and errors behave as with `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread,
+/// before `subscribe` returns. Answers with a delay, and timeouts, come on the scheduler. With a `TestScheduler`, they come in virtual
+/// time:
 ///
 /// ```swift
 /// let scheduler = TestScheduler()
@@ -25,13 +26,13 @@ public import Foundation
 /// scheduler.advance(by: .seconds(60))
 /// ```
 public struct MockTransport: Transport {
-    /// The class of the scope, by which its end shows.
+    /// The class of the scope, which also tells when the scope has ended.
     private let mock: MockURLProtocol.Type
     private let scheduler: any Scheduler
 
-    /// Creates a transport that is answered by the scope that is the current one now.
+    /// Creates a transport that the current scope answers.
     ///
-    /// - Parameter scheduler: Where answers with a delay come, and timeouts. By default a background queue.
+    /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue.
     public init(scheduler: (any Scheduler)? = nil) {
         mock = MockURLProtocol.current
         self.scheduler = scheduler ?? Reply.scheduler
@@ -40,8 +41,8 @@ public struct MockTransport: Transport {
     /// Answers `request` and follows redirects. Disposing ends a delay.
     ///
     /// - Parameters:
-    ///   - request: What is recorded and answered.
-    ///   - progress: Called where the answer comes, one call at a time: once for the body that is sent, and for each chunk that comes.
+    ///   - request: The request to record and answer.
+    ///   - progress: Called once for the body that is sent and once for each chunk that arrives, on the thread of the answer.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         .following(request) { request in
             do { try request.check() } catch { return .error(error) }

@@ -4,49 +4,49 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// One answer for everything. Called on `MockURLProtocol`, these act on the scope of the current task, or on the process-wide one; called on
-// the class that `current` returned, on that scope, from wherever.
+// One answer for all requests. On `MockURLProtocol`, these act on the scope of the current task, or on that of the process. On the class
+// from `current`, they act on its scope, on any thread.
 extension MockURLProtocol {
-    /// What every request is answered with.
+    /// The answer to every request.
     public enum ResponseType: Sendable {
-        /// No response comes, but this error.
+        /// An error instead of a response.
         case error(any Error)
-        /// This response comes, with the content of ``MockURLProtocol/dto`` as its body.
+        /// A response, with the content of ``MockURLProtocol/dto`` as its body.
         case success(HTTPURLResponse)
     }
 
-    /// The error of ``responseWithFailure(_:)`` when it is given none.
+    /// The default error of ``responseWithFailure(_:)``.
     public enum MockError: Error {
-        /// Nothing in particular.
+        /// An error without a special meaning.
         case none
     }
 
-    /// What every request is answered with that ``requestHandler`` does not answer.
+    /// The answer to every request, unless a stub or ``requestHandler`` answers it.
     public static var responseType: ResponseType? {
         get { scope.state.withLock(\.responseType) }
         set { set(\.responseType, newValue) }
     }
 
-    /// The fixture that is the body of every answer. Without a ``responseType``, its status is 200.
+    /// The fixture that is the body of every answer. The status is 200, unless ``responseType`` has another.
     public static var dto: (any MockDTO)? {
         get { scope.state.withLock(\.dto) }
         set { set(\.dto, newValue) }
     }
 
-    /// Answers every request, and may look at it. What it throws is the error that the session reports.
+    /// Makes the answer to every request that no stub answers. If it throws, the request fails with that error.
     ///
-    /// It runs on a background queue, with its scope as the current one, and may itself send requests and change the mock.
+    /// It runs on a background queue in its own scope. It may send requests and change the mock.
     public static var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))? {
         get { scope.state.withLock(\.requestHandler) }
         set { set(\.requestHandler, newValue) }
     }
 
-    /// From now on every request fails with `error`. See ``StubResponse/failure(_:)``.
+    /// Makes every request fail with `error`. See ``StubResponse/failure(_:)``.
     public static func responseWithFailure(_ error: any Error = MockError.none) {
         responseType = .error(error)
     }
 
-    /// From now on every request is answered with the status `code`, and with ``dto`` as the body.
+    /// Answers every request with the status `code`, and with ``dto`` as the body.
     public static func responseWithStatusCode(code: Int, headerFields: [String: String]? = nil) {
         do {
             responseType = .success(try .mock(code, headers: headerFields))
@@ -55,12 +55,12 @@ extension MockURLProtocol {
         }
     }
 
-    /// From now on the body of every answer is the fixture `type`.
+    /// Answers every request with the fixture `type` as its body.
     public static func responseWithDTO(type: some MockDTO) {
         dto = type
     }
 
-    /// Forgets every answer, every stub and every recorded request.
+    /// Removes all answers, stubs and recorded requests.
     public static func reset() {
         var state = Scope.State()
         scope.state.withLock { swap(&$0, &state) }
@@ -68,7 +68,7 @@ extension MockURLProtocol {
 
     private static func set<Value>(_ property: WritableKeyPath<Scope.State, Value>, _ value: Value) {
         var value = value
-        // The old value goes after the lock: its deinit may be anybody's code.
+        // The old value is released after the lock, because its deinit may run any code.
         scope.state.withLock { swap(&$0[keyPath: property], &value) }
     }
 }

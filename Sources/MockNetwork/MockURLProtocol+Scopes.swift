@@ -6,25 +6,25 @@ public import Foundation
 #endif
 
 extension MockURLProtocol {
-    /// Runs `operation` with a mock of its own, so that it may run beside others. The statics act on it, and sessions of ``configuration``
-    /// are answered by it.
+    /// Runs `operation` with its own mock, so that it may run in parallel with others. Inside, the static members act on that mock, and it
+    /// answers sessions with ``configuration``.
     ///
     /// - Parameters:
-    ///   - name: What error messages call it.
-    ///   - operation: What is to run.
+    ///   - name: The name of the scope in reports.
+    ///   - operation: The code to run.
     public static func withScope<R>(_ name: String = #function, operation: () throws -> R) rethrows -> R {
         let scope = ScopeClasses.makeScope(name: name)
         defer { ScopeClasses.end(scope) }
         return try Scope.$current.withValue(scope, operation: operation)
     }
 
-    /// Runs `operation` with a mock of its own, so that it may run beside others. The statics act on it in the task and its children, and
-    /// sessions of ``configuration`` are answered by it. A session that outlives the scope gets errors that say so.
+    /// Runs `operation` with its own mock, so that it may run in parallel with others. In the task and its children, the static members act
+    /// on that mock, and it answers sessions with ``configuration``. A session that outlives the scope gets errors that say so.
     ///
     /// - Parameters:
-    ///   - name: What error messages call it.
+    ///   - name: The name of the scope in reports.
     ///   - isolation: The caller's actor, on which `operation` runs.
-    ///   - operation: What is to run.
+    ///   - operation: The code to run.
     public static func withScope<R>(
         _ name: String = #function, isolation: isolated (any Actor)? = #isolation, operation: () async throws -> R
     ) async rethrows -> R {
@@ -33,29 +33,29 @@ extension MockURLProtocol {
         return try await Scope.$current.withValue(scope, operation: operation, isolation: isolation)
     }
 
-    /// The class of the current scope, with which code in callbacks and on queues, which run outside of the task, reaches it:
+    /// The class of the current scope. Use it in callbacks and on queues, which run outside the task and so outside the scope:
     ///
     /// ```swift
     /// let mock = MockURLProtocol.current
     /// provider.request(request).subscribe { _ in print(mock.requests) }.disposed(by: bag)
     /// ```
     ///
-    /// Once its scope has ended, it has no requests and no stubs any more: look at them within.
+    /// After its scope has ended, the class has no requests and no stubs. Check them inside the scope.
     public static var current: MockURLProtocol.Type { scope.protocolClass }
 
-    /// A configuration for sessions that this scope answers: the ephemeral one, with ``current`` as its only protocol class and no cache.
+    /// A configuration for sessions that this scope answers. It is ephemeral, has no cache, and ``current`` is its only protocol class.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [current]
-        // On Linux a cancelled task of a session with a cache ends the process; and no answer of the mock's is to be cached.
+        // Answers of the mock must not be cached. Also, on Linux a cancelled task of a session with a cache ends the process.
         configuration.urlCache = nil
         return configuration
     }
 
-    /// What the statics act on.
+    /// The scope that the static members act on.
     static var scope: Scope {
         guard self == MockURLProtocol.self else {
-            // What a late callback does with the class of a scope that has ended concerns nobody.
+            // A late callback may still use the class of a scope that has ended. That must not affect any other scope.
             return ScopeClasses.scope(of: self) ?? Scope(name: "one that has ended", protocolClass: self)
         }
         return Scope.current ?? Scope.process

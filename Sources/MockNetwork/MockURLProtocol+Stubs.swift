@@ -1,32 +1,37 @@
 public import APIProvider
 public import Foundation
 
-// An answer for some requests. The statics act on the scope of the current task; called on the class that `current` returned, on that scope.
+// Answers for some requests. On `MockURLProtocol`, these act on the scope of the current task. On the class from `current`, they act on its
+// scope.
 extension MockURLProtocol {
-    /// Answers the requests of this method and URL. Of several stubs that match, the newest one that is not used up answers.
+    /// Answers requests with this method and URL. If several stubs match, the newest that is not used up answers.
     ///
     /// ```swift
     /// MockURLProtocol.stub(.get, "/repos/*/*", respond: .fixture(Fixture.repository))
     /// MockURLProtocol.stub(.post, "https://api.example.com/orders", body: .json(order), times: 1, respond: .status(201))
     /// ```
     ///
-    /// The URL is a path, for any host, or a whole URL. It is compared by what it means: escapes are read, and neither the case of the host nor
-    /// a port that is the scheme's own counts; a slash at the end does. `*` stands for one segment of the path. Items of a query are asked for
-    /// as those of `query` are. A URL that can match nothing fails no call: the report of the request without an answer says what is wrong.
+    /// The URL is a path, for any host, or a whole URL. `*` stands for one segment of the path. Escapes are decoded before the URL is
+    /// compared. The case of the host and the scheme's default port do not matter. A slash at the end of the path does. A query in the URL
+    /// works like `query`.
+    ///
+    /// A URL that can match nothing is no error here. The report of the request that finds no answer says what is wrong.
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - url: `"/search/repositories"`, `"https://api.github.com/user"` or `"/repos/*/*"`.
-    ///   - query: Items that the query must have, among others and in whatever order; several of one name in this order.
-    ///   - headers: Fields that the request must have, among others.
-    ///   - body: What the body must be.
-    ///   - times: How many requests it answers; `nil` is any number. With 0, one that comes fails as with a stub that is used up.
-    ///   - isOptional: Whether it may go unused. ``verify()`` and the trait `.mockNetwork` report other stubs that were never used.
-    ///   - fileID: Where the stub is, for reports.
-    ///   - filePath: Where the stub is, for reports.
-    ///   - line: Where the stub is, for reports.
-    ///   - column: Where the stub is, for reports.
-    ///   - response: What is answered.
+    ///   - url: The path or URL, such as `"/search/repositories"`, `"https://api.github.com/user"` or `"/repos/*/*"`.
+    ///   - query: Items that the query must have. Items of the same name must be in this order. There may be other items.
+    ///   - headers: Fields that the request must have. There may be other fields.
+    ///   - body: The body that the request must have.
+    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, a request fails as if the stub were used
+    ///     up.
+    ///   - isOptional: Whether the stub may go unused. Other stubs that are never used are reported by ``verify()`` and by the trait
+    ///     `.mockNetwork`.
+    ///   - fileID: The place of the stub, for reports.
+    ///   - filePath: The place of the stub, for reports.
+    ///   - line: The place of the stub, for reports.
+    ///   - column: The place of the stub, for reports.
+    ///   - response: The answer.
     @discardableResult
     public static func stub(
         _ method: HTTPMethod, _ url: String, query: QueryParameters? = nil, headers: HTTPHeaders? = nil, body: BodyMatcher? = nil,
@@ -39,7 +44,7 @@ extension MockURLProtocol {
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// Answers the requests of this URL, whatever their method. The parameters are those of
+    /// Answers requests with this URL and any method. The parameters are those of
     /// ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
     @discardableResult
     public static func stub(
@@ -53,30 +58,31 @@ extension MockURLProtocol {
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// Answers the requests that `request` sends: those with its method, path, query and body.
+    /// Answers the requests that `request` sends, which have its method, path, query and body.
     ///
     /// ```swift
     /// MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
     /// MockURLProtocol.stub(UserRequest(login: "nobody"), times: 1, respond: .status(404))
     /// ```
     ///
-    /// It is for any host, unless the path of the endpoint is a URL or you give a `baseURL`. Give one if it has a path of its own, such as
-    /// `https://api.example.com/v3`.
+    /// The stub answers for any host, unless the endpoint's path is a URL or you pass a `baseURL`. Pass one if your base URL has a path,
+    /// such as `https://api.example.com/v3`.
     ///
-    /// Bodies of JSON and forms are compared by what they mean, and others by their bytes. The items of the query may have others beside them.
-    /// A request that cannot be sent fails no call: the reports say what is wrong with it.
+    /// JSON and forms are compared by their meaning, other bodies by their bytes. The query of a request may have other items, too. A
+    /// request that cannot be sent is no error here. The report of the request that finds no answer says what is wrong.
     ///
     /// - Parameters:
-    ///   - request: Says which requests are answered.
+    ///   - request: The request to answer.
     ///   - baseURL: The base URL of the provider.
-    ///   - encoder: Encodes the body of the request as the provider does.
-    ///   - times: How many requests it answers; `nil` is any number. With 0, one that comes fails as with a stub that is used up.
-    ///   - isOptional: Whether it may go unused.
-    ///   - fileID: Where the stub is, for reports.
-    ///   - filePath: Where the stub is, for reports.
-    ///   - line: Where the stub is, for reports.
-    ///   - column: Where the stub is, for reports.
-    ///   - response: What is answered.
+    ///   - encoder: The encoder for the body. Pass the provider's encoder if it has its own.
+    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, a request fails as if the stub were used
+    ///     up.
+    ///   - isOptional: Whether the stub may go unused.
+    ///   - fileID: The place of the stub, for reports.
+    ///   - filePath: The place of the stub, for reports.
+    ///   - line: The place of the stub, for reports.
+    ///   - column: The place of the stub, for reports.
+    ///   - response: The answer.
     @discardableResult
     public static func stub<Response>(
         _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder = JSONEncoder(), times: Int? = nil,
@@ -91,8 +97,8 @@ extension MockURLProtocol {
 
     /// Answers the requests that `request` sends with a value: `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
     ///
-    /// The value comes with status 200, as the endpoint reads it: `Data` and `String` as they are, the content of a file for a download, and
-    /// all else as JSON by `encoder`. The parameters are those of
+    /// The status is 200, and the body is what the endpoint reads: `Data` and `String` unchanged, the content of the file for a download,
+    /// and JSON by `encoder` for everything else. The other parameters are those of
     /// ``stub(_:baseURL:encoder:times:isOptional:fileID:filePath:line:column:respond:)-(_,_,_,_,_,_,_,_,_,StubResponse)``.
     @discardableResult
     public static func stub<Response: Encodable>(
@@ -106,20 +112,20 @@ extension MockURLProtocol {
             column: column, respond: StubResponse(value, of: request.endpoint, encoder: encoder))
     }
 
-    /// The requests that have come, in order.
+    /// The requests that have reached the mock, in order.
     public static var requests: [RecordedRequest] { scope.state.withLock(\.requests) }
 
-    /// Those of ``requests`` for which there was no answer.
+    /// The requests that found no answer.
     public static var unmatchedRequests: [RecordedRequest] { scope.state.withLock(\.unanswered).map(\.request) }
 
-    /// The stubs that have answered no request, but for those that are optional.
+    /// The stubs that have answered no request, without the optional ones.
     public static var unusedStubs: [Stub] {
         let (stubs, uses) = scope.state.withLock { ($0.stubs, $0.uses) }
         return zip(stubs, uses).filter { $1 == 0 && !$0.isOptional && $0.times > 0 }.map(\.0)
     }
 
-    /// Throws a report of every request without an answer, of every stub that was never used, unless it is optional, and of answers that were
-    /// set up for no request at all. It is for XCTest:
+    /// Throws a report of every request without an answer, every stub that was never used and is not optional, and answers that were set up
+    /// although no request came. Call it in XCTest:
     ///
     /// ```swift
     /// override func tearDown() {
@@ -132,10 +138,10 @@ extension MockURLProtocol {
         guard problems.isEmpty else { throw MockFailure(problems.joined(separator: "\n\n")) }
     }
 
-    /// Why there was no answer, for each of ``unmatchedRequests``.
+    /// The report for each of ``unmatchedRequests``.
     package static var unansweredReports: [String] { scope.state.withLock(\.unanswered).map(\.report) }
 
-    /// That answers were set up and no request came; `nil` otherwise.
+    /// The report that answers were set up and no request came. Otherwise `nil`.
     package static var unreachedReport: String? {
         let (setUp, count) = scope.state.withLock { ($0.setUp, $0.requests.count) }
         guard let setUp, count == 0 else { return nil }
@@ -145,13 +151,13 @@ extension MockURLProtocol {
             """
     }
 
-    /// Whether `error` says what one of ``unansweredReports`` says, on its way through a session and a provider.
+    /// Whether `error` is one of ``unansweredReports``, maybe after it has passed through a session and a provider.
     package static func hasReported(_ error: any Error) -> Bool {
         unansweredReports.contains(((error as? APIError)?.underlying ?? error).localizedDescription)
     }
 }
 
 extension Stub {
-    /// That it was never used, and if it could not be, why.
+    /// The report that the stub was never used, with the reason if it never could be.
     package var unusedReport: String { "The stub \(self) was never used\(problem.map { ": \($0)." } ?? ".")" }
 }

@@ -7,7 +7,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Answers the requests of a `URLSession` from memory and from fixtures, and never from the network.
+/// Answers the requests of a `URLSession` from memory and from files, never from the network.
 ///
 /// ```swift
 /// MockURLProtocol.responseWithDTO(type: Fixture.search)
@@ -15,21 +15,23 @@ public import Foundation
 /// let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
 /// ```
 ///
-/// A request gets the answer of the newest stub that matches it and is not used up, else of ``requestHandler``, else ``responseType`` with
-/// ``dto``, else an error that says what to do. Inside of `withScope` and of a test with the trait `.mockNetwork`, all of this is that scope's
-/// own, so that tests may run in parallel. It works with any code that uses `URLSession`.
+/// The newest stub that matches and is not used up answers a request. If there is none, ``requestHandler`` answers, or else
+/// ``responseType`` with ``dto``. Otherwise the request fails with an error that says what to do.
 ///
-/// watchOS takes no protocol classes of an app: use ``MockTransport`` there.
+/// In a test with the trait `.mockNetwork`, and inside `withScope`, the static members belong to that scope, so tests may run in parallel.
+/// The mock works with any code that uses `URLSession`.
+///
+/// watchOS does not let apps add protocol classes. Use ``MockTransport`` there.
 public class MockURLProtocol: URLProtocol {
-    /// A session may call `startLoading` again and `stopLoading` at any moment, and nothing may be told to its client after the end.
+    /// A session may call `startLoading` again, and `stopLoading` at any time. After the end, the client must not be called.
     fileprivate enum Phase {
         case idle
-        /// An answer is being made, or waits for its time.
+        /// The answer is being made, or is delayed.
         case answering((any Disposable)?)
         case answered(Reply)
         case ended
 
-        /// What a `startLoading` finds, which goes on to the next phase.
+        /// Goes to the next phase at a `startLoading`, and returns the old one.
         mutating func advance() -> Phase {
             defer {
                 switch self {
@@ -44,13 +46,13 @@ public class MockURLProtocol: URLProtocol {
 
     private let phase = Locked(Phase.idle)
 
-    /// Every request is the mock's.
+    /// `true`: the mock answers every request.
     override public class func canInit(with request: URLRequest) -> Bool { true }
 
-    /// The request as it is.
+    /// The request, unchanged.
     override public class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Makes the answer and tells it to the client.
+    /// Makes the answer and passes it to the client.
     override public func startLoading() {
         switch phase.withLock({ $0.advance() }) {
         case .idle: makeAnswer()
@@ -59,7 +61,7 @@ public class MockURLProtocol: URLProtocol {
         }
     }
 
-    /// Nothing is told to the client any more, unless the task is only suspended.
+    /// Ends the request, unless its task is only suspended. The client is not called after that.
     override public func stopLoading() {
         guard isOver else { return }
         let old = phase.withLock { phase in
@@ -85,12 +87,12 @@ public class MockURLProtocol: URLProtocol {
         }
     }
 
-    /// To be called on the loading thread.
+    /// Call it on the loading thread.
     private func play(_ reply: Reply) {
         if become(.ended) { tell(reply) }
     }
 
-    /// False once it has ended.
+    /// Returns `false` if the request has ended.
     fileprivate func become(_ new: Phase) -> Bool {
         phase.withLock { phase in
             guard case .answering = phase else { return false }
@@ -109,14 +111,14 @@ public class MockURLProtocol: URLProtocol {
         }
     }
 
-    /// The scope of the session that has made this object; `nil` once it has ended.
+    /// The scope of the session that created this object. `nil` after the scope has ended.
     static var scopeOfSession: Scope? {
         self == MockURLProtocol.self ? Scope.process : ScopeClasses.scope(of: self)
     }
 }
 
 extension LoadingThread {
-    /// Plays `reply` there when it is time; called from anywhere.
+    /// Plays `reply` on the loading thread when its delay is over. Call it on any thread.
     fileprivate func play(_ reply: Reply) {
         guard reply.delay > 0 else {
             if urlProtocol.become(.answered(reply)) { startLoading() }

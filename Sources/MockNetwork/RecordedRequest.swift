@@ -5,34 +5,34 @@ public import Foundation
 import FoundationNetworking
 #endif
 
-/// A request that reached the mock: what a test looks at to see what the app asked for.
+/// A request that reached the mock. Tests check it to see what the app sent.
 public struct RecordedRequest: Sendable {
     /// The request method.
     public let method: HTTPMethod
-    /// The whole URL.
+    /// The URL with its query.
     public let url: URL
     private let fields: [String: String]
-    /// The whole body, whether it came as data or as a stream.
+    /// The body, also if it was sent as a stream. Empty if there is none.
     public let body: Data
-    /// The stub that has answered it, if one has.
+    /// The stub that answered the request. `nil` if none did.
     public internal(set) var stub: Stub?
 
-    /// The headers that the app and its provider set.
+    /// The headers that the app and its provider set. Headers that the session adds are missing.
     public var headers: HTTPHeaders {
         fields.sorted { $0.key < $1.key }.reduce(into: [:]) { $0[$1.key] = $1.value }
     }
 
-    /// The path, without its escapes.
+    /// The path, decoded.
     public var path: String { url.path }
 
-    /// The query, without its escapes, in order.
+    /// The items of the query in order, decoded.
     public var queryItems: [URLQueryItem] {
         URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
     }
 
     /// Decodes the body from JSON.
     ///
-    /// - Throws: `DecodingError`, when it is something else.
+    /// - Throws: `DecodingError` if the body does not fit the type.
     public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeAny(type, from: body) }
 
     init(_ request: URLRequest) {
@@ -44,7 +44,7 @@ public struct RecordedRequest: Sendable {
 }
 
 extension RecordedRequest: CustomStringConvertible {
-    /// The method, the URL and the beginning of the body, with the values of secrets left out.
+    /// The method, the URL and the beginning of the body, without secrets.
     public var description: String {
         let line = "\(method.rawValue) \(Redactor.report.url(url))"
         guard !body.isEmpty else { return line }
@@ -54,7 +54,7 @@ extension RecordedRequest: CustomStringConvertible {
 }
 
 extension RecordedRequest: CustomReflectable {
-    /// Shows the method, the URL, the headers and the beginning of the body, with the values of secrets left out.
+    /// The method, the URL, the headers and the beginning of the body, without secrets.
     public var customMirror: Mirror {
         let headers = headers.map { "\($0.name): \(Redactor.report.header($0.name, $0.value))" }
         return Mirror(

@@ -5,7 +5,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// One set of answers and of recorded requests: the process's, or that of one test.
+/// The answers and recorded requests of one test, or of the process.
 final class Scope: Sendable {
     struct State {
         var responseType: MockURLProtocol.ResponseType?
@@ -13,13 +13,13 @@ final class Scope: Sendable {
         var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
         /// The oldest first.
         var stubs: [Stub] = []
-        /// How many requests each stub has answered.
+        /// The number of requests that each stub has answered.
         var uses: [Int] = []
         var requests: [RecordedRequest] = []
         var unanswered: [(request: RecordedRequest, report: String)] = []
         var traffic: [Traffic] = []
 
-        /// The answer for everything that is there, in words.
+        /// The answer for all requests in words, for a report. `nil` if there is none.
         var setUp: String? {
             requestHandler != nil
                 ? "A requestHandler" : responseType != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
@@ -36,7 +36,7 @@ final class Scope: Sendable {
         self.protocolClass = protocolClass
     }
 
-    /// For whatever runs outside of every `withScope`.
+    /// The scope of code that runs outside every `withScope`.
     static let process = Scope(name: "the process-wide one", protocolClass: MockURLProtocol.self)
 
     @TaskLocal static var current: Scope?
@@ -50,7 +50,7 @@ final class Scope: Sendable {
         return stub
     }
 
-    /// Records `request`, and decides by what the scope holds at this moment.
+    /// Records `request`, and decides on the answer by the scope's present state.
     func receive(_ request: URLRequest) -> Decision {
         let recorded = RecordedRequest(request)
         let started = Date()
@@ -60,7 +60,7 @@ final class Scope: Sendable {
         }
     }
 
-    /// Keeps the traffic of one test. That of the process would grow for ever, and nobody shows it.
+    /// Keeps the traffic of one test. The traffic of the process would grow without end, and nothing shows it.
     private func keep(_ reply: Reply, to request: URLRequest, _ recorded: RecordedRequest, _ started: Date) -> Reply {
         guard self !== Scope.process else { return reply }
         let traffic = Traffic(request, recorded, reply, started: started)
@@ -80,7 +80,7 @@ final class Scope: Sendable {
         }
     }
 
-    /// What becomes of a request: a reply, or code of the user's that makes one, wherever that may run.
+    /// A reply, or the user's code that makes one.
     enum Decision {
         case reply(Reply)
         case handler(@Sendable () -> Reply)
@@ -90,7 +90,7 @@ final class Scope: Sendable {
         .handler { Self.$current.withValue(self, operation: reply) }
     }
 
-    /// What the newest stub has for `request` that matches and is not used up. Nothing of the user's runs under the lock.
+    /// The turn of the newest stub that matches `request` and is not used up. The user's code never runs under the lock.
     private func take(_ request: RecordedRequest) -> State.Turn? {
         let stubs = state.withLock(\.stubs)
         guard !stubs.isEmpty else { return nil }
@@ -114,7 +114,7 @@ final class Scope: Sendable {
                 })
         }
         var request = request
-        if !recorded.body.isEmpty { request.httpBody = recorded.body }  // A stream has been read to its end.
+        if !recorded.body.isEmpty { request.httpBody = recorded.body }  // A stream can be read only once.
         return self.handler { [request] in
             Reply {
                 let (response, body) = try handler(request)
@@ -140,7 +140,7 @@ extension Scope.State {
         case exhausted
     }
 
-    /// The turn of `request` with a stub that matches it; `nil` when that is used up, or gone by a `reset`.
+    /// The turn of `request` with a stub that matches. `nil` if the stub is used up, or was removed by a `reset`.
     mutating func take(_ stub: Stub, at index: Int, for request: RecordedRequest) -> Turn? {
         guard stubs.indices.contains(index), stubs[index].isSame(as: stub), uses[index] < stub.times else { return nil }
         guard let answer = stub.response.answer(after: uses[index]) else { return .exhausted }
@@ -170,6 +170,6 @@ extension HTTPURLResponse {
 }
 
 extension URL {
-    /// Stands for the URL of whatever request is answered.
+    /// Stands for the URL of the request that is answered.
     static let any = URL(fileURLWithPath: "/any")
 }

@@ -1,8 +1,8 @@
 import MiniRx
 
-/// Gives each scope a class of its own, because a session knows its mock by nothing else on Linux.
+/// Gives each scope its own class, because on Linux a session has no other link to its mock.
 ///
-/// A generic class is another class for each type argument, also for arguments that are made at run time.
+/// A generic class is a different class for each type argument, also for arguments that are made at run time.
 enum ScopeClasses {
     private struct State {
         var count = 0
@@ -11,7 +11,7 @@ enum ScopeClasses {
 
     private static let state = Locked(State())
 
-    /// A scope with a class that was never used before.
+    /// Creates a scope with a class that was never used before.
     static func makeScope(name: String) -> Scope {
         state.withLock { state in
             state.count += 1
@@ -25,7 +25,7 @@ enum ScopeClasses {
         _ = state.withLock { $0.scopes.removeValue(forKey: ObjectIdentifier(scope.protocolClass)) }
     }
 
-    /// `nil` once the scope has ended.
+    /// The scope of a class. `nil` after the scope has ended.
     static func scope(of protocolClass: MockURLProtocol.Type) -> Scope? {
         state.withLock { $0.scopes[ObjectIdentifier(protocolClass)] }
     }

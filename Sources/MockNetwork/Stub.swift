@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// An answer for the requests that it matches, as `stub` has registered it.
+/// An answer for the requests that match, as `MockURLProtocol.stub` returns it.
 ///
 /// ```swift
 /// let stub = MockURLProtocol.stub(.post, "/orders", respond: .status(201))
@@ -9,19 +9,19 @@ import Foundation
 /// #expect(try stub.requests.first?.json(Order.self) == order)
 /// ```
 public struct Stub: Sendable {
-    /// Where in the source a stub is.
+    /// The place of a stub in the source.
     package struct Place: Sendable {
         package let fileID: String
         package let filePath: String
         package let line: Int
         package let column: Int
 
-        /// In a recording, which has its own way to say where, the line is 0.
+        /// The line is 0 in a recording, where `fileID` says it all.
         var text: String { line == 0 ? fileID : "\(fileID):\(line)" }
     }
 
-    /// What is asked for and answered. Its scope knows how often it was.
-    private final class Definition: @unchecked Sendable {  // `scope` is set once, before anybody else has the stub.
+    /// The expectations and the answer. The scope counts how often it was used.
+    private final class Definition: @unchecked Sendable {  // `scope` is set once, before others can see the stub.
         weak var scope: Scope?
         let line: String
         let matchers: [Matcher]
@@ -68,13 +68,13 @@ public struct Stub: Sendable {
             line: line, matchers: matchers, times: times, isOptional: isOptional, place: place, response: response, problem: problem)
     }
 
-    /// The stub as one of `scope`.
+    /// The same stub, in `scope`.
     func added(to scope: Scope) -> Stub {
         definition.scope = scope
         return self
     }
 
-    /// The requests that this stub has answered, in order. None once its scope has ended.
+    /// The requests that this stub has answered, in order. Empty after its scope has ended.
     public var requests: [RecordedRequest] {
         definition.scope?.state.withLock(\.requests).filter { $0.stub?.isSame(as: self) == true } ?? []
     }
@@ -83,25 +83,25 @@ public struct Stub: Sendable {
         problem == nil && definition.matchers.allSatisfy { $0.matches(request) }
     }
 
-    /// What keeps `request` from being answered by this stub.
+    /// The differences between `request` and what this stub expects.
     func mismatches(with request: Incoming) -> [Matcher.Mismatch] {
         definition.matchers.filter { !$0.matches(request) }.map { $0.explain(request) }
     }
 
     func isSame(as other: Stub) -> Bool { definition === other.definition }
 
-    /// How many requests it answers.
+    /// The number of requests that the stub answers.
     var times: Int { definition.times }
 
     var response: StubResponse { definition.response }
 
-    /// Why it matches no request.
+    /// The reason why the stub matches no request. Otherwise `nil`.
     package var problem: String? { definition.problem }
 
-    /// Whether it may go unused.
+    /// Whether the stub may go unused.
     package var isOptional: Bool { definition.isOptional }
 
-    /// Where it was registered.
+    /// The place at which it was registered.
     package var place: Place { definition.place }
 
     /// The method and the URL.
@@ -109,6 +109,6 @@ public struct Stub: Sendable {
 }
 
 extension Stub: CustomStringConvertible {
-    /// The method, the URL, and where in the source the stub is: `GET /user (MyTests/UserTests.swift:12)`.
+    /// The method, the URL and the place in the source: `GET /user (MyTests/UserTests.swift:12)`.
     public var description: String { "\(line) (\(place.text))" }
 }

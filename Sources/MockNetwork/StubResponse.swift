@@ -5,7 +5,7 @@ public import Foundation
 import FoundationNetworking
 #endif
 
-/// What a stub answers with: a status, headers and a body, or an error.
+/// The answer of a stub: a status, headers and a body, or an error.
 ///
 /// ```swift
 /// MockURLProtocol.stub(.get, "/user", respond: .json(["login": "octocat"]))
@@ -13,9 +13,9 @@ import FoundationNetworking
 /// MockURLProtocol.stub("/slow", respond: .status(200).delayed(by: 2))
 /// ```
 ///
-/// Answers to `HEAD`, and those with status 204 or 304, come without their body.
+/// Answers to `HEAD`, and answers with status 204 or 304, have no body.
 public struct StubResponse: Sendable {
-    /// One answer, as far as it is known before a request has come.
+    /// One answer, before the request is known.
     struct Answer: Sendable {
         enum Kind: Sendable {
             case response(status: Int, headers: [String: String], body: Data)
@@ -27,7 +27,7 @@ public struct StubResponse: Sendable {
         let kind: Kind
         var delay: TimeInterval = 0
         var chunkCount: Int?
-        /// What comes in the place of the end.
+        /// The error at the end of the body.
         var error: (any Error)?
     }
 
@@ -52,7 +52,7 @@ public struct StubResponse: Sendable {
         }
     }
 
-    /// The answer to the request that comes after `count` others; `nil` past the end of a sequence.
+    /// The answer after `count` requests. `nil` after the end of a sequence.
     func answer(after count: Int) -> Answer? {
         answers.indices.contains(count) ? answers[count] : repeatsLast ? answers.last : nil
     }
@@ -66,17 +66,18 @@ public struct StubResponse: Sendable {
 
 // One answer.
 extension StubResponse {
-    /// The content of a fixture, which is read at once. One that is missing fails each request, with its name and the names of what is there.
+    /// The content of a fixture, which is read now. If the file is missing, each request fails, and the error names the files that are
+    /// there.
     ///
-    /// The Content-Type of a `.json` file is `application/json`, unless `headers` has one.
+    /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
     public static func fixture(_ dto: some MockDTO, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(status: status, headers: headers, type: dto.isJSON ? "application/json" : nil) { try dto.load() }
     }
 
-    /// `value` as JSON, with sorted keys and the Content-Type `application/json`, unless `headers` has one. A value that cannot be encoded
-    /// fails each request.
+    /// The value as JSON with sorted keys. The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be
+    /// encoded, each request fails.
     ///
-    /// A `String` becomes a JSON string: for text that is JSON already, see ``json(text:status:headers:)``.
+    /// A `String` becomes a JSON string. For JSON text, use ``json(text:status:headers:)``.
     public static func json(_ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         json(value, status: status, headers: headers, encoder: .sorting)
     }
@@ -87,12 +88,12 @@ extension StubResponse {
         StubResponse(status: status, headers: headers, type: "application/json") { try encoder.encode(value) }
     }
 
-    /// The bytes of a file. One that cannot be read fails each request.
+    /// The bytes of a file. If it cannot be read, each request fails.
     static func content(of file: URL) -> StubResponse {
         StubResponse(status: 200, headers: [:]) { try Data(contentsOf: file) }
     }
 
-    /// `text`, which is JSON, or is meant not to be, as it stands; with the Content-Type `application/json`, unless `headers` has one.
+    /// The text as it is, which need not be valid JSON. The `Content-Type` is `application/json`, unless `headers` has another.
     ///
     /// ```swift
     /// MockURLProtocol.stub(.get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
@@ -101,7 +102,7 @@ extension StubResponse {
         StubResponse(status: status, headers: headers, type: "application/json") { Data(text.utf8) }
     }
 
-    /// These bytes. No header is added.
+    /// The bytes as they are, without a `Content-Type` of their own.
     public static func data(_ data: Data, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(status: status, headers: headers) { data }
     }
@@ -111,43 +112,43 @@ extension StubResponse {
         StubResponse(status: code, headers: headers)
     }
 
-    /// No response, but this error: `.failure(URLError(.notConnectedToInternet))`.
+    /// An error instead of a response: `.failure(URLError(.notConnectedToInternet))`.
     ///
-    /// `DefaultAPIProvider` tells it as it is. Other code that uses a `URLSession` gets an `NSError` on Apple's systems, with the domain, the
-    /// code and the description of an error of your own.
+    /// `DefaultAPIProvider` reports the same value. On Apple's systems, other code that uses `URLSession` gets an `NSError` with the
+    /// domain, the code and the description of your error.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(.failure(error)) }
 
-    /// A redirect: `status` with the header Location.
+    /// A redirect: `status` with the header `Location`.
     ///
-    /// `URLSessionTransport` and ``MockTransport`` follow it, and ask the stubs again. In other code that uses `URLSession` the redirect
-    /// itself is the response: a protocol class cannot have it followed on Linux.
+    /// `URLSessionTransport` and ``MockTransport`` follow it, and the stubs answer again. Other code that uses `URLSession` gets the
+    /// redirect as its response, because a protocol class cannot let a session follow it on Linux.
     public static func redirect(to location: String, status: Int = 302) -> StubResponse {
         .status(status, headers: ["Location": location])
     }
 
-    /// What `respond` makes of each request. What it throws is the error of the request.
+    /// The answer that `respond` makes for each request. If it throws, the request fails with that error.
     ///
-    /// It runs in the scope whose request it answers, on a background queue or, by ``MockTransport``, where the request is subscribed to. It may
-    /// stub, reset and send requests. Of a sequence that it returns, the first answer counts.
+    /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
+    /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used.
     public static func handler(_ respond: @escaping @Sendable (RecordedRequest) throws -> StubResponse) -> StubResponse {
         StubResponse(.handler(respond))
     }
 
-    /// No answer ever comes. The request ends when it is cancelled, or when its `timeoutInterval` has passed: 60 seconds if it sets none.
+    /// No answer. The request ends when it is cancelled, or after its `timeoutInterval`, which is 60 seconds by default.
     public static var never: StubResponse { StubResponse(.never) }
 }
 
 // Several answers.
 extension StubResponse {
-    /// Each of `responses` once, in order, also when the requests come at once. Past the end requests fail, though an older stub matches too;
-    /// with `times` as many as there are responses, they go on to older stubs.
+    /// Each of `responses` once, in order, also if requests come at the same time. After the last one, requests fail, even if an older stub
+    /// matches. To go on to older stubs, set `times` to the number of responses.
     ///
-    /// A sequence within it stands for its responses.
+    /// A sequence within a sequence stands for its responses.
     public static func sequence(_ responses: [StubResponse]) -> StubResponse {
         StubResponse(responses.flatMap(\.answers), repeatsLast: false)
     }
 
-    /// Each of `responses` once, in order, and then the last one again and again.
+    /// Each of `responses` once, in order. After that, the last one answers all requests.
     public static func repeatingLast(_ responses: [StubResponse]) -> StubResponse {
         StubResponse(responses.flatMap(\.answers))
     }
@@ -155,28 +156,28 @@ extension StubResponse {
 
 // How it comes.
 extension StubResponse {
-    /// The same, so much later. Of a sequence, each answer is.
+    /// The same answer after a delay. In a sequence, each answer is delayed.
     ///
-    /// Other requests do not wait, and a request that is cancelled meanwhile ends at once. A delay that is longer than the request's
-    /// `timeoutInterval` ends in `URLError.timedOut`.
+    /// Other requests do not wait. A request that is cancelled during the delay ends at once. If the delay is longer than the request's
+    /// `timeoutInterval`, the request fails with `URLError.timedOut`.
     public func delayed(by seconds: TimeInterval) -> StubResponse {
         changing { $0.delay += seconds }
     }
 
-    /// The same, with its body in `count` pieces of about the same size, each of which comes by itself where there is a delegate.
-    /// A `URLSession` of Apple's may join some of them.
+    /// The same answer with its body in `count` pieces of about the same size. A session's delegate gets them one by one. On Apple's
+    /// systems, a session may join some of them.
     public func chunked(into count: Int) -> StubResponse {
         changing { $0.chunkCount = count }
     }
 
-    /// The head and the body arrive, then `error`.
+    /// The same answer, but after the head and the body comes `error`.
     public func failing(with error: any Error) -> StubResponse {
         changing { $0.error = error }
     }
 }
 
 extension JSONEncoder {
-    /// Makes the same bytes each time.
+    /// Sorts keys, so that the bytes are the same each time.
     static var sorting: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,13 +1,13 @@
 import APIProvider
 import Foundation
 
-/// Why a request got no answer, for the test's author: the request, the stubs that come nearest, and one to paste.
+/// The report for a request without an answer: the request, the nearest stubs, and a stub to paste.
 struct UnansweredReport: CustomStringConvertible {
     let request: Incoming
-    /// The oldest first, with the number of requests that each has answered.
+    /// The stubs with the number of requests that each has answered, the oldest first.
     let stubs: [(stub: Stub, uses: Int)]
     let scope: Scope
-    /// Who reaches the process-wide scope while others are live has as a rule missed one of them.
+    /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
     private let otherNames: [String]
 
     init(request: Incoming, stubs: [(stub: Stub, uses: Int)], scope: Scope) {
@@ -51,8 +51,8 @@ struct UnansweredReport: CustomStringConvertible {
         return """
 
 
-            Other scopes are live: \(otherNames.prefix(3).joined(separator: ", "))\(more). A session belongs to one of them when it is made of
-            MockURLProtocol.configuration inside of it; MockURLProtocol.self is the process-wide scope.
+            Other scopes are live: \(otherNames.prefix(3).joined(separator: ", "))\(more). A session belongs to one of them if it is created with
+            MockURLProtocol.configuration inside it. MockURLProtocol.self is the process-wide scope.
             """
     }
 }
@@ -61,7 +61,7 @@ extension Scope {
     fileprivate var shownName: String { self === Scope.process ? "of the whole process" : "\"\(name)\"" }
 }
 
-/// How far a stub is from a request, and by what.
+/// The distance of a stub from a request, and the differences.
 private struct Nearness: CustomStringConvertible {
     let distance: Double
     let description: String
@@ -89,11 +89,11 @@ extension Matcher.Mismatch: CustomStringConvertible {
 }
 
 extension Incoming {
-    /// A call of `stub` that compiles as it stands, and answers this request. Secrets are left out of it.
+    /// A call of `stub` that compiles and answers this request. Secrets are left out.
     fileprivate var stubToPaste: String {
         let sent = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
         let path = Redactor.report.path(sent)
-        // Without its origin a path that begins with two slashes would begin with a host.
+        // Without its origin, a path with two slashes at its start would start with a host.
         let origin = path.hasPrefix("//") ? target.origin.map { "\($0)" } ?? "" : ""
         let url = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
         let secrets = Set(target.query.filter(\.isSecret).map(\.name))
@@ -108,7 +108,7 @@ extension Incoming {
 }
 
 extension String {
-    /// The path with a star for each segment in which something is left out.
+    /// The path with a star for each segment that had a secret.
     fileprivate var withWildcards: String {
         split(separator: "/", omittingEmptySubsequences: false).map { $0.contains("…") ? "*" : $0 }.joined(separator: "/")
     }
@@ -122,7 +122,7 @@ extension HTTPMethod {
 }
 
 extension String {
-    /// The text with its lines, but for the first, moved to the right.
+    /// The text with all lines but the first indented.
     fileprivate func indented(by count: Int) -> String {
         replacingOccurrences(of: "\n", with: "\n" + String(repeating: " ", count: count))
     }

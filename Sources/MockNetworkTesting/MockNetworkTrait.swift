@@ -3,7 +3,7 @@ import MiniRx
 import MockNetwork
 public import Testing
 
-/// Gives each test, and each argument of a parameterised one, a mock network of its own, so that tests may run in parallel.
+/// Gives each test its own mock network, so that tests may run in parallel. Each argument of a parameterised test has its own.
 ///
 /// ```swift
 /// @Test(.mockNetwork) func search() async throws {
@@ -13,21 +13,21 @@ public import Testing
 /// }
 /// ```
 ///
-/// At the end of the test each of these is an issue:
+/// At the end of the test, the trait records an issue for
 ///
-/// - a request that found no answer, even when the app swallowed the error;
-/// - a stub that was never used, at its own line, unless it is optional;
-/// - a fixture, a response type or a handler that was set up when no request came: as a rule a provider that was not made of the mock.
+/// - each request that found no answer, even if the app ignored the error;
+/// - each stub that was never used, at the line of the stub, unless it is optional;
+/// - a fixture, a response type or a handler, if no request came. Usually the provider was not created with the mock's configuration.
 ///
 /// A scope within the test, by `withScope`, reports nothing.
 ///
-/// A test that fails attaches its requests and their answers as a HAR file without secrets, with Swift 6.2 or later:
-/// `swift test --attachments-path FOLDER` saves it, and Xcode shows it in the test report. Browsers' developer tools open it.
+/// With Swift 6.2 or later, a test that fails attaches its requests and their answers as a HAR file without secrets.
+/// `swift test --attachments-path FOLDER` saves the file, and Xcode lists it in the test report. A browser's developer tools open it.
 public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
-    /// On a suite, it is for each of its tests, also in suites within it.
+    /// `true`: on a suite, the trait applies to every test in it, including those of inner suites.
     public var isRecursive: Bool { true }
 
-    /// Runs a test in a scope of its own.
+    /// Runs a test in its own scope.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -51,7 +51,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// Runs a test, and makes issues of what the mock has seen.
+    /// Runs a test, and records issues for what the mock has seen.
     private static func report(on test: Test, _ function: @Sendable () async throws -> Void) async throws {
         let result: Result<Void, any Error>
         do { result = .success(try await function()) } catch { result = .failure(error) }
@@ -62,7 +62,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             Issue.record("\(stub.unusedReport)", sourceLocation: SourceLocation(stub.place))
         }
         if let report = MockURLProtocol.unreachedReport { Issue.record("\(report)", sourceLocation: test.sourceLocation) }
-        // What is told already is not told again as an error that was caught.
+        // An error with a report that is an issue already is not recorded twice.
         if case .failure(let error) = result, !MockURLProtocol.hasReported(error) { throw error }
     }
 
@@ -75,7 +75,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == MockNetworkTrait {
-    /// Gives each test a mock network of its own.
+    /// Gives each test its own mock network.
     public static var mockNetwork: Self { .init() }
 }
 

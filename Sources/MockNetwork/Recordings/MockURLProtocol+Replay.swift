@@ -9,13 +9,14 @@ extension MockURLProtocol {
     /// try MockURLProtocol.replay(har: file)
     /// ```
     ///
-    /// Each recorded method and URL becomes a stub that may go unused. A request must have the same query, in whatever order; a value that was
-    /// recorded as `REDACTED` stands for any. Several entries of one method and URL answer in their order, and then the last again and again.
-    /// Bodies and headers of requests are not compared. Older stubs go on answering what is not in the file, newer ones come before it.
+    /// Each recorded method and URL becomes a stub that may go unused. A request must have the same query, in whatever order; a value that
+    /// was recorded as `REDACTED` stands for any. Several entries of one method and URL answer in their order, and then the last again and
+    /// again. Bodies and headers of requests are not compared. Older stubs go on answering what is not in the file, newer ones come before
+    /// it.
     ///
-    /// An entry without a response, with the status 0, fails its request with a `URLError`. Entries that are not HTTP, such as WebSockets and
-    /// `data:` URLs, are passed over. Bodies stand in the file as they were decoded, so that they come without Content-Encoding and with their
-    /// own Content-Length, and at once.
+    /// An entry without a response, with the status 0, fails its request with a `URLError`. Entries that are not HTTP, such as WebSockets
+    /// and `data:` URLs, are passed over. Bodies stand in the file as they were decoded, so that they come without Content-Encoding and
+    /// with their own Content-Length, and at once.
     ///
     /// An entry that cannot be answered from, because the browser did not save its body, fails its request and says so. Bodies that
     /// Playwright keeps in files beside the recording are read from there.
@@ -23,8 +24,8 @@ extension MockURLProtocol {
     /// - Parameters:
     ///   - file: The recording.
     ///   - isForAnyHost: Whether the entries also answer requests to other hosts, schemes and ports: those of a staging server, say.
-    /// - Throws: An error whose description is one sentence with the name of the file and, as a path such as `log.entries[3].response.status`,
-    ///   the place in it. Then nothing is stubbed.
+    /// - Throws: An error whose description is one sentence with the name of the file and, as a path such as
+    ///   `log.entries[3].response.status`, the place in it. Then nothing is stubbed.
     public static func replay(har file: URL, forAnyHost isForAnyHost: Bool = false) throws {
         let recording = try Recording(contentsOf: file)
         var stubs: [(key: [Bytes], exchanges: [Recording.Exchange])] = []

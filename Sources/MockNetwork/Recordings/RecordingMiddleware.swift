@@ -7,8 +7,8 @@ public import MiniRx
 public import FoundationNetworking
 #endif
 
-/// Writes each request that passes, and what came of it, to a HAR 1.2 file, which ``MockURLProtocol/replay(har:forAnyHost:)`` answers from and
-/// the developer tools of browsers open.
+/// Writes each request that passes, and what came of it, to a HAR 1.2 file, which ``MockURLProtocol/replay(har:forAnyHost:)`` answers from
+/// and the developer tools of browsers open.
 ///
 /// ```swift
 /// let provider = DefaultAPIProvider(baseURL: api, middlewares: [RecordingMiddleware(to: file)])
@@ -18,16 +18,17 @@ public import FoundationNetworking
 /// the order in which the requests began, as the format prefers. A failure is recorded with the status 0, a disposed request not at all. As
 /// the last middleware it records what is sent, each attempt of its own.
 ///
-/// What is recorded is what a middleware sees: the request before redirects with the last response; no body where it is downloaded to a file
-/// or is sent as a stream, which a comment says; no headers that the session adds. Bodies are whole, and those that are no UTF-8 in Base64.
+/// What is recorded is what a middleware sees: the request before redirects with the last response; no body where it is downloaded to a
+/// file or is sent as a stream, which a comment says; no headers that the session adds. Bodies are whole, and those that are no UTF-8 in
+/// Base64.
 ///
 /// The first request that ends replaces a file that is there: each middleware records anew. The file is replaced whole at each writing, so
 /// that it is valid at every moment; a recording of n bytes costs n bytes of memory, and that much writing for each request. Those that end
 /// during a writing share the next. Two middlewares with one file overwrite each other.
 ///
-/// Only its owner can read a new file (mode 0600); an old file keeps its mode. Anything but a regular file, or a link to one, is not replaced.
-/// A file that cannot be written harms no request: the middleware tells of the first failure. The folder must exist. A process that is killed
-/// while it writes leaves a hidden file there, whose name ends in `.download`; remove it yourself.
+/// Only its owner can read a new file (mode 0600); an old file keeps its mode. Anything but a regular file, or a link to one, is not
+/// replaced. A file that cannot be written harms no request: the middleware tells of the first failure. The folder must exist. A process
+/// that is killed while it writes leaves a hidden file there, whose name ends in `.download`; remove it yourself.
 public final class RecordingMiddleware: Middleware {
     private let file: RecordingFile
     private let redaction: Redaction
