@@ -5,7 +5,7 @@ public import MiniRx
 public import FoundationNetworking
 #endif
 
-/// Builds a request, sends it through its middlewares and its transport, validates the response and makes the value of it.
+/// Builds requests, sends them through middlewares and a transport, and validates and decodes the responses.
 ///
 /// ```swift
 /// let provider = DefaultAPIProvider(baseURL: URL(string: "https://api.github.com")!, middlewares: [RetryMiddleware()])
@@ -16,13 +16,13 @@ public import FoundationNetworking
 ///     .disposed(by: bag)
 /// ```
 ///
-/// Make one provider for each API and hand it down. Each provider has a session of its own, which keeps connections open and uses file
-/// descriptors.
+/// Create one provider for each API and pass it to the code that needs it. Each provider has its own session, which keeps connections and
+/// file descriptors open.
 ///
-/// Each subscription sends one request. The request is built on the subscriber's thread. One that cannot be built fails there, before
-/// `subscribe` returns; all other events come on a background queue. Failures are ``APIError``s, and the errors that an endpoint, a
-/// middleware or a transport of your own throws. Disposing cancels the request and is silent. A request in flight ends though you let the
-/// provider go.
+/// Each subscription sends one request. The request is built on the subscriber's thread. If it cannot be built, it fails there, before
+/// `subscribe` returns. All other events come on a background queue. An error is an ``APIError``, or what your own endpoint, middleware or
+/// transport throws. Disposing cancels the request, and no event comes after that. If you release the provider, requests in flight still
+/// end.
 public struct DefaultAPIProvider: APIProvider {
     private let baseURL: URL?
     private let transport: any Transport
@@ -30,19 +30,19 @@ public struct DefaultAPIProvider: APIProvider {
     private let decoder: any BodyDecoder
     private let middlewares: [any Middleware]
 
-    /// Creates a provider that sends by a session of its own, with the configuration of `session`.
+    /// Creates a provider with its own session, which has the configuration of `session`.
     ///
-    /// The delegate of `session` is still asked about server trust and told of metrics, where the platform has them: see
+    /// The delegate of `session` still decides about server trust and gets metrics, where the platform has them. See
     /// ``URLSessionTransport/init(session:maximumResponseSize:)``.
     ///
     /// - Parameters:
-    ///   - baseURL: The address of the API, with `http` or `https` and a host. Its path and query come first in each request. Without it,
-    ///     each request needs a path that is a URL: ``RequestPath/url(_:_:)``.
-    ///   - session: Lends its configuration.
-    ///   - encoder: Encodes JSON bodies. The default sorts keys, so that the same value is always sent as the same bytes. Do not change it
-    ///     afterwards.
-    ///   - decoder: Decodes responses. Do not change it afterwards.
-    ///   - middlewares: What each request goes through. The first is the outermost: it sees the request first and the response last.
+    ///   - baseURL: The URL of the API, with `http` or `https` and a host. Paths and queries of requests are appended to its own. Without
+    ///     it, each request needs a path that is a URL: ``RequestPath/url(_:_:)``.
+    ///   - session: The session whose configuration is used.
+    ///   - encoder: The encoder for JSON bodies. The default sorts keys, so the same value is always sent as the same bytes. Do not change
+    ///     it afterwards.
+    ///   - decoder: The decoder for responses. Do not change it afterwards.
+    ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
     public init(
         baseURL: URL? = nil, session: URLSession = .shared, encoder: JSONEncoder = .sortingKeys, decoder: any BodyDecoder = JSONDecoder(),
         middlewares: [any Middleware] = []
@@ -52,7 +52,7 @@ public struct DefaultAPIProvider: APIProvider {
             middlewares: middlewares)
     }
 
-    /// Creates a provider that sends by a session of its own, with `configuration`.
+    /// Creates a provider with its own session, which has `configuration`.
     ///
     /// The other parameters are those of ``init(baseURL:session:encoder:decoder:middlewares:)``.
     public init(
@@ -64,7 +64,7 @@ public struct DefaultAPIProvider: APIProvider {
             middlewares: middlewares)
     }
 
-    /// Creates a provider that sends by `transport`.
+    /// Creates a provider that sends requests with `transport`.
     ///
     /// The other parameters are those of ``init(baseURL:session:encoder:decoder:middlewares:)``.
     public init(
@@ -85,7 +85,7 @@ public struct DefaultAPIProvider: APIProvider {
         }
     }
 
-    /// The way of a request through the middlewares to the transport.
+    /// Sends a request through the middlewares to the transport.
     private func chain<Response>(for endpoint: Endpoint<Response>) -> @Sendable (URLRequest) -> Single<APIResponse> {
         let (destination, report) = (endpoint.destination, endpoint.report)
         let send: @Sendable (URLRequest) -> Single<APIResponse> = { [transport, decoder] request in
@@ -103,9 +103,9 @@ public struct DefaultAPIProvider: APIProvider {
 }
 
 extension DefaultAPIProvider: CustomStringConvertible, CustomReflectable {
-    /// The base URL, without what is secret in it.
+    /// The base URL, without secrets.
     public var description: String { "DefaultAPIProvider(\(baseURL?.redacted ?? "without a base URL"))" }
 
-    /// Shows the base URL and the middlewares, also in a `dump`.
+    /// A mirror with the base URL and the middlewares, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL?.redacted as Any, "middlewares": middlewares]) }
 }

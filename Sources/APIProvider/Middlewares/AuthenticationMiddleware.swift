@@ -7,7 +7,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Adds a credential to each request, and renews it when the server answers 401.
+/// Adds a token to each request, and refreshes it when the server answers 401.
 ///
 /// ```swift
 /// let authentication = AuthenticationMiddleware(token: keychain.accessToken) { _ in
@@ -19,19 +19,20 @@ public import Foundation
 /// authentication.token = nil       // after sign-out
 /// ```
 ///
-/// However many requests are answered 401 at the same time, there is one refresh, and each request is sent once more with the new token. A
-/// request that is still in flight then and is refused later is sent once more, too, without another refresh.
+/// If many requests get a 401 at the same time, there is one refresh, and each request is sent once more with the new token. A request that
+/// is in flight during the refresh and gets a 401 later is also sent once more, without another refresh.
 ///
-/// The 401 is the answer to a request that was already sent again, to one whose body is a stream, to one that lost its credential on a
-/// redirect, and to one whose user has signed out. If the refresh fails, all requests that wait for it fail with its error, and the next
-/// request tries again. A request that waits keeps its own timeout. Disposing one request leaves the refresh to the others; the last one
-/// cancels it.
+/// Some requests are not sent again, and the 401 is their answer: a request that was sent again already, one whose body is a stream, one
+/// that lost its token on a redirect, and one whose user has signed out.
 ///
-/// The credential goes to its hosts alone, and over `http` only if the base URL is `http`. Requests for other hosts pass without it, and so
-/// does an endpoint with `.option(\.isAuthenticated, false)`.
+/// If the refresh fails, all requests that wait for it fail with its error. The next request tries again. A waiting request keeps its own
+/// timeout. Disposing one request does not stop the refresh, unless no other request waits for it.
 ///
-/// Send the refresh through a provider without this middleware, or with that option: through this one it would wait for itself. It then fails
-/// with an error that says so, or, if it was sent from another queue, when its timeout has passed.
+/// The token is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts have no token, nor have
+/// endpoints with `.option(\.isAuthenticated, false)`.
+///
+/// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. It then fails with
+/// an error that says so, or with a timeout if it was sent from another queue.
 public final class AuthenticationMiddleware: Middleware {
     private let credentials: CredentialStore
     private let hosts: Set<String>?
@@ -41,13 +42,13 @@ public final class AuthenticationMiddleware: Middleware {
     /// Creates a middleware that starts with `token`.
     ///
     /// - Parameters:
-    ///   - token: The credential to begin with. Without one, `refresh` is asked before the first request is sent.
-    ///   - hosts: The hosts that the credential is for: `["api.example.com"]`. By default it is for the scheme, host and port of the
-    ///     provider's base URL. A provider without a base URL needs them.
-    ///   - apply: Puts a token into a request: by default as a bearer token (RFC 6750, section 2.1). The headers that it sets are secrets,
-    ///     whatever their names: see ``Redaction``. Called for each request that is sent, on any thread.
-    ///   - refresh: Makes the single of a new token. It gets the token that was refused, or `nil` if there was none. Called once at a time,
-    ///     on any thread.
+    ///   - token: The first token. Without one, `refresh` is called before the first request is sent.
+    ///   - hosts: The hosts that the token is for: `["api.example.com"]`. By default, the token is for the scheme, host and port of the
+    ///     provider's base URL. A provider without a base URL needs hosts.
+    ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). The headers that the closure sets
+    ///     are secrets, whatever their names. See ``Redaction``. It is called for each request that is sent, on any thread.
+    ///   - refresh: Returns a single of a new token. It gets the token that was refused, or `nil` if there was none. It is called on any
+    ///     thread, and not again before its single has ended.
     public convenience init(
         token: String? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ token: String, inout URLRequest) -> Void = {
@@ -58,7 +59,7 @@ public final class AuthenticationMiddleware: Middleware {
         self.init(token: token, hosts: hosts, scheduler: ConcurrentDispatchQueueScheduler(qos: .default), apply: apply, refresh: refresh)
     }
 
-    /// The same, with a scheduler for the timeouts of requests that wait.
+    /// Creates a middleware with a scheduler for the timeouts of waiting requests.
     package init(
         token: String?, hosts: Set<String>? = nil, scheduler: any Scheduler,
         apply: @escaping @Sendable (_ token: String, inout URLRequest) -> Void = {
@@ -72,16 +73,16 @@ public final class AuthenticationMiddleware: Middleware {
         self.scheduler = scheduler
     }
 
-    /// The token as it is now. Set it at sign-in, and to `nil` at sign-out, also before another user signs in.
+    /// The current token. Set it at sign-in. Set it to `nil` at sign-out, also before another user signs in.
     ///
-    /// Setting it drops a refresh that is under way: what the refresh brings is not used. Requests that wait for it go on with the new token.
-    /// At sign-out they fail, and requests in flight are not sent again: nothing goes out in another user's name.
+    /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new token. At sign-out they
+    /// fail, and requests in flight are not sent again, so nothing is sent in another user's name.
     public var token: String? {
         get { credentials.token }
         set { credentials.token = newValue }
     }
 
-    /// Returns the response to `request` with the credential, or to the second try with a new one.
+    /// Returns the response to `request` with the token, or to the second attempt with a new token.
     public func intercept(
         _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
     ) -> Single<APIResponse> {
@@ -140,10 +141,10 @@ public final class AuthenticationMiddleware: Middleware {
 }
 
 extension AuthenticationMiddleware: CustomStringConvertible, CustomReflectable {
-    /// The type alone: the token is left out.
+    /// The name of the type, without the token.
     public var description: String { "AuthenticationMiddleware" }
 
-    /// Shows nothing, also in a `dump`.
+    /// An empty mirror, so that `dump` does not show the token.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

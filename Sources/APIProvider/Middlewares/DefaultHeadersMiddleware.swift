@@ -7,23 +7,23 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Sets headers that a request does not have, whatever the case of their names.
+/// Sets headers that a request does not have. Names match in upper and lower case.
 ///
-/// It also sets a `User-Agent` such as `Stars/1.2 (iOS 17.5.1) APIProvider` (RFC 9110, section 10.1.5), with the name and the version of the
-/// app's bundle, or the name of the process where there is none. Give a `User-Agent` of your own to send that.
+/// It also sets a `User-Agent` such as `Stars/1.2 (iOS 17.5.1) APIProvider` (RFC 9110, section 10.1.5). It has the name and version of the
+/// app's bundle, or the name of the process if there is no bundle. To send another, pass your own `User-Agent`.
 ///
-/// A name that is no token and a value with CR, LF or NUL make every request an ``APIError/invalidRequest(reason:underlying:)``.
+/// If a name is not a token, or a value has a CR, LF or NUL, every request fails with ``APIError/invalidRequest(reason:underlying:)``.
 public struct DefaultHeadersMiddleware: Middleware {
     private let headers: HTTPHeaders
 
-    /// A middleware that sets `headers`.
+    /// Creates a middleware that sets `headers`.
     public init(_ headers: HTTPHeaders) {
         var headers = headers
         headers["User-Agent"] = headers["User-Agent"] ?? UserAgent.ofThisProcess
         self.headers = headers
     }
 
-    /// Hands on `request` with the headers that it lacks.
+    /// Sends `request` with the headers that it does not have.
     public func intercept(
         _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
     ) -> Single<APIResponse> {

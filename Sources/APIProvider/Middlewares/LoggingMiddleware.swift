@@ -8,24 +8,24 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Logs each request when it is over, without secrets: see ``Redaction``.
+/// Logs each request when it ends, without secrets. See ``Redaction``.
 ///
 /// ```
 /// GET https://api.github.com/search/repositories?q=…: 200 OK, 812 bytes, 34 ms
-/// GET https://api.github.com/user failed: it timed out; is api.github.com:443 up, and is the timeout long enough? (URLError -1001). 60012 ms
-/// GET https://api.github.com/user: cancelled, 12 ms
+/// GET https://api.github.com/user failed: it timed out; is api.github.com:443 up, and is the timeout long enough? (URLError -1001). 60012
+/// ms GET https://api.github.com/user: cancelled, 12 ms
 /// ```
 ///
-/// A request with the option ``RequestOptions/name`` is called by that: `user(login:): 200 OK, 812 bytes, 34 ms`.
+/// If a request has the option ``RequestOptions/name``, the log shows the name: `user(login:): 200 OK, 812 bytes, 34 ms`.
 ///
-/// As the last middleware it logs what is sent, each attempt on a line. As the first it logs what the caller gets.
+/// As the last middleware, it logs each attempt on a line. As the first, it logs what the caller gets.
 public struct LoggingMiddleware: Middleware {
-    /// How much is told.
+    /// The amount of detail.
     public enum Detail: Sendable {
-        /// One line for a request.
+        /// One line for each request.
         case line
-        /// The line, and indented below it the headers and the beginning of the bodies, those of the request with `>` and those of the
-        /// response with `<`.
+        /// The line, followed by the headers and the beginning of the bodies. They are indented, with `>` for the request and `<` for the
+        /// response.
         case bodies
     }
 
@@ -34,18 +34,18 @@ public struct LoggingMiddleware: Middleware {
     private let now: @Sendable () -> DispatchTime
     private let log: @Sendable (String) -> Void
 
-    /// A middleware that logs with `detail`.
+    /// Creates a middleware that logs with `detail`.
     ///
     /// - Parameters:
-    ///   - detail: How much to tell.
-    ///   - redaction: What to leave out. It leaves out each value of a URL's query, too, unless it is ``Redaction/none``.
-    ///   - log: Gets the text for one request, without a line break at its end, on the thread of the event or of `dispose()`; several threads
-    ///     may call at a time. By default the text goes to standard error, whole.
+    ///   - detail: The amount of detail.
+    ///   - redaction: The secrets to leave out. Values of a URL's query are also left out, unless it is ``Redaction/none``.
+    ///   - log: Gets the text for one request, without a line break at its end. It is called on the thread of the event or of `dispose()`,
+    ///     maybe on several threads at once. By default, the text goes to standard error in one piece.
     public init(_ detail: Detail = .line, redacting redaction: Redaction = .secrets, log: (@Sendable (String) -> Void)? = nil) {
         self.init(detail, redacting: redaction, now: { .now() }, log: log)
     }
 
-    /// The same, with a clock.
+    /// Creates a middleware with its own clock.
     package init(
         _ detail: Detail = .line, redacting redaction: Redaction = .secrets, now: @escaping @Sendable () -> DispatchTime,
         log: (@Sendable (String) -> Void)?
@@ -56,7 +56,7 @@ public struct LoggingMiddleware: Middleware {
         self.log = log ?? StandardError.print
     }
 
-    /// The response to `request`, unchanged.
+    /// Returns the response to `request`, unchanged.
     public func intercept(
         _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
     ) -> Single<APIResponse> {

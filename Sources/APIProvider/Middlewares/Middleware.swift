@@ -6,7 +6,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Stands between a provider and its transport: changes requests, looks at responses, tries again.
+/// Sits between a provider and its transport. It may change requests, look at responses, or send a request again.
 ///
 /// The first middleware of a provider is the outermost: it sees the request first and the response last.
 ///
@@ -25,9 +25,9 @@ public protocol Middleware: Sendable {
     /// Returns the single of the response to `request`.
     ///
     /// - Parameters:
-    ///   - request: What is to be sent.
-    ///   - options: What the endpoint says to middlewares.
-    ///   - next: Hands a request on. It may be called several times, or not at all.
+    ///   - request: The request to send.
+    ///   - options: The options of the endpoint.
+    ///   - next: Sends a request to the next middleware or the transport. Call it once, several times, or not at all.
     func intercept(
         _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
     ) -> Single<APIResponse>

@@ -8,24 +8,24 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Sends a request again when its failure is one that passes.
+/// Sends a request again after a failure that may pass.
 ///
-/// Such failures are the statuses 408, 429, 500, 502, 503 and 504, and a connection that timed out, was lost or could not be made. A request
-/// is sent again if one of these holds:
+/// These failures are the statuses 408, 429, 500, 502, 503 and 504, and a connection that timed out, was lost or could not be made. A
+/// request is sent again if one of these is true:
 ///
 /// - Its method is idempotent (RFC 9110, section 9.2.2).
 /// - It has the header `Idempotency-Key`.
-/// - It cannot have reached the server: there was no network, no host or no connection.
+/// - It cannot have reached the server, because there was no network, no host or no connection.
 ///
-/// A body that is a stream is sent once. The caller gets what the last attempt ends in, a response or an error. Disposing during a wait ends
-/// it. An endpoint's option ``RequestOptions/retryPolicy`` replaces the policy.
+/// A body that is a stream is sent once. The caller gets the response or the error of the last attempt. Disposing ends a wait. The option
+/// ``RequestOptions/retryPolicy`` of an endpoint replaces the policy.
 ///
-/// Between attempts the middleware waits for a random time of up to `baseDelay`, then twice that, four times that, and so on up to
-/// `maxDelay`: clients that failed together do not come back together. A `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a date,
-/// replaces that time. If it is longer than `maxDelay`, its response is the answer. A date counts from the response's own `Date`, so that a
-/// wrong clock does no harm.
+/// Between attempts, the middleware waits for a random time: at most `baseDelay`, then twice that, four times that, and so on up to
+/// `maxDelay`. So clients that failed together do not come back together. A `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a
+/// date, replaces that time. If it is longer than `maxDelay`, its response is the answer. A date is compared with the response's own
+/// `Date`, so a wrong clock does no harm.
 ///
-/// Put it before an ``AuthenticationMiddleware``, and before a ``LoggingMiddleware`` that is to see each attempt.
+/// Put it before an ``AuthenticationMiddleware``. Put it before a ``LoggingMiddleware`` that should log each attempt.
 public struct RetryMiddleware: Middleware {
     private let policy: RetryPolicy
     private let scheduler: any Scheduler
@@ -35,13 +35,13 @@ public struct RetryMiddleware: Middleware {
     /// Creates a middleware that follows `policy`.
     ///
     /// - Parameters:
-    ///   - policy: Which requests are sent again, how often, and after what time.
-    ///   - scheduler: Where to wait and to send again: a `TestScheduler` in tests.
+    ///   - policy: Says which requests are sent again, how often, and after which time.
+    ///   - scheduler: The scheduler on which the middleware waits and sends again. In tests, use a `TestScheduler`.
     public init(_ policy: RetryPolicy = .default, scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)) {
         self.init(policy, scheduler: scheduler, random: { .random(in: 0...1) })
     }
 
-    /// The same with a source of chance, which gives numbers from 0 to 1, and a clock.
+    /// Creates a middleware with its own clock, and with a source of random numbers from 0 to 1.
     package init(
         _ policy: RetryPolicy = .default, scheduler: some Scheduler, random: @escaping @Sendable () -> Double,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -49,7 +49,7 @@ public struct RetryMiddleware: Middleware {
         (self.policy, self.scheduler, self.random, self.now) = (policy, scheduler, random, now)
     }
 
-    /// Returns the response to `request`, or to the last attempt at it.
+    /// Returns the response to the last attempt.
     public func intercept(
         _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
     ) -> Single<APIResponse> {
@@ -80,20 +80,20 @@ public struct RetryMiddleware: Middleware {
 }
 
 extension RetryPolicy {
-    /// Whether the server may get `request` twice.
+    /// Whether `request` may reach the server twice.
     fileprivate func allowsRepeating(_ request: URLRequest) -> Bool {
         methods.contains(HTTPMethod(rawValue: request.httpMethod ?? "GET"))
             || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
     }
 }
 
-/// A response that is to be tried again, on its way through the operators for errors.
+/// A response after which the request is sent again, in the form of an error for the operators.
 private struct Refusal: Error {
     let response: APIResponse
 }
 
 extension Error {
-    /// Whether a second try may go well. A certificate, a URL or a response that is too large stays what it is.
+    /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
     fileprivate var isTransient: Bool {
         saysThatNothingWasSent || [.timedOut, .networkConnectionLost, .badServerResponse].contains(urlErrorCode)
     }
@@ -107,7 +107,7 @@ extension Error {
 }
 
 extension APIResponse {
-    /// How many seconds the server asks to wait, which may be less than none.
+    /// The number of seconds that the server asks to wait, which may be negative.
     fileprivate func retryAfter(now: Date) -> Double? {
         guard let text = value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
         // As Double, any number of digits is a number.

@@ -1,22 +1,22 @@
 public import Dispatch
 
-/// Says which requests ``RetryMiddleware`` sends again, how often, and after what time.
+/// Says which requests ``RetryMiddleware`` sends again, how often, and after which time.
 ///
 /// ```swift
 /// RetryMiddleware(RetryPolicy(maxAttempts: 5))
 /// Endpoint<Receipt>(.post, "/orders", body: .json(order)).option(\.retryPolicy, .never)
 /// ```
 public struct RetryPolicy: Sendable {
-    /// The number of attempts in all. A number below 1 counts as 1.
+    /// The number of attempts, including the first. A number below 1 means 1.
     public var maxAttempts: Int
     /// The longest wait before the second attempt. It doubles for each attempt after that.
     public var baseDelay: DispatchTimeInterval
-    /// The longest wait before any attempt. A `Retry-After` that is longer ends the attempts with its response, because to come earlier than
-    /// the server asks makes its limits last longer.
+    /// The longest wait before any attempt. After a longer `Retry-After`, the request is not sent again, because a server may extend its
+    /// limits if you come too early.
     public var maxDelay: DispatchTimeInterval
-    /// The statuses of responses that are tried again.
+    /// The statuses after which a request is sent again.
     public var statuses: Set<Int>
-    /// The methods of requests that may be sent again though the server may have acted on them.
+    /// The methods of requests that may be sent again even if the server may have acted on them.
     public var methods: Set<HTTPMethod>
 
     /// Creates a policy. By default it makes three attempts, for the idempotent methods of RFC 9110, section 9.2.2.

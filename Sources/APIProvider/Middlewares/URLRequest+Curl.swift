@@ -6,20 +6,20 @@ public import Foundation
 #endif
 
 extension URLRequest {
-    /// A command for a POSIX shell that sends this request by curl: the same method, URL, headers and body, byte for byte.
+    /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body, byte for byte.
     ///
-    /// Secrets are left out, and with them each value of the URL's query: see ``Redaction``. The command then begins with a line that says so.
-    /// A body that no terminal would take as it is goes to curl through `printf`. A stream is not read, and a body of more than 100,000 bytes
-    /// is not shown: then a line says what to do. Headers that HTTP does not allow are left out.
+    /// Secrets and all values of the URL's query are left out. See ``Redaction``. The command then starts with a line that says so. A body
+    /// that a terminal would change is passed to curl with `printf`. A stream is not read, and a body of more than 100,000 bytes is not
+    /// shown. Then a line says what to do. Headers that HTTP does not allow are left out.
     ///
-    /// The same request always gives the same text. The session's own headers, cookies and redirects are not in it.
+    /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
-    /// - Parameter redaction: What to leave out. ``Redaction/none`` shows everything: mind where you paste it.
+    /// - Parameter redaction: The secrets to leave out. ``Redaction/none`` shows everything, so take care where you paste it.
     public func curlCommand(redacting redaction: Redaction = .secrets) -> String {
         CurlCommand(self, Redactor(redaction, for: .sentence)).description
     }
 
-    /// The command with all secrets, or without them: that of ``curlCommand(redacting:)`` with ``Redaction/none`` or ``Redaction/secrets``.
+    /// The command with or without secrets: ``curlCommand(redacting:)`` with ``Redaction/none`` or ``Redaction/secrets``.
     public func curlCommand(revealingSecrets: Bool) -> String { curlCommand(redacting: revealingSecrets ? .none : .secrets) }
 }
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// How a program names itself to a server (RFC 9110, section 10.1.5).
+/// The `User-Agent` of a program (RFC 9110, section 10.1.5).
 package enum UserAgent {
     static let ofThisProcess = text(info: Bundle.main.infoDictionary ?? [:], process: .processInfo)
 

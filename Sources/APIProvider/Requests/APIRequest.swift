@@ -1,4 +1,4 @@
-/// One call of an API: a type of your own with one property.
+/// A request to an API. Conform your own type, and write one property.
 ///
 /// ```swift
 /// struct UserRequest: APIRequest {
@@ -9,7 +9,7 @@
 /// provider.request(UserRequest(login: "octocat"))
 /// ```
 ///
-/// An ``Endpoint`` is itself a request. A function that returns one does without a type:
+/// An ``Endpoint`` is itself a request. Instead of a type, you can write a function that returns one:
 ///
 /// ```swift
 /// extension APIRequest where Self == Endpoint<User> {
@@ -31,10 +31,10 @@
 /// nonisolated let gitHub = URL(string: "https://api.github.com")!
 /// ```
 public protocol APIRequest<Response>: Sendable {
-    /// What the response is made into.
+    /// The type of the value that comes back.
     associatedtype Response: Sendable = Never
-    /// Where the request goes, what it sends, and what comes back.
+    /// The endpoint: where the request goes, what it sends, and what comes back.
     ///
-    /// It is read once for each subscription, on the subscriber's thread.
+    /// It is called once for each subscription, on the subscriber's thread.
     var endpoint: Endpoint<Response> { get }
 }

@@ -5,16 +5,17 @@ public import FoundationNetworking
 #endif
 
 extension Endpoint {
-    /// Returns what is sent: the path appended to `baseURL`, unless it is a URL itself. Use it in tests, and to send it in other ways.
+    /// Returns the request that is sent. Its path is appended to `baseURL`, unless it is a URL. Use it in tests, or to send the request
+    /// yourself.
     ///
-    /// Bodies are encoded by an encoder that sorts its keys. A provider uses its own.
+    /// JSON bodies are encoded with sorted keys. A provider uses its own encoder.
     ///
-    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` for a request that cannot be right, and what ``adapting(_:)`` throws.
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the request is invalid, and errors of ``adapting(_:)``.
     public func urlRequest(relativeTo baseURL: URL? = nil) throws -> URLRequest {
         try urlRequest(relativeTo: baseURL, encoder: .sortingKeys, mediaType: JSONDecoder().mediaType)
     }
 
-    /// - Parameter mediaType: What the provider's decoder reads.
+    /// - Parameter mediaType: The media type that the provider's decoder reads.
     package func urlRequest(relativeTo baseURL: URL?, encoder: JSONEncoder, mediaType: String?) throws -> URLRequest {
         var request = URLRequest(url: try url(relativeTo: baseURL))
         if let timeoutInterval {
@@ -43,7 +44,7 @@ extension Endpoint {
         return request
     }
 
-    /// Throws if the response cannot be written to its file: then there is no point in sending the request.
+    /// Throws if the response cannot be written to its file, so that the request need not be sent.
     func checkDestination() throws {
         guard let destination else { return }
         do {
@@ -84,7 +85,7 @@ extension Endpoint {
 }
 
 extension URLRequest {
-    /// Throws for what HTTP does not allow: an endpoint's `adapting` or a middleware may have set it.
+    /// Throws if the request has something that HTTP does not allow. An endpoint's `adapting` or a middleware may have set it.
     package func check() throws {
         try url?.checkScheme()
         guard url?.user == nil, url?.password == nil else {
@@ -99,7 +100,7 @@ extension URLRequest {
 }
 
 extension HTTPHeaders {
-    /// Throws for a field that HTTP does not allow (RFC 9110, section 5.5).
+    /// Throws if HTTP does not allow the field (RFC 9110, section 5.5).
     package static func check(_ name: String, _ value: String) throws {
         guard name.isToken else { throw APIError.invalid("its header name \"\(name)\" is no token (RFC 9110, section 5.6.2)") }
         guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a control character in its value") }

@@ -1,6 +1,6 @@
 public import Foundation
 
-// What people write who come from elsewhere. Each is unavailable, so that the compiler says what to write instead.
+// Spellings from other libraries. Each is unavailable, so the compiler says what to write instead.
 
 extension Endpoint where Response: Decodable {
     /// Not available: write the path as a literal, or as `RequestPath(path)`.
@@ -35,14 +35,14 @@ extension Endpoint where Response == Void {
 }
 
 extension Endpoint {
-    /// Not available: nobody knows how to read the response.
+    /// Not available: make the response `Decodable`, or say how to read it.
     @available(*, unavailable, message: "make the type of the response Decodable, or say how to read it with decode:")
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
     ) { preconditionFailure("unavailable") }
 
-    /// Not available: write what kind of body it is.
+    /// Not available: write which kind of body it is.
     @available(*, unavailable, message: "write what kind of body it is: .json(value), .form([…]) or .data(data, contentType: …)")
     public init<Body: Encodable>(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: Body,

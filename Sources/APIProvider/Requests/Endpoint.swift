@@ -4,7 +4,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// Where a request goes, what it sends, and what comes back. An endpoint is itself an ``APIRequest``.
+/// A description of a request: where it goes, what it sends, and what comes back. An endpoint is itself an ``APIRequest``.
 ///
 /// ```swift
 /// Endpoint<SearchResponse>(.get, "/search/repositories", query: ["q": keyword])
@@ -14,7 +14,7 @@ public import FoundationNetworking
 /// Endpoint(.get, "/avatars/\(login).png", downloadingTo: file)
 /// ```
 ///
-/// Its properties are variables, and its modifiers return a changed copy. What all requests of an API have in common stands in one place:
+/// Its properties are variables, and its modifiers return a changed copy. Write what all requests of an API share in one place:
 ///
 /// ```swift
 /// extension Endpoint {
@@ -28,38 +28,39 @@ public import FoundationNetworking
 public struct Endpoint<Response: Sendable>: APIRequest {
     /// The request method.
     public var method: HTTPMethod
-    /// The path, which is appended to the provider's base URL, or a whole URL.
+    /// The path, which is appended to the provider's base URL, or a URL.
     public var path: RequestPath
     /// The parameters that are appended to the query of the base URL.
     public var query: QueryParameters
-    /// The header fields. They take precedence over those that follow from ``body`` and `Response`.
+    /// The header fields. They replace those that come from ``body`` and `Response`, such as `Content-Type` and `Accept`.
     public var headers: HTTPHeaders
     /// The body. `GET` and `HEAD` have none.
     public var body: HTTPBody?
-    /// How long to wait for data, in seconds, from when the request is sent; each byte starts the time anew. `nil` is the session's setting.
+    /// How long to wait for data, in seconds, from when the request is sent; each byte starts the time anew. `nil` is the session's
+    /// setting.
     public var timeoutInterval: TimeInterval?
-    /// What middlewares read of this request.
+    /// The options that middlewares read.
     public var options = RequestOptions()
 
     /// The file that the response is written to.
     package private(set) var destination: URL?
-    /// Whether the response is read by the provider's decoder, so that `Accept` names the decoder's media type.
+    /// Whether the provider's decoder reads the response. Then `Accept` names the decoder's media type.
     let isDecoded: Bool
     private(set) var adapt: @Sendable (inout URLRequest) throws -> Void = { _ in }
     private(set) var report: (@Sendable (TransferProgress) -> Void)?
     private var validate: @Sendable (APIResponse) throws -> Void = { try $0.checkStatus() }
     private let decode: @Sendable (APIResponse) throws -> Response
 
-    /// Creates an endpoint whose response `decode` makes into a value.
+    /// Creates an endpoint whose value `decode` makes from the response.
     ///
     /// - Parameters:
     ///   - method: The request method.
-    ///   - path: What is appended to the path of the provider's base URL, or a whole URL.
-    ///   - query: What is appended to the query of the base URL.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
     ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
-    ///   - decode: Makes the value of a response that was validated, on a background queue. What it throws fails the request; a
+    ///   - decode: Makes the value from a validated response, on a background queue. If it throws, the request fails with that error. A
     ///     `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
@@ -79,9 +80,9 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// The endpoint itself.
     public var endpoint: Endpoint { self }
 
-    /// Returns the value of `response`, which is validated first. Use it in tests, and for responses that come in other ways.
+    /// Validates `response` and returns its value. Use it in tests, or for responses that you load yourself.
     ///
-    /// - Throws: What validating and decoding throw. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
+    /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response {
         try validate(response)
         return try response.explainingDecodingErrors(of: Response.self) { try decode(response) }
@@ -89,8 +90,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 }
 
 extension Endpoint where Response: Decodable {
-    /// Creates an endpoint whose response is read by its type: `Data` and `String` as they come, ``Empty`` whatever comes, an `Optional` as
-    /// `nil` if the body is empty, and all others by the provider's decoder.
+    /// Creates an endpoint whose type says how to read the response. `Data` and `String` are the body, ``Empty`` ignores it, an `Optional`
+    /// is `nil` if the body is empty, and the provider's decoder decodes all other types.
     ///
     /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
@@ -104,20 +105,20 @@ extension Endpoint where Response: Decodable {
 }
 
 extension Endpoint where Response == Data {
-    /// Creates an endpoint whose response is its body as it comes.
+    /// Creates an endpoint whose value is the body of the response, unchanged.
     ///
     /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
     ) {
-        // Beside the initialiser for Void, it makes an Endpoint without a type ambiguous. Otherwise that would be one of Void, in silence.
+        // With this and the initialiser for Void, an Endpoint without a type is ambiguous. Otherwise it would silently be one of Void.
         self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { $0.data }
     }
 }
 
 extension Endpoint where Response == Void {
-    /// Creates an endpoint that takes whatever comes.
+    /// Creates an endpoint that ignores the body of the response.
     ///
     /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
@@ -134,26 +135,26 @@ extension Endpoint where Response == URL {
     /// The body is streamed to a hidden file in the folder of `destination`, and that file takes the destination's place when it is whole.
     /// Memory stays flat, except with a ``Transport`` of your own that has no `download`. What `validating` gets has no data.
     ///
-    /// On failure, on a status outside of 200...299 and on dispose the destination is untouched, and nothing is left behind. (A process that is
-    /// killed leaves the hidden file, whose name ends in `.download`.) The body of a refused status is in the error. Two cases differ. If
-    /// `validating` accepts such a status, such as 304, the request succeeds and the destination stays as it was. If `validating` or a middleware
-    /// refuses a response with a status in 200...299, it has been written.
+    /// On failure, on a status outside of 200...299 and on dispose the destination is untouched, and nothing is left behind. (A process
+    /// that is killed leaves the hidden file, whose name ends in `.download`.) The body of a refused status is in the error. Two cases
+    /// differ. If `validating` accepts such a status, such as 304, the request succeeds and the destination stays as it was. If
+    /// `validating` or a middleware refuses a response with a status in 200...299, it has been written.
     ///
     /// - Parameters:
     ///   - method: The request method.
-    ///   - path: What is appended to the path of the provider's base URL, or a whole URL.
-    ///   - query: What is appended to the query of the base URL.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
     ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
-    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
-    ///     anything else that stands there makes the request invalid.
+    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed,
+    ///     and anything else that stands there makes the request invalid.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL
     ) {
         self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { response in
-            // A transport has written the body. It is here where a middleware, or a provider of a test, has answered in its place.
+            // The transport writes the body. If a middleware or a test's provider answers instead, the body is here.
             if response.response.isAccepted, !response.data.isEmpty { try PartialFile.replace(destination, with: response.data) }
             return destination
         }
@@ -161,12 +162,12 @@ extension Endpoint where Response == URL {
     }
 }
 
-// Each returns a changed copy.
+// Modifiers: each returns a changed copy.
 extension Endpoint {
-    /// Changes what is sent at the very end: the cache policy, the network service type, a header that follows from the others.
+    /// Changes the `URLRequest` after it is built: its cache policy, its network service type, or a header that depends on others.
     ///
-    /// `adapt` runs when the request is built, on the subscriber's thread. An error that it throws reaches the subscriber unchanged, and
-    /// nothing is sent. Several run in the order in which they were added.
+    /// `adapt` runs on the subscriber's thread. If it throws, nothing is sent, and the error reaches the subscriber unchanged. Several
+    /// closures run in the order in which they were added.
     public func adapting(_ adapt: @escaping @Sendable (inout URLRequest) throws -> Void) -> Endpoint {
         var copy = self
         copy.adapt = { [first = self.adapt] request in
@@ -178,26 +179,26 @@ extension Endpoint {
 
     /// Replaces the check that the status is in 200...299.
     ///
-    /// `validate` runs before the response is decoded, on a background queue. An error that it throws reaches the subscriber unchanged.
-    /// Where it accepts a status that the type of the response does not expect, decoding fails.
+    /// `validate` runs before the response is decoded, on a background queue. If it throws, the error reaches the subscriber unchanged. If
+    /// it accepts a status whose body does not fit the type of the response, decoding fails.
     public func validating(_ validate: @escaping @Sendable (APIResponse) throws -> Void) -> Endpoint {
         var copy = self
         copy.validate = validate
         return copy
     }
 
-    /// Transforms the value, on the same background queue. An error that `transform` throws fails the request.
+    /// Transforms the value, on the same background queue. If `transform` throws, the request fails with that error.
     public func map<Value: Sendable>(_ transform: @escaping @Sendable (Response) throws -> Value) -> Endpoint<Value> {
         decoding { endpoint, response in try transform(endpoint.decoded(response)) }
     }
 
-    /// Adds the response to the value, for its headers: pages, entity tags, rate limits.
+    /// Adds the response to the value, so that you can read its headers: links to pages, entity tags, rate limits.
     public func withResponse() -> Endpoint<(value: Response, response: APIResponse)> {
         decoding { endpoint, response in (try endpoint.decoded(response), response) }
     }
 
-    /// Reports how the transfer goes, one call at a time, on the thread that the transport uses: a background queue. After a redirect and
-    /// with each attempt of a retry it starts again.
+    /// Reports the progress of the transfer, one call at a time, on the transport's background queue. It starts again after a redirect and
+    /// with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
         var copy = self
         copy.report = { [first = self.report] progress in
@@ -226,9 +227,9 @@ extension Endpoint {
 }
 
 extension Endpoint: CustomStringConvertible, CustomReflectable {
-    /// The method and the path: `GET /search/repositories`. Values may be secrets, and are left out.
+    /// The method and the path: `GET /search/repositories`. Other values may be secrets, and are left out.
     public var description: String { "\(method.rawValue) \(path)" }
 
-    /// Shows the description alone, also in a `dump`.
+    /// A mirror with the description only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["endpoint": description]) }
 }

@@ -2,15 +2,15 @@ public import Foundation
 
 /// The body of a request and its content type.
 ///
-/// It is encoded when the request is built: once for each subscription, on the subscriber's thread.
+/// It is encoded when the request is built, once for each subscription, on the subscriber's thread.
 public struct HTTPBody: Sendable {
-    /// What is sent, and its media type.
+    /// The bytes to send, and their media type.
     package struct Content {
         package let type: String
         package let data: Data
     }
 
-    /// Makes the content. The encoder is the provider's.
+    /// Makes the content with the provider's encoder.
     package let encode: @Sendable (JSONEncoder) throws -> Content
 
     private init(contentType: String, data: @escaping @Sendable () throws -> Data) {
@@ -19,10 +19,10 @@ public struct HTTPBody: Sendable {
 
     private init(encode: @escaping @Sendable (JSONEncoder) throws -> Content) { self.encode = encode }
 
-    /// `value` as JSON (RFC 8259). A value that cannot be encoded makes the request invalid.
+    /// JSON (RFC 8259). If the value cannot be encoded, the request is invalid.
     ///
-    /// Values of several types, as in `["a": 1, "b": "x"]`, are not `Encodable` together, and a compiler may crash where it should say so. Declare
-    /// a struct:
+    /// Values of several types, as in `["a": 1, "b": "x"]`, are not `Encodable` together, and a compiler may crash where it should say so.
+    /// Declare a struct:
     ///
     /// ```swift
     /// struct NewIssue: Encodable {
@@ -34,8 +34,8 @@ public struct HTTPBody: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: What to encode.
-    ///   - encoder: Encodes `value`; `nil` is the provider's encoder. Do not change it afterwards.
+    ///   - value: The value to encode.
+    ///   - encoder: The encoder. `nil` means the provider's. Do not change it afterwards.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
         HTTPBody { standard in
             do {
@@ -46,17 +46,17 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// `parameters` as `application/x-www-form-urlencoded`, as the WHATWG URL standard writes it.
+    /// A form: `application/x-www-form-urlencoded`, by the WHATWG URL standard.
     public static func form(_ parameters: QueryParameters) -> HTTPBody {
         HTTPBody(contentType: "application/x-www-form-urlencoded") { Data(parameters.formEncoded.utf8) }
     }
 
-    /// `data` as it is.
+    /// Bytes with a content type.
     public static func data(_ data: Data, contentType: String) -> HTTPBody {
         HTTPBody(contentType: contentType) { data }
     }
 
-    /// What `file` holds. A file that cannot be read makes the request invalid.
+    /// The content of a file. If it cannot be read, the request is invalid.
     ///
     /// The file is mapped into memory and not read, so that a large one takes address space alone; on Linux the loading system copies it
     /// when the request is sent. It must not be cut short before the request has ended.
@@ -64,7 +64,7 @@ public struct HTTPBody: Sendable {
         HTTPBody(contentType: contentType) { try Data(mapping: file) }
     }
 
-    /// `parts` in their order as `multipart/form-data` (RFC 7578).
+    /// A `multipart/form-data` body (RFC 7578) with these parts in order.
     ///
     /// The boundary follows from the parts, and occurs in none of them. The whole body is put together in memory, once for each
     /// subscription: what is too large for that is better sent by ``file(_:contentType:)``. A file that cannot be read, or a content type
@@ -75,7 +75,7 @@ public struct HTTPBody: Sendable {
 }
 
 extension JSONEncoder {
-    /// Encodes the same value as the same bytes each time.
+    /// An encoder that sorts keys, so the same value always has the same bytes.
     @usableFromInline package static var sortingKeys: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -84,7 +84,7 @@ extension JSONEncoder {
 }
 
 extension Data {
-    /// What `file` holds, in pages that come from the disk when they are read.
+    /// The content of a file, which is read from the disk page by page when it is used.
     init(mapping file: URL) throws {
         guard file.isFileURL else { throw APIError.invalidRequest(reason: "its body is to come from \(file.redacted), which is no file") }
         do {

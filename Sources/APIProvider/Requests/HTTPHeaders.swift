@@ -1,6 +1,6 @@
 /// Header fields, in order.
 ///
-/// Names are compared without regard to case. A later value replaces an earlier one of the same name.
+/// Names match in upper and lower case. A later value replaces an earlier one with the same name.
 ///
 /// ```swift
 /// let headers: HTTPHeaders = ["Accept-Language": "en", "If-None-Match": etag]  // without the second field if `etag` is nil
@@ -36,22 +36,22 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// Sets each field of `headers` here, in the place of one of the same name.
+    /// Sets each field of `headers`, and replaces fields of the same name.
     public mutating func merge(_ headers: HTTPHeaders) {
         for (name, value) in headers { self[name] = value }
     }
 
-    /// Returns these headers with each field of `headers` set, in the place of one of the same name.
+    /// Returns these headers with each field of `headers` set. Fields of the same name are replaced.
     public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
         var merged = self
         merged.merge(headers)
         return merged
     }
 
-    /// Goes through the fields in their order.
+    /// Iterates over the fields in order.
     public func makeIterator() -> AnyIterator<(name: String, value: String)> { AnyIterator(fields.makeIterator()) }
 
-    /// Returns whether both have the same fields, whatever their order and the case of their names.
+    /// Returns whether both have the same fields. Their order and the case of their names do not matter.
     public static func == (lhs: HTTPHeaders, rhs: HTTPHeaders) -> Bool { lhs.byName == rhs.byName }
 
     /// Hashes the fields.
@@ -66,7 +66,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         return fields.firstIndex { Self.key($0.name) == key }
     }
 
-    /// A name as it is compared: its bytes, with ASCII letters in lower case.
+    /// A name for comparison: its bytes, with ASCII letters in lower case.
     private static func key(_ name: String) -> [UInt8] {
         name.utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
     }
@@ -76,6 +76,6 @@ extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
     /// The names of the fields. Values may be secrets, and are left out.
     public var description: String { "HTTPHeaders(\(fields.map(\.name).joined(separator: ", ")))" }
 
-    /// Shows the names of the fields alone, also in a `dump`.
+    /// A mirror with the names only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["fields": fields.map(\.name)]) }
 }

@@ -1,26 +1,26 @@
-/// An HTTP request method (RFC 9110, section 9). Any token is one: `let method: HTTPMethod = "PROPFIND"`.
+/// An HTTP request method (RFC 9110, section 9). Any token is a method: `let method: HTTPMethod = "PROPFIND"`.
 public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable, Sendable {
-    /// The method as it is sent, case and all.
+    /// The method as it is sent. Upper and lower case matter.
     public let rawValue: String
 
-    /// The method that is sent as `rawValue`.
+    /// Creates the method that is sent as `rawValue`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The method that is sent as `value`.
+    /// Creates the method that is sent as `value`.
     public init(stringLiteral value: String) { rawValue = value }
 
     /// Transfers a representation. Safe and idempotent.
     public static let get: HTTPMethod = "GET"
-    /// As `GET`, without the body. Safe and idempotent.
+    /// Like `GET`, but without a body. Safe and idempotent.
     public static let head: HTTPMethod = "HEAD"
-    /// Has the resource process the body.
+    /// Lets the resource process the body.
     public static let post: HTTPMethod = "POST"
-    /// Replaces the resource by the body. Idempotent.
+    /// Replaces the resource with the body. Idempotent.
     public static let put: HTTPMethod = "PUT"
     /// Changes a part of the resource (RFC 5789).
     public static let patch: HTTPMethod = "PATCH"
     /// Removes the resource. Idempotent.
     public static let delete: HTTPMethod = "DELETE"
-    /// Asks what may be done with the resource. Safe and idempotent.
+    /// Asks which methods the resource allows. Safe and idempotent.
     public static let options: HTTPMethod = "OPTIONS"
 }

@@ -11,39 +11,39 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Names and file names are sent in UTF-8, and escaped as the WHATWG HTML standard says: a double quote is `%22`, a carriage return `%0D`, a
-/// line feed `%0A`, and all else stays as it is.
+/// Names and file names are sent in UTF-8, and escaped as the WHATWG HTML standard says: a double quote is `%22`, a carriage return `%0D`,
+/// a line feed `%0A`, and all else stays as it is.
 public struct MultipartPart: Sendable {
     private let name: String
     private let fileName: String?
     private let contentType: String?
     private let content: @Sendable () throws -> Data
 
-    /// A field with `value`, which is sent in UTF-8 as it is.
+    /// Creates a field with a value, which is sent in UTF-8.
     public init(name: String, value: String) {
         (self.name, fileName, contentType) = (name, nil, nil)
         content = { Data(value.utf8) }
     }
 
-    /// A file that holds `data`.
+    /// Creates a file with these bytes.
     public init(name: String, fileName: String, contentType: String, data: Data) {
         (self.name, self.fileName, self.contentType) = (name, fileName, contentType)
         content = { data }
     }
 
-    /// A file, which is read when the request is built.
+    /// Creates a file whose content is read when the request is built.
     ///
     /// - Parameters:
-    ///   - name: The field's name.
-    ///   - file: Where it is read.
-    ///   - fileName: What the server is told; `nil` is the file's own name, without its folder.
-    ///   - contentType: The file's media type.
+    ///   - name: The name of the field.
+    ///   - file: The file to read.
+    ///   - fileName: The name that the server gets. `nil` means the file's own name, without its folder.
+    ///   - contentType: The media type of the file.
     public init(name: String, file: URL, fileName: String? = nil, contentType: String) {
         (self.name, self.fileName, self.contentType) = (name, fileName ?? file.lastPathComponent, contentType)
         content = { try Data(mapping: file) }
     }
 
-    /// The part's header, with the empty line after it, and its content.
+    /// The header of the part with the empty line after it, and the content.
     func encoded() throws -> (header: Data, content: Data) {
         var header = "Content-Disposition: form-data; name=\"\(name.quotable)\""
         if let fileName { header += "; filename=\"\(fileName.quotable)\"" }

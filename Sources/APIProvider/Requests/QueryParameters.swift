@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The keys and values of a query or a form, in order. A key may occur more than once.
+/// The keys and values of a query or a form, in order. A key may occur several times.
 ///
 /// ```swift
 /// var query: QueryParameters = ["q": text, "label": ["a", "b"], "page": page]  // without the page if it is nil
@@ -8,7 +8,7 @@ public import Foundation
 /// let others = QueryParameters(dictionary)
 /// ```
 ///
-/// `nil` and an empty array leave their key out. An array repeats its key: `label=a&label=b`. An empty string is `q=`.
+/// With `nil` or an empty array, the key is left out. An array repeats its key: `label=a&label=b`. An empty string is sent as `q=`.
 public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
     private var items: [URLQueryItem] = []
 
@@ -43,7 +43,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
 
     /// The value of `key`: a `String`, an array of them if the key occurs more than once, or `nil`.
     ///
-    /// Setting it replaces all values of the key, in the place of the first. Setting `nil` removes the key.
+    /// Setting it replaces all values of the key, at the position of the first. Setting `nil` removes the key.
     public subscript(key: String) -> (any QueryValue)? {
         get {
             let values = items.filter { $0.name == key }.compactMap(\.value)
@@ -85,6 +85,6 @@ extension QueryParameters: CustomStringConvertible, CustomReflectable {
     /// The keys. Values may be secrets, and are left out.
     public var description: String { items.map { "\($0.name)=…" }.joined(separator: "&") }
 
-    /// Shows the keys alone, also in a `dump`.
+    /// A mirror with the keys only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["items": description]) }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A value that may stand in a query or a form.
+/// A value for a query or a form.
 ///
-/// These are strings, characters, the integers, floating-point numbers, `Decimal`, `Bool`, `Date` (ISO 8601, in UTC), `URL`, `UUID`, and
-/// arrays, sets and optionals of one. An enum with a raw value declares the conformance and needs no body:
+/// The types that conform are strings, characters, the integers, floating-point numbers, `Decimal`, `Bool`, `Date` (ISO 8601, in UTC),
+/// `URL`, `UUID`, and arrays, sets and optionals of one. An enum with a raw value declares the conformance and needs no body:
 ///
 /// ```swift
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
@@ -11,7 +11,7 @@ public import Foundation
 ///
 /// An array of several types is written by its ``queryValues``: `["id": ids.queryValues]` where `ids` is `[any QueryValue]`.
 public protocol QueryValue: Sendable {
-    /// The values that stand behind the key. None leaves the key out; several repeat it, in their order.
+    /// The values of the key. If there are none, the key is left out. If there are several, it is repeated in their order.
     var queryValues: [String] { get }
 }
 
@@ -21,7 +21,7 @@ extension QueryValue {
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
-    /// Those of the raw value.
+    /// The values of the raw value.
     public var queryValues: [String] { rawValue.queryValues }
 }
 
@@ -49,7 +49,7 @@ extension Date: QueryValue {
 }
 
 extension URL: QueryValue {
-    /// The whole URL.
+    /// The URL.
     public var queryValues: [String] { [absoluteString] }
 }
 
@@ -69,11 +69,11 @@ extension Array where Element == any QueryValue {
 }
 
 extension Set: QueryValue where Element: QueryValue {
-    /// The values of each element, sorted, so that the same set is always sent as the same bytes.
+    /// The values of each element, sorted, so the same set is always sent as the same bytes.
     public var queryValues: [String] { flatMap(\.queryValues).sorted() }
 }
 
 extension Optional: QueryValue where Wrapped: QueryValue {
-    /// Those of the value, or none.
+    /// The values of the wrapped value, or none.
     public var queryValues: [String] { map(\.queryValues) ?? [] }
 }

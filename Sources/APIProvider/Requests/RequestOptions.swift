@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Values of one request that middlewares read.
+/// Options of one request that middlewares read.
 ///
-/// Add an option of your own as you add to SwiftUI's environment: a key with a default, and a property.
+/// Declare your own option as you declare a value in SwiftUI's environment, with a key that has a default and with a property:
 ///
 /// ```swift
 /// private enum PriorityKey: RequestOptionKey { static let defaultValue = 0 }
@@ -22,7 +22,7 @@ package import Foundation
 public struct RequestOptions: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
-    /// Creates options that all have their defaults.
+    /// Creates options with their defaults.
     public init() {}
 
     /// The value for `key`, or the key's default.
@@ -36,24 +36,24 @@ public struct RequestOptions: Sendable {
 public protocol RequestOptionKey {
     /// The type of the option.
     associatedtype Value: Sendable
-    /// The value of a request that sets none.
+    /// The value for requests that do not set the option.
     static var defaultValue: Value { get }
 }
 
 extension RequestOptions {
-    /// What logs and metrics call the request, such as `user(login:)`. Without a name they show its URL.
+    /// The name of the request in logs and metrics, such as `user(login:)`. Without a name, they show its URL.
     public var name: String? {
         get { self[NameKey.self] }
         set { self[NameKey.self] = newValue }
     }
 
-    /// Whether ``AuthenticationMiddleware`` adds its credential. `false` sends the request without one, and a 401 refreshes nothing.
+    /// Whether ``AuthenticationMiddleware`` adds its credential. With `false`, the request has none, and a 401 starts no refresh.
     public var isAuthenticated: Bool {
         get { self[AuthenticationKey.self] }
         set { self[AuthenticationKey.self] = newValue }
     }
 
-    /// The policy that ``RetryMiddleware`` uses instead of its own; ``RetryPolicy/never`` sends the request once.
+    /// The policy that ``RetryMiddleware`` uses instead of its own. With ``RetryPolicy/never``, the request is sent once.
     public var retryPolicy: RetryPolicy? {
         get { self[RetryKey.self] }
         set { self[RetryKey.self] = newValue }

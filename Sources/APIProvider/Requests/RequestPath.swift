@@ -9,24 +9,24 @@ public import Foundation
 /// .url(nextPage)
 /// ```
 ///
-/// An interpolated value is one segment: in `"/repos/\(owner)/\(name)"` a slash in `name` becomes `%2F`. A value that is empty makes the
-/// request invalid, so that `"/users/\(login)"` cannot become `/users/`. So does a segment that is `.` or `..`.
+/// An interpolated value is one segment. In `"/repos/\(owner)/\(name)"`, a slash in `name` becomes `%2F`. With an empty value, the request
+/// is invalid, so `"/users/\(login)"` never becomes `/users/`. With a segment `.` or `..`, it is invalid too.
 ///
-/// A literal with a `?`, a `#` or an escape such as `%20` makes the request invalid, because the server would get these characters escaped.
-/// Put a query into the endpoint's `query`. To use a URL that is already escaped, write ``url(_:_:)``.
+/// A literal with a `?`, a `#` or an escape such as `%20` also makes the request invalid, because these characters would be escaped. Put a
+/// query into the endpoint's `query`. To use a URL that is already escaped, write ``url(_:_:)``.
 public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// The URL that this path is appended to. `nil` is the provider's base URL.
     package private(set) var url: URL?
     package let percentEncoded: String
-    /// The path without what is secret.
+    /// The path without secrets.
     private let shown: String
-    /// Why no URL can be built with this path.
+    /// The reason why no URL can be built with this path. Otherwise `nil`.
     private(set) var problem: String?
 
-    /// Creates a path from text whose slashes separate its segments. All else in the text is escaped.
+    /// Creates a path from text. Slashes separate its segments, and all other special characters are escaped.
     public init(_ path: String) { self.init(percentEncoded: path.percentEncoded(except: .path), problem: nil) }
 
-    /// Creates a path from a literal whose slashes separate its segments.
+    /// Creates a path from a literal. Slashes separate its segments.
     public init(stringLiteral path: String) {
         self.init(percentEncoded: path.percentEncoded(except: .path), problem: Self.problem(of: path))
     }
@@ -46,9 +46,9 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         self.problem = problem ?? dots.map { "its path has the segment \"\($0)\"; write the path that is meant" }
     }
 
-    /// A whole URL, with `path` appended to its path: one that a `Link` header has given, or one of another host.
+    /// A URL, such as the next page from a `Link` header, with `path` appended to its path.
     ///
-    /// The URL's own escapes and query stay as they are.
+    /// The escapes and the query of the URL stay as they are.
     public static func url(_ url: URL, _ path: RequestPath = "") -> RequestPath {
         var path = path
         if path.url != nil { path.problem = "its path has a URL within a URL" }
@@ -59,7 +59,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// Collects the parts of an interpolated path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var percentEncoded = ""
-        /// The path without what is secret.
+        /// The path without secrets.
         fileprivate var shown = ""
         fileprivate var secrets: [String] = []
         fileprivate var problem: String?
@@ -75,20 +75,20 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
             append(literal.percentEncoded(except: .path))
         }
 
-        /// Appends text that stays within its segment.
+        /// Appends text as one segment.
         public mutating func appendInterpolation(_ segment: some CustomStringConvertible) {
             append(encoded(segment.description))
         }
 
-        /// Appends a date that stays within its segment, as `2026-11-21T09:30:00Z` (ISO 8601, to the second).
+        /// Appends a date as one segment: `2026-11-21T09:30:00Z` (ISO 8601, to the second).
         public mutating func appendInterpolation(_ date: Date) { append(encoded(date.formatted(.iso8601))) }
 
-        /// Appends a raw value that stays within its segment.
+        /// Appends a raw value as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value) where Value.RawValue: CustomStringConvertible {
             append(encoded(value.rawValue.description))
         }
 
-        /// Appends text that stays within its segment.
+        /// Appends text as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable & CustomStringConvertible>(_ value: Value)
         where Value.RawValue: CustomStringConvertible {
             append(encoded(value.description))
@@ -98,10 +98,10 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         @available(*, unavailable, message: "unwrap the value: a path has no place for nil")
         public mutating func appendInterpolation<Value>(_ value: Value?) {}
 
-        /// Appends text that stays within its segment, and that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
+        /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///
-        /// Wherever this process shows the text, in another request or in a body too, a `…` stands in its place. Text of fewer than six
-        /// characters may be any word: it is left out of paths alone.
+        /// This process shows `…` instead of the text, also where it occurs in another request or in a body. Text with fewer than six
+        /// characters may be any word, so it is left out of paths only.
         public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {
             secrets.append(segment.description)
             append(encoded(segment.description), shownAs: "…")
@@ -120,18 +120,18 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 }
 
 extension RequestPath: CustomStringConvertible, CustomReflectable {
-    /// The path as it is sent, without the query of a URL and without what is secret.
+    /// The path as it is sent, without secrets and without the query of a URL.
     public var description: String {
         let path = Redactor(for: .sentence).path(shown)
         return url.map { url in path.isEmpty ? url.redacted : "\(url.redacted) + \(path)" } ?? path
     }
 
-    /// Shows the description alone, also in a `dump`.
+    /// A mirror with the description only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["path": description]) }
 }
 
 extension RequestPath {
-    /// Why a literal does not mean what it says.
+    /// The reason why a literal would not be sent as it is written.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
         let path = "its path \"\(start)\(literal)\""
         if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }

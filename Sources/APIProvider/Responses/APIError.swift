@@ -4,20 +4,20 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// Why a request gave no value. Its ``description`` is one sentence for people, without headers, query values or secrets.
+/// The error of a request. Its ``description`` is one sentence for people, without headers, values of the query, or secrets.
 ///
-/// There is no case for a cancelled request: disposing is silent.
+/// There is no case for a cancelled request. After disposing, no event comes.
 public enum APIError: Error, Sendable {
-    /// The request cannot be built, and nothing was sent.
+    /// The request could not be built, and nothing was sent.
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
-    /// No whole response came. The underlying error is usually a `URLError`: see ``urlError``.
+    /// No complete response arrived. The underlying error is usually a `URLError`. See ``urlError``.
     case transport(URLRequest, underlying: any Error)
-    /// The status is outside of 200...299. The response's body is often worth decoding.
+    /// The status is outside 200...299. The body of the response often says more.
     case unacceptableStatus(APIResponse)
-    /// The body is not what the request expected; `expected` names that type.
+    /// The body could not be decoded. `expected` is the name of the type.
     case decoding(APIResponse, expected: String, underlying: any Error)
 
-    /// The response, where one came.
+    /// The response, if one arrived.
     public var response: APIResponse? {
         switch self {
         case .unacceptableStatus(let response), .decoding(let response, _, _): response
@@ -25,10 +25,10 @@ public enum APIError: Error, Sendable {
         }
     }
 
-    /// The status of the response, where one came.
+    /// The status of the response, if one arrived.
     public var statusCode: Int? { response?.statusCode }
 
-    /// The error behind this one, where there is one.
+    /// The underlying error, if there is one.
     public var underlying: (any Error)? {
         switch self {
         case .invalidRequest(_, let underlying): underlying
@@ -37,7 +37,7 @@ public enum APIError: Error, Sendable {
         }
     }
 
-    /// The loading system's error, where that is what went wrong: timed out, no connection, and so on.
+    /// The error of the loading system, if it failed: a timeout, no connection, and so on.
     public var urlError: URLError? {
         guard case .transport(_, let underlying) = self else { return nil }
         if let error = underlying as? URLError { return error }
@@ -49,7 +49,7 @@ public enum APIError: Error, Sendable {
 }
 
 extension APIError: CustomStringConvertible, LocalizedError {
-    /// One sentence: the method, the URL with its query values left out, what went wrong, and at most 200 bytes of an error's body.
+    /// One sentence with the method, the URL without values of its query, what went wrong, and at most 200 bytes of an error's body.
     public var description: String { sentence(by: Redactor(for: .sentence)) }
 
     func sentence(by redactor: Redactor) -> String {
@@ -69,7 +69,7 @@ extension APIError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The same sentence.
+    /// The same as `description`.
     public var errorDescription: String? { description }
 }
 
@@ -77,10 +77,10 @@ extension APIError: CustomNSError, CustomReflectable {
     /// `APIProvider.APIError`.
     public static var errorDomain: String { "APIProvider.APIError" }
 
-    /// The status code where a response came; else the code of the `URLError`, or 0.
+    /// The status code, if a response arrived. Otherwise the code of the `URLError`, or 0.
     public var errorCode: Int { statusCode ?? urlError?.code.rawValue ?? 0 }
 
-    /// The sentence, and the underlying error. A `URLError` comes without its URL, which may hold secrets.
+    /// The sentence and the underlying error. A `URLError` has no URL here, because that may have secrets.
     public var errorUserInfo: [String: Any] {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description]
         userInfo[NSUnderlyingErrorKey] =
@@ -88,6 +88,6 @@ extension APIError: CustomNSError, CustomReflectable {
         return userInfo
     }
 
-    /// Shows the sentence alone: a `dump` of the request would show its headers.
+    /// A mirror with the sentence only. The `dump` of a request would show its headers.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

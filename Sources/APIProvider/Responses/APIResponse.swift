@@ -4,26 +4,26 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// What a server answered, whatever its status, and the request that it answered.
+/// A response with any status, and the request that it answers.
 public struct APIResponse: Sendable {
-    /// The request that got this answer: after redirects, the last one.
+    /// The request that got this response. After redirects, it is the last one.
     public let request: URLRequest
     /// The status and the headers.
     public let response: HTTPURLResponse
     /// The body.
     public let data: Data
-    /// That of the provider to which the response has come.
+    /// The decoder of the provider that got the response.
     private var decoder: any BodyDecoder = APIResponse.standardDecoder
     private static let standardDecoder = JSONDecoder()
 
-    /// Creates a response, as a ``Transport`` does.
+    /// Creates a response. A ``Transport`` uses it.
     public init(request: URLRequest, response: HTTPURLResponse, data: Data) {
         self.request = request
         self.response = response
         self.data = data
     }
 
-    /// Creates a response to `request`, for tests and for transports of your own.
+    /// Creates a response to `request`, for tests and for your own transports.
     ///
     /// - Parameters:
     ///   - request: The request that it answers.
@@ -42,18 +42,18 @@ public struct APIResponse: Sendable {
     /// The status code (RFC 9110, section 15).
     public var statusCode: Int { response.statusCode }
 
-    /// The value of the header field `name`, in any case. Fields of the same name are joined with `", "`.
+    /// The value of the header field `name`, which matches in upper and lower case. Fields of the same name are joined with `", "`.
     public func value(forHTTPHeaderField name: String) -> String? { response.values(forHTTPHeaderField: name) }
 
-    /// Decodes the body, also that of an error: `try error.response?.decode(GitHubError.self)`.
+    /// Decodes the body. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
     ///
-    /// `Data` comes as it is, ``Empty`` whatever comes, an `Optional` is `nil` if the body is empty, and all else but a `String` is decoded by
-    /// the decoder of the provider that got the response, or as JSON if there was none.
+    /// `Data` is the body, ``Empty`` ignores it, and an `Optional` is `nil` if it is empty. Other types are decoded by the decoder of the
+    /// provider that got the response, or as JSON if there was no provider.
     ///
-    /// A `String` is read by the charset of the `Content-Type`: UTF-8, which is the default, UTF-16, ISO-8859-1 and Windows-1252. With any other
-    /// charset, the body must be UTF-8 nevertheless.
+    /// A `String` is read with the charset of the `Content-Type`: UTF-8, which is the default, UTF-16, ISO-8859-1 or Windows-1252. With any
+    /// other charset, it is read as UTF-8.
     ///
-    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` when the body is something else.
+    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the body does not fit the type.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T {
         try explainingDecodingErrors(of: type) {
             let optional = type as? any OptionalResponse.Type
@@ -70,7 +70,7 @@ public struct APIResponse: Sendable {
 
     var isReadAsJSON: Bool { decoder is JSONDecoder }
 
-    /// The response as `decoder` reads it.
+    /// The same response with another decoder.
     func readable(by decoder: any BodyDecoder) -> APIResponse {
         var response = self
         response.decoder = decoder
@@ -82,7 +82,7 @@ public struct APIResponse: Sendable {
         guard response.isAccepted else { throw APIError.unacceptableStatus(self) }
     }
 
-    /// Runs `decode`, and turns a `DecodingError` that it throws into an ``APIError``. Other errors pass through.
+    /// Runs `decode`, and turns a `DecodingError` into an ``APIError``. Other errors pass through.
     func explainingDecodingErrors<T>(of type: T.Type, _ decode: () throws -> T) throws -> T {
         do {
             return try decode()
@@ -99,14 +99,14 @@ public struct APIResponse: Sendable {
 }
 
 extension APIResponse: CustomStringConvertible, CustomReflectable {
-    /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and body may hold secrets, and are left out.
+    /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may have secrets, and are left out.
     public var description: String { "\(request.line): \(statusLine), \(data.count) bytes" }
 
-    /// Shows the same line alone, also in a `dump`.
+    /// A mirror with the same line only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// A response that is not read by a decoder.
+/// A type of response that needs no decoder.
 private protocol RawResponse {
     init(_ response: APIResponse) throws
 }

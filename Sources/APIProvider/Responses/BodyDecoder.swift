@@ -13,12 +13,12 @@ public import Foundation
 /// let provider = DefaultAPIProvider(baseURL: api, decoder: LinesDecoder())
 /// ```
 public protocol BodyDecoder: Sendable {
-    /// The media type that requests ask for in `Accept`, unless they set that header. `nil` sets none.
+    /// The media type that requests ask for in `Accept`, unless they set that header. With `nil`, they ask for none.
     var mediaType: String? { get }
 
     /// Decodes `type` from `data`. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     ///
-    /// Called on background queues, several calls at a time.
+    /// It is called on background queues, maybe several times at once.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 

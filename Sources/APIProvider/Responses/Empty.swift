@@ -1,5 +1,5 @@
-/// A response whose body does not matter: whatever comes decodes into it.
+/// A response whose body is ignored. Any body decodes into it.
 public struct Empty: Decodable, Sendable, Equatable {
-    /// The one value.
+    /// Creates the value.
     public init() {}
 }

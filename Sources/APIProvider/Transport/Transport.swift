@@ -5,18 +5,18 @@ public import MiniRx
 public import FoundationNetworking
 #endif
 
-/// How far a transfer has come. A total is `nil` while nobody knows it.
+/// The progress of a transfer. A total is `nil` while it is unknown.
 public struct TransferProgress: Sendable, Hashable {
-    /// Bytes of the request's body that have been sent.
+    /// The number of bytes of the request's body that have been sent.
     public var bytesSent: Int64
-    /// Bytes of the request's body in all.
+    /// The size of the request's body in bytes.
     public var bytesToSend: Int64?
-    /// Bytes of the response's body that have come.
+    /// The number of bytes of the response's body that have arrived.
     public var bytesReceived: Int64
-    /// Bytes of the response's body in all.
+    /// The size of the response's body in bytes.
     public var bytesToReceive: Int64?
 
-    /// Creates a report, as a ``Transport`` does.
+    /// Creates a report. A ``Transport`` uses it.
     public init(bytesSent: Int64 = 0, bytesToSend: Int64? = nil, bytesReceived: Int64 = 0, bytesToReceive: Int64? = nil) {
         self.bytesSent = bytesSent
         self.bytesToSend = bytesToSend
@@ -25,35 +25,36 @@ public struct TransferProgress: Sendable, Hashable {
     }
 }
 
-/// Sends requests: the place to put something else than the network.
+/// Sends requests. Write your own to use something other than `URLSession`.
 ///
 /// ```swift
 /// let offline = AnyTransport { request in .error(URLError(.notConnectedToInternet)) }
 /// let provider = DefaultAPIProvider(baseURL: api, transport: offline)
 /// ```
 public protocol Transport: Sendable {
-    /// A single that sends `request` at each subscription, and succeeds with the response whatever its status. Disposing it stops the
+    /// Returns a single that sends `request` at each subscription, and succeeds with the response, whatever its status. Disposing stops the
     /// transfer.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - progress: Called as bytes go and come, on any thread, one call at a time.
+    ///   - request: The request to send.
+    ///   - progress: Called as bytes are sent and received, on any thread, one call at a time.
     func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
 
-    /// A single that sends `request` at each subscription, and writes the body of an accepted response, with a status in 200...299, to
-    /// `destination`: then the response's data is empty. That of a refused one is in its data, and the destination untouched.
+    /// Returns a single that sends `request` at each subscription, and writes the body to `destination` if the status is in 200...299. The
+    /// data of that response is empty. With any other status, the body is in the response's data, and the destination does not change.
     ///
-    /// The destination is whole or untouched at every moment. On failure, and when the single is disposed, nothing is left behind.
+    /// At every moment, the destination is either complete or as it was before. After a failure or a dispose, nothing is left behind.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, and a link to a file is followed.
-    ///   - progress: Called as bytes go and come, on any thread, one call at a time.
+    ///   - request: The request to send.
+    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, and a link to a file is
+    ///     followed.
+    ///   - progress: Called as bytes are sent and received, on any thread, one call at a time.
     func download(_ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
 }
 
 extension Transport {
-    /// Sends `request`, and writes the body to `destination` once the whole of it is in memory.
+    /// Sends `request`, and writes the body to `destination` when all of it is in memory.
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
@@ -65,13 +66,13 @@ extension Transport {
     }
 }
 
-/// A transport made of a closure.
+/// A transport that calls a closure.
 public struct AnyTransport: Transport {
     private let send: @Sendable (URLRequest) -> Single<APIResponse>
 
-    /// A transport that asks `send` for the single of each request.
+    /// Creates a transport that calls `send` for each request.
     public init(_ send: @escaping @Sendable (URLRequest) -> Single<APIResponse>) { self.send = send }
 
-    /// The closure's single. It reports no progress.
+    /// Returns the closure's single. It reports no progress.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> { send(request) }
 }
