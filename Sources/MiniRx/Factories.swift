@@ -1,9 +1,11 @@
 extension Single {
-    /// A single that runs `subscribe` for each subscription, on the subscriber's thread.
+    /// Creates a single that runs `subscribe` for each subscription, on the subscriber's thread.
     ///
-    /// `subscribe` starts the work and returns what stops it. The first event given to its callback counts, from whatever thread, even when
-    /// several race; later ones are ignored. The returned disposable is disposed exactly once: after the event, or when the subscription is
-    /// disposed. A callback that is kept for ever keeps nothing else alive once the subscription has ended.
+    /// `subscribe` starts the work and returns a disposable that stops it. It may call its callback on any thread. The first event is
+    /// delivered, also if several threads race, and later ones are ignored. The disposable is disposed exactly once: after the event, or
+    /// when the subscription is disposed. A callback that is kept for ever keeps nothing else alive after the end.
+    ///
+    /// ![The work starts at the subscription, and its value arrives two seconds later.](create)
     @preconcurrency @inlinable
     public static func create(subscribe: @escaping @Sendable (@escaping SingleObserver) -> any Disposable) -> Single {
         Single { context, observer in
@@ -12,11 +14,11 @@ extension Single {
         }
     }
 
-    /// A single that runs `work` in a task of its own for each subscription. Disposing cancels the task, and then says nothing.
+    /// Creates a single that runs `work` in a new task for each subscription. Disposing cancels the task, and no event comes after that.
     ///
     /// - Parameters:
-    ///   - priority: The task's priority; `nil` takes the subscriber's.
-    ///   - work: Gives the value or throws the error.
+    ///   - priority: The priority of the task. `nil` means that of the subscriber.
+    ///   - work: Returns the value or throws the error.
     public static func create(priority: TaskPriority? = nil, work: @escaping @Sendable () async throws -> Element) -> Single {
         create { observer in
             let task = Task(priority: priority) {
@@ -30,19 +32,25 @@ extension Single {
         }
     }
 
-    /// A single that succeeds with `element` at once, on the subscriber's thread.
+    /// Creates a single that succeeds with `element` at once, on the subscriber's thread.
+    ///
+    /// ![The value arrives at the subscription.](just)
     @inlinable
     public static func just(_ element: Element) -> Single {
         Single(content: .event(.success(element)))
     }
 
-    /// A single that fails with `error` at once, on the subscriber's thread.
+    /// Creates a single that fails with `error` at once, on the subscriber's thread.
+    ///
+    /// ![The error arrives at the subscription.](error)
     @inlinable
     public static func error(_ error: any Error) -> Single {
         Single(content: .event(.failure(error)))
     }
 
-    /// A single that never ends. Subscribed and dropped, it leaves nothing behind.
+    /// Creates a single that never ends. If you drop a subscription to it, nothing is left behind.
+    ///
+    /// ![No event arrives.](never)
     @inlinable
     public static func never() -> Single {
         Single { context, _ in
@@ -51,8 +59,10 @@ extension Single {
         }
     }
 
-    /// A single that asks `factory` for the real one at each subscription, on the subscriber's thread. If `factory` throws, the single fails
-    /// with that error.
+    /// Creates a single that calls `factory` at each subscription, on the subscriber's thread, and subscribes to the result. If `factory`
+    /// throws, the single fails with that error.
+    ///
+    /// ![Each of two subscriptions gets a source of its own.](deferred)
     @preconcurrency @inlinable
     public static func deferred(_ factory: @escaping @Sendable () throws -> Single) -> Single {
         Single { context, observer in

@@ -1,4 +1,4 @@
-/// What the library does when nobody else does.
+/// Settings for the whole process.
 public enum Hooks {
     /// A bare closure would gain a thunk each time that it is read and set.
     private struct Handler {
@@ -11,9 +11,9 @@ public enum Hooks {
             StandardError.print("MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): \(text)")
         })
 
-    /// What becomes of an error that no subscriber handles, and of one thrown by an `after…` closure of `do`.
+    /// Called with every error that no subscriber handles, and with errors that an `after…` closure of `do` throws.
     ///
-    /// At first it prints one line to standard error. It may be called from any thread.
+    /// The default prints one line to standard error. It may be called on any thread.
     public static var defaultErrorHandler: @Sendable (any Error) -> Void {
         get { handler.withLock { $0 }.handle }
         set {

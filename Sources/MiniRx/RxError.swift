@@ -1,5 +1,5 @@
-/// What the operators themselves fail with.
+/// An error of an operator.
 public enum RxError: Error {
-    /// No event came in time.
+    /// No event arrived in time.
     case timeout
 }

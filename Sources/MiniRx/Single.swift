@@ -1,10 +1,10 @@
-/// What a ``Single`` ends in: one value or one error.
+/// The event of a ``Single``: one value or one error.
 public typealias SingleEvent<Element> = Result<Element, any Error>
 
 /// A cold computation that ends in exactly one value or one error.
 ///
-/// Nothing runs before ``subscribe(_:)``; each subscription runs the computation afresh, on the subscriber's thread, and gets exactly one
-/// event, on whichever thread produced it. The order is always: the event, the release of the source's resource, `onDisposed`.
+/// Nothing runs before you subscribe. Each subscription runs the computation again, on the subscriber's thread, and gets exactly one event,
+/// on the thread that produces it. Then the source's resource is released, and `onDisposed` is called, in this order.
 ///
 /// ```swift
 /// let number = Single<Int>.create { observer in
@@ -16,8 +16,12 @@ public typealias SingleEvent<Element> = Result<Element, any Error>
 ///     .subscribe(onSuccess: { label.text = $0 })
 ///     .disposed(by: bag)
 /// ```
+///
+/// Disposing a subscription stops the source, and no event comes after that:
+///
+/// ![The source and the subscription are disposed after two seconds, and no value is delivered.](dispose)
 public struct Single<Element: Sendable>: Sendable {
-    /// What a producer calls with its one event, and what a subscriber is called with.
+    /// A closure that gets the one event.
     public typealias SingleObserver = @Sendable (SingleEvent<Element>) -> Void
 
     /// The observer inside a chain. It returns what is to be started next, once the source of the event has unwound and is released.

@@ -1,19 +1,19 @@
-/// Makes disposables.
+/// Functions that create disposables.
 public enum Disposables {
-    /// A disposable that does nothing.
+    /// Creates a disposable that does nothing.
     @inlinable
     public static func create() -> any Disposable { NopDisposable() }
 
-    /// A disposable that runs `action` at the first `dispose()`, on the thread that calls it, and then lets go of it.
+    /// Creates a disposable that runs `action` at the first `dispose()`, on the thread of that call, and then releases it.
     @preconcurrency
     public static func create(with action: @escaping @Sendable () -> Void) -> any Cancelable {
         ActionDisposable(action: Locked(Action(action)))
     }
 
-    /// A disposable that disposes all of `disposables`, in their order.
+    /// Creates a disposable that disposes all of `disposables` in order.
     public static func create(_ disposables: any Disposable...) -> any Cancelable { create(disposables) }
 
-    /// A disposable that disposes all of `disposables`, in their order.
+    /// Creates a disposable that disposes all of `disposables` in order.
     public static func create(_ disposables: [any Disposable]) -> any Cancelable {
         create { disposables.forEach { $0.dispose() } }
     }

@@ -1,7 +1,7 @@
-/// Disposes what it holds when it goes: keep one in the object that the subscriptions work for.
+/// Disposes its contents when it is released. Keep a bag in the object that uses the subscriptions.
 ///
-/// A subscription that has ended leaves the bag by itself, so a bag that lives long does not grow; a disposable of another kind stays until
-/// the bag goes. What is inserted while the bag goes is disposed at once. Safe from any thread.
+/// A subscription leaves the bag when it ends, so a bag that lives long does not grow. A disposable of another kind stays until the bag is
+/// released. A disposable that is inserted while the bag is released is disposed at once. You may use a bag on any thread.
 public final class DisposeBag: Sendable {
     private let contents = Contents()
 
@@ -10,18 +10,18 @@ public final class DisposeBag: Sendable {
 
     deinit { contents.dispose() }
 
-    /// Holds `disposable` until the bag goes, a subscription only until it ends.
+    /// Keeps `disposable` until the bag is released. A subscription leaves when it ends.
     public func insert(_ disposable: any Disposable) { contents.insert(disposable) }
 
-    /// Holds each of `disposables` until the bag goes, a subscription only until it ends.
+    /// Keeps each of `disposables` until the bag is released. A subscription leaves when it ends.
     public func insert(_ disposables: any Disposable...) { insert(disposables) }
 
-    /// Holds each of `disposables` until the bag goes, a subscription only until it ends.
+    /// Keeps each of `disposables` until the bag is released. A subscription leaves when it ends.
     public func insert(_ disposables: [any Disposable]) { disposables.forEach(contents.insert) }
 }
 
 extension Disposable {
-    /// Puts this into `bag`, which disposes it when it goes.
+    /// Adds this to `bag`, which disposes it when the bag is released.
     public func disposed(by bag: DisposeBag) { bag.insert(self) }
 }
 

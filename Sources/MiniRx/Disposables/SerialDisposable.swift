@@ -1,4 +1,4 @@
-/// Holds one disposable; a new one disposes the old. What it is given after its own end is disposed at once.
+/// Holds one disposable, and disposes it when it gets another. After its own end, it disposes each new one at once.
 public final class SerialDisposable: Cancelable {
     private struct State {
         var isDisposed = false
@@ -7,10 +7,10 @@ public final class SerialDisposable: Cancelable {
 
     private let state = Locked(State())
 
-    /// Creates one that holds nothing yet.
+    /// Creates an empty one.
     public init() {}
 
-    /// What it holds now; setting it disposes what it held before. Reading it when it holds nothing gives a disposable that does nothing.
+    /// The disposable that it holds. Setting it disposes the one before. If it holds none, this is a disposable that does nothing.
     public var disposable: any Disposable {
         get { state.withLock(\.disposable) ?? Disposables.create() }
         set {
@@ -23,10 +23,10 @@ public final class SerialDisposable: Cancelable {
         }
     }
 
-    /// Whether it has been disposed.
+    /// Whether it was disposed.
     public var isDisposed: Bool { state.withLock(\.isDisposed) }
 
-    /// Disposes what it holds, and from now on whatever it is given.
+    /// Disposes the disposable that it holds, and all that it gets later.
     public func dispose() {
         let held = state.withLock { state in
             state.isDisposed = true

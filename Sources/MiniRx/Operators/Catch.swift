@@ -1,5 +1,7 @@
 extension Single {
-    /// Goes on with the single that `handler` makes of an error. If `handler` throws, its error replaces the first.
+    /// Continues with the single that `handler` returns for an error. If `handler` throws, its error replaces the first.
+    ///
+    /// ![The source fails after one second. The second source starts then, and its value is delivered.](catch)
     @preconcurrency @inlinable
     public func `catch`(_ handler: @escaping @Sendable (any Error) throws -> Single) -> Single {
         Single { context, observer in
@@ -13,7 +15,9 @@ extension Single {
         }
     }
 
-    /// Succeeds with `element` where the source fails.
+    /// Succeeds with `element` if the source fails.
+    ///
+    /// ![The source fails, and the value 0 is delivered instead.](catchAndReturn)
     @inlinable
     public func catchAndReturn(_ element: Element) -> Single {
         self.catch { _ in .just(element) }

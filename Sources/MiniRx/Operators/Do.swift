@@ -1,14 +1,16 @@
 extension Single {
-    /// Looks on without changing the event: every closure runs on the thread on which the event passes.
+    /// Runs closures along the way of an event, without changing it. Each closure runs on the thread of the event.
+    ///
+    /// ![A line is logged at the subscription, and another when the value passes.](do)
     ///
     /// - Parameters:
-    ///   - onSuccess: Runs before the value goes on. If it throws, the single fails with that error, and no `after…` closure runs.
-    ///   - afterSuccess: Runs after the value has gone on. What it throws comes too late, and goes to ``Hooks/defaultErrorHandler``.
-    ///   - onError: Runs before the error goes on. If it throws, its error replaces the first, and no `after…` closure runs.
-    ///   - afterError: Runs after the error has gone on. What it throws goes to ``Hooks/defaultErrorHandler``.
-    ///   - onSubscribe: Runs before the source is subscribed to.
-    ///   - onSubscribed: Runs after the source has been subscribed to.
-    ///   - onDispose: Runs once the source has ended or been disposed, and is released: once for each `onSubscribe`.
+    ///   - onSuccess: Runs before the value is passed on. If it throws, the single fails with that error, and no `after…` closure runs.
+    ///   - afterSuccess: Runs after the value was passed on. If it throws, the error goes to ``Hooks/defaultErrorHandler``.
+    ///   - onError: Runs before the error is passed on. If it throws, its error replaces the first, and no `after…` closure runs.
+    ///   - afterError: Runs after the error was passed on. If it throws, the error goes to ``Hooks/defaultErrorHandler``.
+    ///   - onSubscribe: Runs before the subscription to the source.
+    ///   - onSubscribed: Runs after the subscription to the source.
+    ///   - onDispose: Runs when the source has ended or was disposed, and is released. It runs once for each `onSubscribe`.
     @preconcurrency @inlinable
     public func `do`(
         onSuccess: (@Sendable (Element) throws -> Void)? = nil, afterSuccess: (@Sendable (Element) throws -> Void)? = nil,

@@ -1,8 +1,10 @@
 extension Single {
-    /// The single that `transform` makes of the value. The first source is released before the second is subscribed to, on the thread that
-    /// the value came on. If `transform` throws, the single fails with that error.
+    /// Continues with the single that `transform` returns for the value. The first source is released before the second is subscribed to,
+    /// on the thread of the value. If `transform` throws, the single fails with that error.
     ///
-    /// A function that returns itself by way of `flatMap` may go as deep as it likes: the stack stays flat.
+    /// ![The first value arrives after one second. The second source starts then, and both values are delivered together.](flatMap)
+    ///
+    /// A function may call itself through `flatMap` to any depth. The stack does not grow.
     @preconcurrency @inlinable
     public func flatMap<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Single<R>) -> Single<R> {
         Single<R> { context, observer in

@@ -1,5 +1,7 @@
 extension Single {
-    /// The value, transformed, on the thread it came on. If `transform` throws, the single fails with that error.
+    /// Transforms the value, on the thread on which it arrives. If `transform` throws, the single fails with that error.
+    ///
+    /// ![The value 2 becomes 20.](map)
     @preconcurrency @inlinable
     public func map<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> R) -> Single<R> {
         Single<R> { context, observer in

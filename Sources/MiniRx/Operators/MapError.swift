@@ -1,5 +1,7 @@
 extension Single {
-    /// The error that `transform` makes of an error.
+    /// Transforms the error, on the thread on which it arrives.
+    ///
+    /// ![An error becomes another.](mapError)
     @preconcurrency @inlinable
     public func mapError(_ transform: @escaping @Sendable (any Error) -> any Error) -> Single {
         Single { context, observer in

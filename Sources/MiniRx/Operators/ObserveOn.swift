@@ -1,8 +1,10 @@
 import Dispatch
 
 extension Single {
-    /// Delivers the event on `scheduler`, in one hop. The source is released once the event is queued; a queued event is dropped when the
-    /// subscription is disposed first.
+    /// Delivers the event on `scheduler`. The source is released when the event is queued. If you dispose the subscription while the event
+    /// is queued, the event is dropped.
+    ///
+    /// ![The value is delivered on the queue.](observeOn)
     public func observe(on scheduler: any Scheduler) -> Single {
         Single { context, observer in
             run(&context) { context, event in
@@ -11,8 +13,8 @@ extension Single {
         }
     }
 
-    /// Delivers the event on the main actor, and lets the closures of `subscribe` touch its state. On the main queue with nothing waiting
-    /// the event comes at once.
+    /// Delivers the event on the main actor. The closures of `subscribe` may then use main-actor state. If the event is on the main queue
+    /// already and nothing else waits, it is delivered at once.
     public func observe(on actor: MainActor) -> MainActorSingle<Element> {
         MainActorSingle(single: observe(on: MainScheduler.instance))
     }

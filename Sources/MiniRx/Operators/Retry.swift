@@ -1,19 +1,21 @@
 public import Dispatch
 
 extension Single {
-    /// Subscribes again after each failure, until a value comes or the subscription is disposed.
+    /// Subscribes again after each failure, until a value arrives or the subscription is disposed.
     @inlinable
     public func retry() -> Single {
         self.catch { _ in retry() }
     }
 
-    /// Subscribes at most `maxAttemptCount` times in all, and fails with the last error.
+    /// Subscribes again after a failure, at most `maxAttemptCount` times including the first. Then it fails with the last error.
     ///
-    /// - Precondition: `maxAttemptCount` is at least 1: `retry(1)` is the single as it is.
+    /// ![Two attempts fail, and the third succeeds.](retry)
+    ///
+    /// - Precondition: `maxAttemptCount` is at least 1. With 1, there is no second attempt.
     @inlinable
     public func retry(_ maxAttemptCount: Int) -> Single {
         guard maxAttemptCount > 0 else {
-            // A programmer's error. A precondition would say nothing in a release build.
+            // A mistake in the program. A precondition would print nothing in a release build.
             fatalError(
                 "retry(\(maxAttemptCount)) would never subscribe. The count is of attempts: write retry(1) for one, retry() for no limit.")
         }
@@ -21,15 +23,17 @@ extension Single {
         return self.catch { _ in retry(maxAttemptCount - 1) }
     }
 
-    /// Subscribes again after each failure, when `delay` has passed on `scheduler`; with a `delay` of `nil`, fails with the error.
+    /// Subscribes again after each failure, when the delay has passed on `scheduler`. If the delay is `nil`, it fails with the error.
+    ///
+    /// ![Two attempts fail. The second starts after one second, the third after two more.](retryWhen)
     ///
     /// ```swift
     /// single.retry(scheduler: scheduler) { failures, _ in failures < 3 ? .seconds(failures) : nil }
     /// ```
     ///
     /// - Parameters:
-    ///   - scheduler: Where to wait and to subscribe again.
-    ///   - delay: Gets the count of failures so far, from 1, and the latest error.
+    ///   - scheduler: The scheduler on which it waits and subscribes again.
+    ///   - delay: Returns the delay. It gets the number of failures so far, which starts at 1, and the latest error.
     @preconcurrency @inlinable
     public func retry(
         scheduler: any Scheduler, when delay: @escaping @Sendable (_ failures: Int, any Error) -> DispatchTimeInterval?

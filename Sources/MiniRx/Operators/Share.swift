@@ -1,6 +1,8 @@
 extension Single {
-    /// One run of the source for all who subscribe while it is in flight. The last to leave cancels it; after its end a new subscription
-    /// starts afresh.
+    /// Shares one run of the source among all subscriptions while it is running. When the last of them is disposed, the run is cancelled. A
+    /// subscription after its end starts a new run.
+    ///
+    /// ![Two subscriptions get the value of one run. A third one, later, starts another.](share)
     @inlinable
     public func share() -> Single {
         if case .event = content { return self }

@@ -2,18 +2,24 @@ public import Dispatch
 
 extension Single {
     /// Subscribes to the source on `scheduler`.
+    ///
+    /// ![The source starts on the queue.](subscribeOn)
     @inlinable
     public func subscribe(on scheduler: any Scheduler) -> Single {
         Single<Void>.timer(.zero, scheduler).flatMap { self }
     }
 
     /// Delivers the value `dueTime` later, on `scheduler`. An error is not delayed.
+    ///
+    /// ![The value arrives after one second, and is delivered after three.](delay)
     @inlinable
     public func delay(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         flatMap { element in Single<Void>.timer(dueTime, scheduler).map { element } }
     }
 
-    /// Fails with ``RxError/timeout`` on `scheduler`, and disposes the source, when no event has come within `dueTime` of the subscription.
+    /// Fails with ``RxError/timeout`` on `scheduler` if no event arrives within `dueTime` of the subscription, and disposes the source.
+    ///
+    /// ![The source is disposed after two seconds, and the error is delivered.](timeout)
     @inlinable
     public func timeout(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         if case .event = content { return self }

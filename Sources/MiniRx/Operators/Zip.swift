@@ -1,6 +1,6 @@
 extension Single {
-    /// All the values, in the order of `singles`, which run at the same time. The first failure wins and disposes the others. No singles
-    /// succeed with no values.
+    /// Waits for all of `singles`, which run at the same time, and succeeds with their values in order. The first failure is delivered and
+    /// disposes the others. With no singles, it succeeds with no values.
     @inlinable
     public static func zip<T: Sendable>(_ singles: some Collection<Single<T>>) -> Single<[T]> where Element == [T] {
         let singles = Array(singles)
@@ -24,7 +24,7 @@ extension Single {
         }
     }
 
-    /// What `resultSelector` makes of all the values, in the order of `singles`. If it throws, the single fails with that error.
+    /// Waits for all of `singles`, and succeeds with the result of `resultSelector`. If that throws, the single fails with that error.
     @preconcurrency @inlinable
     public static func zip<T: Sendable>(
         _ singles: some Collection<Single<T>>, resultSelector: @escaping @Sendable ([T]) throws -> Element
@@ -32,7 +32,12 @@ extension Single {
         Single<[T]>.zip(singles).map(resultSelector)
     }
 
-    /// Both values, of two singles that run at the same time. The first failure wins and disposes the other.
+    /// Waits for two singles, which run at the same time, and succeeds with both values. The first failure is delivered and disposes the
+    /// other.
+    ///
+    /// ![Both values are delivered when the second arrives.](zip)
+    ///
+    /// ![One source fails. The other is disposed, and the error is delivered.](zipFailure)
     @inlinable
     public static func zip<A: Sendable, B: Sendable>(_ a: Single<A>, _ b: Single<B>) -> Single<(A, B)> where Element == (A, B) {
         switch (a.content, b.content) {
@@ -62,7 +67,7 @@ extension Single {
         }
     }
 
-    /// What `resultSelector` makes of both values. If it throws, the single fails with that error.
+    /// Waits for two singles, and succeeds with the result of `resultSelector`. If that throws, the single fails with that error.
     @preconcurrency @inlinable
     public static func zip<A: Sendable, B: Sendable>(
         _ a: Single<A>, _ b: Single<B>, resultSelector: @escaping @Sendable (A, B) throws -> Element
@@ -70,7 +75,8 @@ extension Single {
         Single<(A, B)>.zip(a, b).map { try resultSelector($0.0, $0.1) }
     }
 
-    /// The values of three singles that run at the same time. The first failure wins and disposes the others.
+    /// Waits for three singles, which run at the same time, and succeeds with their values. The first failure is delivered and disposes the
+    /// others.
     @inlinable
     public static func zip<A: Sendable, B: Sendable, C: Sendable>(
         _ a: Single<A>, _ b: Single<B>, _ c: Single<C>
@@ -78,7 +84,7 @@ extension Single {
         zip(a, b, c) { ($0, $1, $2) }
     }
 
-    /// What `resultSelector` makes of the three values. If it throws, the single fails with that error.
+    /// Waits for three singles, and succeeds with the result of `resultSelector`. If that throws, the single fails with that error.
     @preconcurrency @inlinable
     public static func zip<A: Sendable, B: Sendable, C: Sendable>(
         _ a: Single<A>, _ b: Single<B>, _ c: Single<C>, resultSelector: @escaping @Sendable (A, B, C) throws -> Element
@@ -86,13 +92,14 @@ extension Single {
         Single<((A, B), C)>.zip(.zip(a, b), c).map { try resultSelector($0.0.0, $0.0.1, $0.1) }
     }
 
-    /// The values of all `singles`, which run at the same time. The first failure wins and disposes the others.
+    /// Waits for all singles, which run at the same time, and succeeds with their values. The first failure is delivered and disposes the
+    /// others.
     @inlinable
     public static func zip<each T: Sendable>(_ singles: repeat Single<each T>) -> Single<(repeat each T)> where Element == (repeat each T) {
         zip(repeat each singles) { (values: repeat each T) in (repeat each values) }
     }
 
-    /// What `resultSelector` makes of the values of all `singles`. If it throws, the single fails with that error.
+    /// Waits for all singles, and succeeds with the result of `resultSelector`. If that throws, the single fails with that error.
     @preconcurrency @inlinable
     public static func zip<each T: Sendable>(
         _ singles: repeat Single<each T>, resultSelector: @escaping @Sendable (repeat each T) throws -> Element

@@ -1,9 +1,9 @@
 public import Dispatch
 
-/// Runs work on the main queue: at once when it is called there with nothing of its own waiting or running, else in the order of the calls.
-/// What has a delay comes when that has passed.
+/// A scheduler that runs actions on the main queue. If it is called on the main queue, and no other action of it waits or runs, it runs the
+/// action at once. Otherwise actions run in the order of the calls.
 public final class MainScheduler: Scheduler {
-    /// The one main scheduler.
+    /// The shared instance.
     public static let instance = MainScheduler()
 
     /// Actions that are to run on the main queue, or do.
@@ -11,12 +11,12 @@ public final class MainScheduler: Scheduler {
 
     private init() {}
 
-    /// The time of the system's clock.
+    /// The time of the system clock.
     public var now: DispatchTime { .now() }
 
-    /// Runs `action` on the main queue, `delay` from now. Disposing what is returned before then drops the action.
+    /// Runs `action` on the main queue after `delay`. To cancel the action, dispose the result.
     ///
-    /// What is scheduled by an action that runs comes after it, in a turn of its own: so a poll may ask again for ever.
+    /// An action may schedule another, which runs later in its own turn of the queue. So a poll may go on without end.
     public func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
         guard delay == .zero else {
             return DispatchQueue.main.schedule(after: delay) {

@@ -1,18 +1,18 @@
 public import Dispatch
 
-/// Decides where and when work runs.
+/// Runs work on a queue or an actor, now or later.
 public protocol Scheduler: Sendable {
-    /// The scheduler's present time.
+    /// The current time of the scheduler.
     var now: DispatchTime { get }
 
-    /// Runs `action` once, `delay` from now. Disposing what is returned before then drops the action and lets go of what it holds.
+    /// Runs `action` once, after `delay`. To cancel the action, dispose the result. The action is then released.
     func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable
 }
 
 /// RxSwift's name for ``Scheduler``.
 public typealias SchedulerType = Scheduler
 
-/// RxSwift's name for a span of time.
+/// RxSwift's name for a time interval.
 public typealias RxTimeInterval = DispatchTimeInterval
 
 extension DispatchTimeInterval {

@@ -1,6 +1,7 @@
 public import Dispatch
 
-/// Virtual time for tests: it stands still until the test moves it, and then runs what is due, in order, on the test's own thread.
+/// A scheduler with virtual time for tests. Time stands still until the test moves it. Then the actions that are due run in order, on the
+/// thread of the test.
 ///
 /// ```swift
 /// let scheduler = TestScheduler()
@@ -59,30 +60,30 @@ public final class TestScheduler: Scheduler {
 
     private let state = Locked(State())
 
-    /// Creates a scheduler whose time stands at its beginning.
+    /// Creates a scheduler whose time stands still.
     public init() {}
 
     /// The virtual time.
     public var now: DispatchTime { DispatchTime(uptimeNanoseconds: state.withLock(\.now)) }
 
-    /// Runs `action` when the time has been moved by `delay`. Disposing what is returned before then drops the action.
+    /// Runs `action` when the time has moved by `delay`. To cancel the action, dispose the result.
     public func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
         let number = state.withLock { $0.add(Action(action), after: delay.length) }
         return number.map { Scheduled(scheduler: self, number: $0) } ?? Disposables.create()
     }
 
-    /// Moves the time on by `interval`, and runs what falls due on the way, also what is scheduled meanwhile.
+    /// Moves the time by `interval`, and runs the actions that are due, including those that are scheduled meanwhile.
     public func advance(by interval: DispatchTimeInterval) {
         let end = state.withLock { $0.now.addingReportingOverflow(interval.length) }
         advance(toNanoseconds: end.overflow ? .max : end.partialValue)
     }
 
-    /// Moves the time on to `time`, and runs what falls due on the way. A time that has passed changes nothing.
+    /// Moves the time to `time`, and runs the actions that are due. Time never goes back: an earlier time changes nothing.
     public func advance(to time: DispatchTime) {
         advance(toNanoseconds: time.uptimeNanoseconds)
     }
 
-    /// Moves the time on until nothing is left to run.
+    /// Moves the time until no action is left.
     public func run() {
         while let action = state.withLock({ $0.takeNext(until: .max) }) { action() }
     }

@@ -1,23 +1,24 @@
 import Dispatch
 
-/// What ``Single/observe(on:)-(MainActor)`` returns: its closures are known to run on the main actor and may touch its state, and the
-/// compiler refuses captures that race.
+/// A single that delivers its event on the main actor, as ``Single/observe(on:)-(MainActor)`` returns it.
+///
+/// The closures of `subscribe` may use main-actor state. The compiler refuses captures that may cause data races.
 public struct MainActorSingle<Element: Sendable>: Sendable {
     /// Delivers on the main queue.
     let single: Single<Element>
 
-    /// Starts the single; `observer` gets its one event on the main actor.
+    /// Subscribes. `observer` gets the one event, on the main actor.
     public func subscribe(_ observer: @escaping @MainActor (SingleEvent<Element>) -> Void) -> any Disposable {
         start(observer, onDisposed: nil)
     }
 
-    /// Starts the single with a closure for each ending, called on the main actor.
+    /// Subscribes with closures for the value and the error. They are called on the main actor.
     ///
     /// - Parameters:
     ///   - onSuccess: Gets the value.
-    ///   - onFailure: Gets the error. Without it, an error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`. When `dispose()` is called on the main queue, it has run when
-    ///     that returns, unless another thread is still releasing the source; called elsewhere, it is enqueued.
+    ///   - onFailure: Gets the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
+    ///   - onDisposed: Called exactly once, after the event or `dispose()`. If you call `dispose()` on the main queue, it runs before that
+    ///     returns, unless another thread still releases the source. Otherwise it is queued.
     public func subscribe(
         onSuccess: (@MainActor (Element) -> Void)? = nil, onFailure: (@MainActor (any Error) -> Void)? = nil,
         onDisposed: (@MainActor () -> Void)? = nil
@@ -31,12 +32,13 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
             }, onDisposed: onDisposed)
     }
 
-    /// Starts the single with closures that are handed `object`, which is held weakly: once it is gone, none of them is called.
+    /// Subscribes with closures that get `object`. The object is held weakly. After it is released, none of the closures is called.
     ///
     /// - Parameters:
-    ///   - object: What the closures work on: a view controller, a view model.
+    ///   - object: The object that the closures use, such as a view controller or a view model.
     ///   - onSuccess: Gets the object and the value, on the main actor.
-    ///   - onFailure: Gets the object and the error. Without it, an error goes to ``Hooks/defaultErrorHandler``, also once the object is gone.
+    ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``, also after the object is
+    ///     released.
     ///   - onDisposed: Called exactly once, after the event or `dispose()`.
     public func subscribe<Object: AnyObject & Sendable>(
         with object: Object, onSuccess: (@MainActor (Object, Element) -> Void)? = nil,

@@ -1,8 +1,8 @@
 extension Single {
-    /// Starts the single; `observer` gets its one event, on the thread that produced it.
+    /// Subscribes. `observer` gets the one event, on the thread that produces it.
     ///
-    /// Nothing comes after `dispose()` has returned on the thread that delivers; from another thread, at most an event that was already
-    /// being delivered.
+    /// If you call `dispose()` on the thread that delivers, no event comes after that. If you call it on another thread, an event that is
+    /// already being delivered may still arrive.
     @preconcurrency @inlinable
     public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
         start { context, event in
@@ -11,12 +11,12 @@ extension Single {
         }
     }
 
-    /// Starts the single with a closure for each ending, called on the thread that produced the event.
+    /// Subscribes with closures for the value and the error. They are called on the thread that produces the event.
     ///
     /// - Parameters:
     ///   - onSuccess: Gets the value.
-    ///   - onFailure: Gets the error. Without it, an error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been released.
+    ///   - onFailure: Gets the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
+    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source is released.
     @preconcurrency @inlinable
     public func subscribe(
         onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)? = nil,
@@ -32,13 +32,14 @@ extension Single {
         }
     }
 
-    /// Starts the single with closures that are handed `object`, which is held weakly: once it is gone, none of them is called.
+    /// Subscribes with closures that get `object`. The object is held weakly. After it is released, none of the closures is called.
     ///
     /// - Parameters:
-    ///   - object: What the closures work on.
+    ///   - object: The object that the closures use.
     ///   - onSuccess: Gets the object and the value.
-    ///   - onFailure: Gets the object and the error. Without it, an error goes to ``Hooks/defaultErrorHandler``, also once the object is gone.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been released.
+    ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``, also after the object is
+    ///     released.
+    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source is released.
     @preconcurrency
     public func subscribe<Object: AnyObject & Sendable>(
         with object: Object, onSuccess: (@Sendable (Object, Element) -> Void)? = nil,

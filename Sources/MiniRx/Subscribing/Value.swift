@@ -1,8 +1,8 @@
 extension Single {
-    /// Subscribes, and waits for the event.
+    /// The value of the single. Reading it subscribes and waits.
     ///
-    /// - Throws: The single's error; `CancellationError` when the task is cancelled, which disposes the source. In a task that is cancelled
-    ///   already the source is never subscribed to.
+    /// - Throws: The error of the single. If the task is cancelled, the source is disposed and `CancellationError` is thrown. In a task
+    ///   that is already cancelled, the source is never subscribed to.
     public var value: Element {
         get async throws {
             let waiting = Locked<CheckedContinuation<Element, any Error>?>(nil)
