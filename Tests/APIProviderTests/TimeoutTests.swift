@@ -157,6 +157,32 @@ struct TimeoutTests {
         #expect(await Set(events.next(2)) == ["/a: -1001", "/b: -1001"])
     }
 
+    @Test("A request that is disposed as its connection becomes free is not sent, though nobody holds the provider any more")
+    func disposedAsItStarts() async throws {
+        let server = try PatientServer()
+        configuration.httpMaximumConnectionsPerHost = 1
+        let clock = WatchedClock()
+        var provider: DefaultAPIProvider? = DefaultAPIProvider(
+            transport: URLSessionTransport(configuration: configuration, lender: nil, scheduler: clock))
+        let disposables = try ["/a", "/b"].map { send($0, to: server.url, by: try #require(provider)) }
+        #expect(await server.requests.next() == "/a")
+        provider = nil
+        let isDisposed = DispatchSemaphore(value: 0)
+        clock.whenRead { [events] in
+            isDisposed.wait()
+            disposables[1].dispose()
+            // All sessions share one queue: a session that nobody holds any more is invalid when another one answers.
+            let answered = DispatchSemaphore(value: 0)
+            URLSession.shared.getAllTasks { _ in answered.signal() }
+            answered.wait()
+            events.send("disposed")
+        }
+        disposables[0].dispose()
+        isDisposed.signal()
+        #expect(await events.next() == "disposed")
+        await server.allClosed()
+    }
+
     @Test("What is disposed at any moment keeps no connection and no place in the queue")
     func races() async throws {
         let server = try LoopbackServer { request, connection in connection.respond(body: request.target) }
@@ -178,6 +204,23 @@ struct TimeoutTests {
     }
 }
 
+/// A clock that calls back, once, when it is read.
+private final class WatchedClock: Scheduler {
+    private let scheduler = TestScheduler()
+    private let action = Locked<(@Sendable () -> Void)?>(nil)
+
+    func whenRead(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+
+    var now: DispatchTime {
+        action.withLock { $0.take() }?()
+        return scheduler.now
+    }
+
+    func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+        scheduler.schedule(after: delay, action)
+    }
+}
+
 @Suite("The queue for connections")
 struct ConnectionQueueTests {
     private let queue = ConnectionQueue(connectionsPerHost: 2)
@@ -196,6 +239,33 @@ struct ConnectionQueueTests {
         #expect(log.entries == ["a", "b", "d"])
         queue.leave(places[1])
         #expect(log.entries == ["a", "b", "d", "c"])
+    }
+
+    @Test("However many threads come and go, no host has more connections than it may, and each request that stays gets one")
+    func races() {
+        let held = Locked((now: 0, most: 0))
+        let stays = DispatchGroup()
+        let queue = queue
+        DispatchQueue.concurrentPerform(iterations: 10_000) { index in
+            let place = ConnectionQueue.Place(host: "h")
+            guard index % 2 == 0 else {
+                queue.enter(place) {}
+                return queue.leave(place)
+            }
+            stays.enter()
+            queue.enter(place) {
+                held.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                DispatchQueue.global().async {
+                    held.withLock { $0.now -= 1 }
+                    queue.leave(place)
+                    stays.leave()
+                }
+            }
+        }
+        stays.wait()
+        #expect(held.withLock { $0.most } <= 2)
+        _ = ["a", "b", "c"].map { enter($0) }
+        #expect(log.entries == ["a", "b"])
     }
 
     @Test("Where requests share connections, none waits")

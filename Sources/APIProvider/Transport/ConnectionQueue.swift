@@ -31,11 +31,11 @@ package final class ConnectionQueue: Sendable {
             return false
         }
 
-        /// Returns how the request goes on that gets the connection.
-        mutating func leave(_ place: Place) -> (@Sendable () -> Void)? {
-            if let number = place.number, waiting.removeValue(forKey: number) != nil { return nil }
+        /// Returns how the request goes on that gets the connection, and what is to be released.
+        mutating func leave(_ place: Place) -> (next: (@Sendable () -> Void)?, released: (@Sendable () -> Void)?) {
+            if let released = place.number.flatMap({ waiting.removeValue(forKey: $0) }) { return (nil, released) }
             inUse -= 1
-            return next()
+            return (next(), nil)
         }
 
         /// Gives a connection to the request that has waited longest.
@@ -63,12 +63,12 @@ package final class ConnectionQueue: Sendable {
 
     /// Frees the connection of `place`, or removes it from the queue. To be called once.
     package func leave(_ place: Place) {
-        let proceed = hosts.withLock { hosts -> (@Sendable () -> Void)? in
-            let proceed = hosts[place.host]?.leave(place) ?? nil
+        let left = hosts.withLock { hosts in
+            let left = hosts[place.host]?.leave(place)
             if hosts[place.host]?.inUse == 0, hosts[place.host]?.isShared != true { hosts[place.host] = nil }
-            return proceed
+            return left
         }
-        proceed?()
+        left?.next?()
     }
 
     /// The first response of a host shows whether requests share its connections. If they do, all that wait go on.

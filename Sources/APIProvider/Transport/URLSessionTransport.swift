@@ -124,13 +124,14 @@ public final class URLSessionTransport: Transport {
         _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
         let host = connections == nil ? "" : request.url?.origin ?? ""
-        return Single.create { [session, delegate, cookies, limits, timer, connections, isForNetwork] observer in
+        return Single.create { [self] observer in
             let exchange = SessionExchange(
                 Exchange(
                     request: request, destination: destination, progress: progress, limits: limits.of(request), timer: timer,
                     observer: observer),
                 isForNetwork: isForNetwork, connections: connections, host: host)
-            exchange.begin {
+            // A session whose transport is let go makes no more tasks, and traps: a request that waits for a connection holds on to it.
+            exchange.begin { [self] in
                 let task = session.dataTask(with: request.adapted(cookies: cookies))
                 delegate.add(exchange, for: task)
                 task.resume()
