@@ -153,7 +153,28 @@ extension Planted {
         .multipart("--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n§"), .multipart("password=§"),
     ]
 
-    static let all = headers + urls + json + others
+    /// What was not found, or not thought of, before.
+    static let later: [Planted] =
+        [
+            "accessCode", "activation_key", "aes_key", "auth_header", "backupCodes", "securityAnswer", "two_factor_code", "unlockCode",
+            "pairing_code", "remember_token", "hashed_password", "smtpPassword", "totpSecret", "GITHUB_TOKEN", "encrypted_password",
+        ].map { .json(#"{"a":1,"\#($0)":"§","b":2}"#) } + [
+            .json(#"["token": "§", "a": 1]"#), .json(#"["token": Optional("§")]"#), .json(#"["name": "password", "value": "§"]"#),
+            .json(#"{ "api-key" = "§"; a = 1; }"#), .json(#"{"n":"password","v":"§"}"#),
+            .json(#"[{"op":"replace","path":"/password","value":"§"}]"#), .text("curl -u me:§ https://a.example/"),
+            .text("curl --user 'me:§' https://a.example/"), .text("jdbc:postgresql://h/db?user=a&password=§"), .text("redis://:§@h:6379"),
+            .text("Server=h;User Id=a;Password=§;"), .text("AccountName=x;AccountKey=§;EndpointSuffix=y"), .text("PGPASSWORD=§ psql"),
+            .header("X-Auth-Ticket"), .header("Stripe-Signature"), .header("cf-access-jwt-assertion"), .header("X-Forwarded-Authorization"),
+            .header("X-Log", "curl -u me:§ https://a.example"), .url("https://a.example/a?sesskey=§"), .url("https://a.example/a?hmac=§"),
+        ]
+        + [
+            "glrt-", "xoxc-", "shpca_", "sq0csp-", "dckr_pat_", "gsk_", "nvapi-", "r8_", "tskey-auth-", "AGE-SECRET-KEY-1", "ATATT3x",
+            "SG.",
+        ].map {
+            .text("a §, b", "\($0)aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z")
+        }
+
+    static let all = headers + urls + json + others + later
 }
 
 /// Text that looks as if a secret stood in it, and has none.
@@ -161,10 +182,18 @@ enum Harmless {
     static let headers = [
         "Access-Control-Allow-Credentials": "true", "Access-Control-Allow-Headers": "Authorization, X-Api-Key", "X-Request-Id": "7f3c",
         "ETag": "\"33a64df5\"", "Accept": "application/json; charset=utf-8", "Idempotency-Key": "8e03978e", "X-Authority": "a",
-        "Cache-Control": "max-age=60", "X-Ratelimit-Remaining-Tokens": "12", "X-Tokens-Per-Minute": "3", "Keep-Alive": "timeout=5",
+        "Cache-Control": "max-age=60", "X-Password-Strength": "3", "X-Cookie-Consent": "yes",
+        "Vary": "Authorization, Cookie", "Content-Digest": "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:",
+        "X-Ratelimit-Remaining-Tokens": "12", "X-Tokens-Per-Minute": "3", "Keep-Alive": "timeout=5",
     ]
 
     static let json = [
+        #"{"tokenizer":"a","token_symbol":"b","password_strength":"c","secretariat":"d"}"#,
+        #"{"country_code":"de","error_code":"a","qrcode":"b","opcode":"c","sort_keys":["a"]}"#,
+        #"{"message":"Unexpected token } in JSON at position 5"}"#, #"{"clone":"git@github.com:owner/repo.git"}"#,
+        #"{"image":"registry:5000/image@sha256:abcdef","urn":"urn:uuid:6F9619FF-8B86-D011-B42D-00C04FC964FF"}"#,
+        #"{"is_authenticated":"yes","auth_time":1,"authentication_methods":["a"],"signed_at":"b","pinned":"c"}"#,
+        #"{"error":{"code":"invalid_api_key","message":"Incorrect API key provided"}}"#,
         #"{"token_type":"bearer","expires_in":3600}"#, #"{"password_changed_at":"2026-11-21T09:30:00Z"}"#, #"{"device_token_id":17}"#,
         #"{"max_tokens":4096,"total_tokens":12}"#, #"{"token_url":"https://a.example/token"}"#, #"{"keyboard":"us","monkey":"a"}"#,
         #"{"authority":"a","author":"b"}"#, #"{"passport":"a","compass":"b","bypass":"c"}"#, #"{"sessions_count":3}"#,

@@ -91,13 +91,15 @@ package struct SecretName {
     /// What makes a secret of every name that it stands in.
     private static let secrets = Words(
         "token secret password passwd passphrase passcode pwd credential authorization authentication bearer cookie csrf xsrf jwt hmac",
-        "signature assertion sessionid sessid secretid accesskeyid connectionstring codeverifier oauthverifier samlresponse seedphrase")
+        "signature assertion authheader authticket securityanswer sessionid sessid secretid accesskeyid connectionstring codeverifier oauthverifier samlresponse seedphrase"
+    )
     /// The same, where the word ends there: `appKeyboard` is none.
     private static let keys = Words(
-        "accesskey accountkey adminkey apikey appkey applicationkey authkey clientkey consumerkey decryptionkey deploykey encryptionkey",
-        "functionkey functionskey hostkey licensekey masterkey passkey privatekey privkey recoverykey rootkey serverkey servicekey",
-        "sessionkey sharedkey signingkey sshkey storagekey subscriptionkey webhookkey writekey",
-        "authcode devicecode logincode mfacode oauthcode otpcode recoverycode securitycode smscode verificationcode")
+        "accesskey accountkey activationkey adminkey aeskey apikey appkey applicationkey authkey clientkey consumerkey decryptionkey deploykey encryptionkey",
+        "functionkey functionskey hostkey licensekey masterkey networkkey passkey privatekey privkey recoverykey rootkey serverkey servicekey",
+        "sesskey sessionkey sharedkey signingkey sshkey storagekey subscriptionkey webhookkey writekey",
+        "accesscode authcode backupcode devicecode facode factorcode logincode oauthcode otpcode pairingcode recoverycode securitycode smscode unlockcode verificationcode"
+    )
     /// What makes a secret of a name whose last word ends in it.
     private static let endings = Words("auth creds")
     /// Last words of names of secrets that are neither objects nor arrays.
@@ -113,12 +115,12 @@ package struct SecretName {
         "cache foreign idempotency issue object partition primary project public sort surrogate websocket")
     /// Last words of names that tell something about a secret.
     private static let properties = Words(
-        "age alg algorithm algorithms ary at budget changed count created date description duration enabled endpoint exp expiration expired",
-        "expires expiry field format id ids in issuer length less lifetime limit max method methods min minute mode modified name names policy",
-        "prefix provider remaining required reset scheme scope scopes size status supported time timestamp ttl type types updated uri url",
+        "age alg algorithm algorithms ariat ary at budget changed consent count created cutter date decimals description duration enabled endpoint exp expiration expired",
+        "expires expiry field format help id ids in issuer ization ized izer length less lifetime limit max method methods min minute mode modified name names policy",
+        "prefix provider remaining required reset scheme scope scopes size standard status strength supported symbol time timestamp ttl type types updated uri url",
         "usage used valid version")
     /// Last words of names whose value is a name.
-    private static let labels = Words("attribute field header id k key label name param parameter property type variable")
+    private static let labels = Words("attribute field header id k key label n name param parameter path property type variable")
     /// Last words of names whose value belongs to a name.
     private static let values = Words("content data text v val value values")
     /// What stands with `tokens` that are counted.

@@ -2,11 +2,11 @@ import Foundation
 
 extension SecretScanner {
     /// Goes over a body, or over a part of one that has several.
-    mutating func scanBody(_ range: Range<Int>, contentType: String?, as kind: SecretName.Kind = .field, nesting: Int = 0) {
+    mutating func scanBody(_ range: Range<Int>, contentType: String?, as kind: SecretName.Kind = .field) {
         let type = contentType?.lowercased() ?? ""
-        if let delimiter = delimiter(of: range, contentType: contentType), nesting < 8 {
+        if let delimiter = delimiter(of: range, contentType: contentType) {
             let parts = self.parts(of: range, delimiter)
-            for part in parts { scanPart(part, nesting: nesting) }
+            for part in parts { scanPart(part) }
             if !parts.isEmpty { return }
         }
         let isForm = type.hasPrefix("application/x-www-form-urlencoded")
@@ -63,7 +63,7 @@ extension SecretScanner {
         return parts.isEmpty ? [] : parts + [start..<max(start, range.upperBound)]
     }
 
-    private mutating func scanPart(_ part: Range<Int>, nesting: Int) {
+    private mutating func scanPart(_ part: Range<Int>) {
         var line = part.lowerBound
         var (disposition, type): (String?, String?)
         var fields: [String] = []
@@ -89,7 +89,7 @@ extension SecretScanner {
             while end > content.lowerBound, bytes[end - 1].isLineBreak { end -= 1 }
             replace(content.lowerBound..<end, with: redactor.mark)
         } else {
-            scanBody(content, contentType: type, nesting: nesting + 1)
+            scanNested(content) { $0.scanBody(content, contentType: type) }
         }
     }
 
@@ -97,8 +97,8 @@ extension SecretScanner {
     mutating func scanPart(of field: Range<Int>, from value: Int, in surroundings: Surroundings) -> Int? {
         guard field.count == 19, Redaction.key(bytes[field]).elementsEqual("contentdisposition".utf8) else { return nil }
         let end = surroundings.range.upperBound
-        var line = firstIndex(from: value, to: end, where: \.isLineBreak)
-        guard hidesPart(String(decoding: bytes[value..<line], as: UTF8.self)) else { return nil }
+        var line = firstIndex(from: value, to: min(end, value + 1024), where: \.isLineBreak)
+        guard line < end, bytes[line].isLineBreak, hidesPart(String(decoding: bytes[value..<line], as: UTF8.self)) else { return nil }
         while line < end, case let next = endOfLineBreak(at: line, to: end), next < end, !bytes[next].isLineBreak {
             line = firstIndex(from: next, to: end, where: \.isLineBreak)
         }

@@ -1,7 +1,7 @@
 extension SecretScanner {
     /// An object or an array that is open.
     private struct Frame {
-        let isObject: Bool
+        var isObject: Bool
         let start: Int
         /// The member whose value it is.
         let member: Member?
@@ -48,10 +48,17 @@ extension SecretScanner {
             case UInt8(ascii: "\""):
                 let close = endOfString(at: position, to: end)
                 let next = skipSpace(from: close, to: end)
-                if member == nil, frames.last?.isObject == true, next < end, bytes[next] == UInt8(ascii: ":") {
+                if member == nil, next < end, bytes[next] == UInt8(ascii: ":"), !frames.isEmpty {
+                    // Swift writes a dictionary in the brackets of an array.
+                    frames[frames.count - 1].isObject = true
                     member = self.member(named: contentOfString(position..<close), in: frames)
                     position = next
                     continue
+                }
+                if member == nil, next < end, bytes[next] == UInt8(ascii: "=") {
+                    finish(frames)
+                    surroundings.openBrackets += frames.count
+                    return position
                 }
                 countElement(of: &frames)
                 if isSecret(member, in: frames, isScalar: true) {

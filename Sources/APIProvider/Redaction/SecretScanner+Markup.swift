@@ -19,16 +19,19 @@ extension SecretScanner {
         guard surroundings.tag != nil || surroundings.openBrackets > 0, let role = SecretName(name).role else { return }
         let end = surroundings.range.upperBound
         let mark = endOfQuote(at: start, to: end)
-        let content: Range<Int>
-        if let mark, case let quote = bytes[mark - 1] {
-            content = mark..<firstIndex(from: mark, to: end) { $0 == quote || $0 == UInt8(ascii: "\\") }
-        } else {
-            content = start..<firstIndex(from: start, to: end) { $0.endsURL || ",;)}]".utf8.contains($0) }
+        let content = mark ?? start
+        // What looks like a name within a value has that value's end.
+        if content >= surroundings.endOfValue {
+            let quote = mark.map { bytes[$0 - 1] }
+            surroundings.endOfValue = firstIndex(from: content, to: end) { byte in
+                quote.map { $0 == byte || byte == UInt8(ascii: "\\") } ?? (byte.endsURL || ",;)}]".utf8.contains(byte))
+            }
         }
+        let value = content..<surroundings.endOfValue
         var pair = surroundings.tag?.pair ?? surroundings.pair
         switch role {
-        case .label: pair.isSecret = pair.isSecret == true || isSecretName(content)
-        case .value: pair.value = content
+        case .label: pair.isSecret = pair.isSecret == true || isSecretName(value)
+        case .value: pair.value = value
         }
         if surroundings.tag != nil { surroundings.tag?.pair = pair } else { surroundings.pair = pair }
     }

@@ -16,6 +16,8 @@ extension SecretScanner {
         var tag: Tag?
         /// Whether the element before has the name of a secret for its content, as a `key` of a property list.
         var isValueOfSecret = false
+        /// Where the value ends that was noted last.
+        var endOfValue = -1
         /// The name and the value that stand between the same brackets.
         var pair = Pair()
     }

@@ -46,12 +46,8 @@ extension SecretScanner {
         let lastDot = bytes[word.lowerBound..<end].lastIndex(of: UInt8(ascii: ".")) ?? 0
         // An object of JSON in Base64 begins so.
         if lastDot == 0, hasPrefix("eyJ", at: word.lowerBound, to: end) { return scanBase64(word.lowerBound..<end) }
-        for start in word.lowerBound..<end
-        where Self.beginsShape(bytes[start]) && (start == word.lowerBound || !bytes[start - 1].isWordByte) {
-            guard let shape = Self.shapes.first(where: { hasPrefix($0.prefix, at: start, to: end) }),
-                case let rest = bytes[start + shape.prefix.utf8CodeUnitCount..<end],
-                (!shape.hasDots || start < lastDot) && shape.fits(rest) || isCut && rest.count >= 8
-            else { continue }
+        for start in word.lowerBound..<end where start == word.lowerBound || !bytes[start - 1].isWordByte {
+            guard TokenShape.matches(bytes[start..<end], hasDot: start < lastDot, isCut: isCut) else { continue }
             return replace(start..<end, with: redactor.mark)
         }
     }
@@ -67,58 +63,15 @@ extension SecretScanner {
             }
     }
 
-    /// How tokens of one kind begin, and what comes then.
-    private struct Shape {
-        let prefix: StaticString
-        var hasDots = false
-        var fits: @Sendable (_ rest: ArraySlice<UInt8>) -> Bool
-
-        init(_ prefix: StaticString, _ fits: @escaping @Sendable (ArraySlice<UInt8>) -> Bool) { (self.prefix, self.fits) = (prefix, fits) }
-
-        init(_ prefix: StaticString, minimum: Int = 6, hasDots: Bool = false) {
-            self.init(prefix) { $0.count >= minimum }
-            self.hasDots = hasDots
-        }
-    }
-
-    private static let shapes: [Shape] =
-        [
-            // A JSON Web Token (RFC 7519), also one in Base64.
-            Shape("eyJ", minimum: 12, hasDots: true), Shape("ZXlK", minimum: 24),
-            Shape("ghp_"), Shape("gho_"), Shape("ghu_"), Shape("ghs_"), Shape("ghr_"), Shape("github_pat_"), Shape("glpat-"),
-            Shape("xoxa-"), Shape("xoxb-"), Shape("xoxe-"), Shape("xoxp-"), Shape("xoxr-"), Shape("xoxs-"), Shape("xapp-"),
-            Shape("AIza", minimum: 16), Shape("ya29.", minimum: 10), Shape("GOCSPX-", minimum: 10),
-            Shape("whsec_"), Shape("shpat_"), Shape("shpss_"), Shape("dop_v1_"), Shape("npm_", minimum: 20), Shape("pypi-", minimum: 20),
-            Shape("hf_", minimum: 20), Shape("SG.", minimum: 20), Shape("hvs.", minimum: 10),
-        ]
-        + ["AKIA", "ASIA"].map { prefix in
-            Shape(prefix) { $0.count >= 12 && $0.prefix(16).allSatisfy { $0.isDigit || $0.isUppercaseLetter } }
-        }
-        + ["sk_", "sk-", "rk_"].map { prefix in
-            Shape(prefix) { $0.count >= 20 || $0.count >= 6 && $0.contains(where: \.isDigit) }
-        }
-
-    private static func beginsShape(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A"), UInt8(ascii: "G"), UInt8(ascii: "S"), UInt8(ascii: "Z"), UInt8(ascii: "d"), UInt8(ascii: "e"),
-            UInt8(ascii: "g"), UInt8(ascii: "h"), UInt8(ascii: "n"), UInt8(ascii: "p"), UInt8(ascii: "r"), UInt8(ascii: "s"),
-            UInt8(ascii: "w"), UInt8(ascii: "x"), UInt8(ascii: "y"):
-            true
-        default: false
-        }
-    }
-
     /// Goes over text in Base64 (RFC 4648), which is written anew if there is a secret in it.
     mutating func scanBase64(_ range: Range<Int>) {
         let text = bytes[range].prefix(range.count / 4 * 4 + (isCut ? 0 : range.count % 4)).map { byte in
             byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
         }
         let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - text.count % 4) % 4)
-        guard depth < Self.maximumDepth, let data = Data(base64Encoded: Data(text + padding)), String(data: data, encoding: .utf8) != nil
+        guard let data = Data(base64Encoded: Data(text + padding)), String(data: data, encoding: .utf8) != nil,
+            let result = scanner(of: Array(data))?.result
         else { return }
-        var scanner = SecretScanner(Array(data), redactor, isCut: isCut, depth: depth + 1)
-        scanner.scanBody(scanner.bytes.indices, contentType: nil, nesting: depth)
-        guard let result = scanner.result else { return }
         replace(range, with: redactor.style == .recording ? Array(Data(result).base64EncodedData()) : redactor.mark)
     }
 }

@@ -8,7 +8,7 @@ extension SecretScanner {
         if hasPrefix("://", at: scheme.upperBound, to: end) || hasPrefix(#":\/\/"#, at: scheme.upperBound, to: end) {
             let quote = scheme.lowerBound > surroundings.range.lowerBound ? bytes[scheme.lowerBound - 1] : 0
             let close = endOfURL(from: scheme.upperBound, to: end, isInApostrophes: quote == UInt8(ascii: "'"))
-            scanURL(scheme.lowerBound..<close)
+            scanNested(scheme.lowerBound..<close) { $0.scanURL(scheme.lowerBound..<close) }
             return close
         }
         return scanDataURL(from: scheme, to: end) ?? hideUser(from: scheme, to: end)
@@ -76,6 +76,11 @@ extension SecretScanner {
             replace(user, with: redactor.mark)
             return user.upperBound
         }
+        if bytes[user.upperBound] == UInt8(ascii: ":"), isOption(before: user.lowerBound) {
+            let close = firstIndex(from: user.upperBound, to: end) { $0.endsURL || $0 == UInt8(ascii: "'") }
+            replace(user.lowerBound..<close, with: redactor.mark)
+            return close
+        }
         guard bytes[user.upperBound] == UInt8(ascii: ":"), nextAt(from: user.upperBound) < user.upperBound + 128 else { return nil }
         let at = firstIndex(from: user.upperBound + 1, to: min(end, user.upperBound + 128)) {
             $0 == UInt8(ascii: "@") || $0.endsURL || "/,;'()".utf8.contains($0)
@@ -85,6 +90,12 @@ extension SecretScanner {
         }
         replace(user.lowerBound..<at, with: redactor.mark)
         return at
+    }
+
+    /// Whether the option of a command that takes a user and a password stands before `position`.
+    private func isOption(before position: Int) -> Bool {
+        let text = bytes[..<position].suffix(8).drop { $0 != UInt8(ascii: "-") }.filter { !"=' \"".utf8.contains($0) }
+        return text.elementsEqual("-u".utf8) || text.elementsEqual("--user".utf8)
     }
 
     /// Where the next `@` is, which is looked for once.

@@ -10,8 +10,8 @@ struct SecretScanner {
 
     let bytes: [UInt8]
     let redactor: Redactor
-    /// In how many other texts this one stands.
-    let depth: Int
+    /// In how many other texts that stands which is looked at.
+    private var depth: Int
     /// Whether every value of a query is left out, and not those of secrets alone.
     let hidesQueries: Bool
     /// What begins here may end elsewhere.
@@ -21,10 +21,10 @@ struct SecretScanner {
     /// Where an `@` is, and none before it that has not been passed.
     var at = -1
 
-    static let maximumDepth = 8
+    private static let maximumDepth = 12
 
-    init(_ bytes: [UInt8], _ redactor: Redactor, hidesQueries: Bool = false, isCut: Bool = false, depth: Int = 0) {
-        (self.bytes, self.redactor, self.hidesQueries, self.isCut, self.depth) = (bytes, redactor, hidesQueries, isCut, depth)
+    init(_ bytes: [UInt8], _ redactor: Redactor, hidesQueries: Bool = false, isCut: Bool = false) {
+        (self.bytes, self.redactor, self.hidesQueries, self.isCut, depth) = (bytes, redactor, hidesQueries, isCut, 0)
         hidesSecrets = redactor.redaction.hidesSecrets
         guard hidesSecrets, case let segments = KnownSecrets.segments, !segments.isEmpty else { return }
         for position in bytes.indices where bytes[position].isWordByte && (position == 0 || !bytes[position - 1].isWordByte) {
@@ -61,10 +61,25 @@ struct SecretScanner {
 
     /// Looks into text that is written in another way within this one.
     mutating func scan(_ inner: InnerText, as kind: SecretName.Kind = .field) {
-        guard depth < Self.maximumDepth else { return replace(inner.source, with: redactor.mark) }
-        var scanner = SecretScanner(inner.bytes, redactor, hidesQueries: hidesQueries, isCut: isCut, depth: depth + 1)
-        scanner.scanBody(inner.bytes.indices, contentType: nil, as: kind, nesting: depth)
+        guard let scanner = scanner(of: inner.bytes, as: kind) else { return replace(inner.source, with: redactor.mark) }
         for edit in scanner.edits { replace(inner.source(of: edit.range), with: inner.written(edit.text)) }
+    }
+
+    /// What has gone over `inner`, a text within this one; `nil` where that is too deep.
+    func scanner(of inner: [UInt8], as kind: SecretName.Kind = .field) -> SecretScanner? {
+        guard depth < Self.maximumDepth else { return nil }
+        var scanner = SecretScanner(inner, redactor, hidesQueries: hidesQueries, isCut: isCut)
+        scanner.depth = depth + 1
+        scanner.scanBody(inner.indices, contentType: nil, as: kind)
+        return scanner
+    }
+
+    /// Goes over what stands within something else, such as a URL in the query of a URL, or leaves it out where that is too deep.
+    mutating func scanNested(_ range: Range<Int>, _ scan: (inout SecretScanner) -> Void) {
+        guard depth < Self.maximumDepth else { return replace(range, with: redactor.mark) }
+        depth += 1
+        scan(&self)
+        depth -= 1
     }
 }
 
