@@ -5,6 +5,8 @@ import Testing
 
 @Suite("Redaction of whatever comes", .timeLimit(.minutes(10)))
 struct RedactionFuzzTests {
+    // These yield, so that the tasks of other tests get their turn on two cores.
+
     private static let styles: [Redactor.Style] = [.sentence, .report, .recording]
 
     /// Texts with a secret, each in a notation of its own.
@@ -17,10 +19,11 @@ struct RedactionFuzzTests {
     ]
 
     @Test("A secret is found under up to six layers of other notations")
-    func layers() {
+    func layers() async {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         for _ in 0..<500 {
+            await Task.yield()
             var text = Self.texts.randomElement(using: &random) ?? ""
             var layers: [String] = []
             for _ in 0..<Int.random(in: 0...6, using: &random) where text.utf8.count < 5_000 {
@@ -36,8 +39,9 @@ struct RedactionFuzzTests {
     }
 
     @Test("Wherever a text is cut, nothing of its secret is left at the end")
-    func cut() {
+    func cut() async {
         for text in Self.texts {
+            await Task.yield()
             let secret = "s3cretS3CRETs3cret"
             let bytes = Array(text.replacingOccurrences(of: "s3cret", with: secret).utf8)
             for end in bytes.indices {
@@ -51,10 +55,11 @@ struct RedactionFuzzTests {
     }
 
     @Test("Text that is changed anywhere is still redacted without a trap, and stays JSON where it was")
-    func mutations() throws {
+    func mutations() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         for _ in 0..<1_500 {
+            await Task.yield()
             var bytes = Array((Self.texts.randomElement(using: &random) ?? "").utf8)
             for _ in 0..<Int.random(in: 0...2, using: &random) {
                 bytes = Array(random.layer().wrap(String(decoding: bytes, as: UTF8.self)).utf8)
@@ -83,10 +88,11 @@ struct RedactionFuzzTests {
     }
 
     @Test("What was redacted is not changed by redacting it again")
-    func idempotence() {
+    func idempotence() async {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
+            await Task.yield()
             var text = Self.texts.randomElement(using: &random) ?? ""
             for _ in 0..<Int.random(in: 0...3, using: &random) { text = random.layer().wrap(text) }
             for style in [Redactor.Style.sentence, .report] {
@@ -97,18 +103,19 @@ struct RedactionFuzzTests {
     }
 
     @Test("Text in text in text is left out beyond a depth, and ends no process")
-    func depth() {
+    func depth() async {
         let layers = [
             "https://h.example/?a=", "https://h.example/#", "--b\nContent-Type: multipart/mixed; boundary=b\n\n", "data:,", "a=%25",
         ]
         for layer in layers {
+            await Task.yield()
             let text = String(repeating: layer, count: 30_000 / layer.utf8.count) + "password=s3cret"
             for style in Self.styles { #expect(!Redactor(for: style).text(text).contains("s3cret"), "\(layer)") }
         }
     }
 
     @Test("The time that it takes grows with the text alone")
-    func linear() {
+    func linear() async {
         let patterns = [
             "a:", "[", "{\"a\":", "[x", "<token>", "x <token>", "<a name='x ", "pin={", "a.", "a-", "token={", "token='", "%25", "\\",
             "\\\"",
@@ -124,6 +131,7 @@ struct RedactionFuzzTests {
             return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
         }
         for pattern in patterns {
+            await Task.yield()
             // Eight times the text takes 64 times as long where time is quadratic.
             let ratio = (0..<3).map { _ in seconds(pattern, 40_000) / seconds(pattern, 5_000) }.min() ?? 0
             #expect(ratio < 32, "\(pattern.debugDescription)")
