@@ -4,7 +4,7 @@ struct Context {
     /// There is none before something is to be released when the call has unwound. Until then nobody can dispose the chain by itself.
     @usableFromInline var subscription: Subscription?
     /// What this is a branch of.
-    @usableFromInline let owner: Owner?
+    @usableFromInline let owner: Fork?
     /// How many sources may still be started inside this call: none while one is attached, and not many, or the stack would overflow.
     @usableFromInline var startsLeft: Int
     /// Whether the subscription has ended in this call. It is released when the call has unwound.
@@ -12,12 +12,12 @@ struct Context {
 
     /// For a call in which nothing is attached, unless `startsLeft` is 0.
     @inlinable
-    init(_ subscription: Subscription? = nil, owner: Owner? = nil, startsLeft: Int = 16) {
+    init(_ subscription: Subscription? = nil, owner: Fork? = nil, startsLeft: Int = 16) {
         (self.subscription, self.owner, self.startsLeft) = (subscription, owner, startsLeft)
     }
 
     /// To be asked before each closure of the user's: none of them runs when the one before has disposed the chain.
-    @inlinable var isDisposed: Bool { subscription?.isDisposed ?? owner?.isOver ?? false }
+    @inlinable var isDisposed: Bool { subscription?.isDisposed ?? false || owner?.isOver ?? false }
 
     /// To be asked before a closure that comes after the event: it runs after the end, but not after a dispose.
     @inlinable var hasBeenDisposed: Bool { subscription?.hasBeenDisposed ?? owner?.hasBeenDisposed ?? false }
@@ -30,11 +30,19 @@ struct Context {
         return single.run(&self, observer)
     }
 
-    /// Attaches an emitter or parts, which are the subscription if there is none. False if it is too late: then it must not start.
+    /// Attaches parts, which are the subscription if there is none. False if it is too late: then they must not start.
     @inlinable
-    mutating func admits(_ source: Subscription) -> Bool {
+    mutating func admits(_ parts: Fork) -> Bool {
         startsLeft = 0
-        return subscription?.attach(source) ?? owner?.adopt(source) ?? true
+        return subscription?.attach(parts) ?? owner?.adopt(parts) ?? true
+    }
+
+    /// Attaches an emitter, which is the subscription if there is none; it joins the branches once its body has returned, and can be
+    /// cancelled. False if it is too late: then it must not start.
+    @inlinable
+    mutating func admits<Element>(_ emitter: Emitter<Element>) -> Bool {
+        startsLeft = 0
+        return subscription?.attach(emitter) ?? !(owner?.isOver ?? false)
     }
 
     /// Attaches a source that cannot be the subscription. `nil` if it is too late: then it must not start.

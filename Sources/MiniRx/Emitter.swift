@@ -15,7 +15,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
     @exclusivity(unchecked) @usableFromInline var ofBody: (context: Context, next: Next?)?
 
     @inlinable
-    init(owner: Owner?, _ observer: @escaping Single<Element>.Observer) {
+    init(owner: Fork?, _ observer: @escaping Single<Element>.Observer) {
         (self.observer, bodyThread) = (Receiver(observer), .current)
         super.init(owner: owner)
         unreleased = 1
@@ -69,7 +69,13 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
             if released > 0 { event.subscription?.release(released) }
             return next
         }
+        keep(resource, of: subscription)
         context.subscription = subscription
+        return nil
+    }
+
+    @inlinable @inline(never)
+    func keep(_ resource: any Disposable, of subscription: Subscription) {
         let isTooLate = mutex.withLock {
             bodyThread = nil
             if !isDone { self.resource = resource }
@@ -79,7 +85,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
             resource.dispose()
             subscription.release()
         }
-        return nil
+        if subscription === self, let owner, !owner.adopt(self) { cancel() }
     }
 
     /// Releases the resource. There is none yet while the producer's body runs: then `hold` releases it.

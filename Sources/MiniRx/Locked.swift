@@ -48,20 +48,6 @@ struct Mutex: @unchecked Sendable {  // It is there to be locked by any thread.
     @inlinable
     init(_ storage: UnsafeMutablePointer<Storage>) { self.storage = storage }
 
-    /// In memory of its own, until `deallocate()`.
-    @inlinable
-    static func allocate() -> Mutex {
-        let mutex = Mutex(.allocate(capacity: 1))
-        mutex.initialize()
-        return mutex
-    }
-
-    @inlinable
-    func deallocate() {
-        deinitialize()
-        storage.deallocate()
-    }
-
     @inlinable
     func initialize() {
         #if canImport(Darwin)
@@ -89,6 +75,23 @@ struct Mutex: @unchecked Sendable {  // It is there to be locked by any thread.
         #endif
         return try body()
     }
+}
+
+extension Mutex {
+    /// The mutex for `object`, which others have too: one of its own would be another allocation. What is done under it takes some
+    /// nanoseconds and locks nothing else, so that objects on several threads seldom wait for each other.
+    @inlinable
+    static func shared(by object: AnyObject) -> Mutex {
+        let address = UInt(bitPattern: ObjectIdentifier(object))
+        return Mutex(first.storage + Int((address >> 4 ^ address >> 12) & 0xFF))
+    }
+
+    /// The first of 256, which stay for the life of the process.
+    @usableFromInline static let first: Mutex = {
+        let storage = UnsafeMutablePointer<Storage>.allocate(capacity: 256)
+        for index in 0..<256 { Mutex(storage + index).initialize() }
+        return Mutex(storage)
+    }()
 }
 
 /// Tells one thread from another.

@@ -4,7 +4,7 @@
 struct Next {
     /// What it is of: `nil` while that is being started, by the same thread.
     @usableFromInline let subscription: Subscription?
-    @usableFromInline let owner: Owner?
+    @usableFromInline let owner: Fork?
     @usableFromInline let start: (inout Context) -> Next?
 
     @inlinable

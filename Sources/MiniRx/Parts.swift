@@ -1,25 +1,15 @@
-/// Parts of a chain with ends of their own: for `zip`, `timeout` and `do(onDispose:)`. The first `finish` ends them all.
-///
-/// The first of a chain are the subscription itself, as with an ``Emitter``. Those that come later are attached to that.
+/// The parts that make one event: for `zip`, `timeout` and `do(onDispose:)`. The first `finish` ends them all.
 @usableFromInline
-final class Parts<Whole: Sendable>: Subscription, @unchecked Sendable {  // As in ``Subscription``.
-    /// What these are attached to.
-    @usableFromInline let chain: Subscription?
+final class Parts<Whole: Sendable>: Fork, @unchecked Sendable {  // As in ``Subscription``.
     /// Until the event of the whole, or the end.
     @exclusivity(unchecked) @usableFromInline var observer: Receiver<Whole>?
-    @exclusivity(unchecked) @usableFromInline var branches: [Subscription] = []
-    /// The start of the parts, and branches that are not released.
-    @exclusivity(unchecked) @usableFromInline var unfinished = 1
-    /// The branch of the part that is being started. The thread that starts the parts alone touches it.
-    @exclusivity(unchecked) @usableFromInline var starting: Subscription?
     /// What the event of the whole has led to that a part gave as it was started. The thread that starts them alone touches it.
     @exclusivity(unchecked) @usableFromInline var ofStart: Context?
 
     @inlinable
     init(in context: Context, _ observer: @escaping Single<Whole>.Observer) {
-        (chain, self.observer) = (context.subscription, Receiver(observer))
-        super.init(owner: context.owner)
-        unreleased = 1
+        self.observer = Receiver(observer)
+        super.init(in: context)
     }
 
     /// Runs `start`, which starts the parts. Returns what is to be started next.
@@ -43,36 +33,8 @@ final class Parts<Whole: Sendable>: Subscription, @unchecked Sendable {  // As i
         var context = Context(owner: self)
         let first = single.run(&context, observer)
         let next = context.unwind(first)
-        let branch = starting.take()
-        if let open = context.subscription {
-            open.whenReleased(Action { self.finishOne(onReleased) })
-        } else {
-            onReleased?()
-            if let branch { drop(branch) }
-        }
+        hasStarted(context.subscription, onReleased: onReleased)
         return next
-    }
-
-    /// Of the branches that are adopted while a part is started, all but the last have ended, and are forgotten.
-    @usableFromInline
-    override func adopt(_ branch: Subscription) -> Bool {
-        if let starting { drop(starting) }
-        let isAdopted = mutex.withLock {
-            guard observer != nil else { return false }
-            branches.append(branch)
-            unfinished += 1
-            return true
-        }
-        starting = isAdopted ? branch : nil
-        return isAdopted
-    }
-
-    @inlinable
-    func drop(_ branch: Subscription) {
-        mutex.withLock {
-            unfinished -= 1
-            if branches.last === branch { branches.removeLast() }
-        }
     }
 
     /// Ends a part, delivers the event of the whole, and then ends every part. Later calls do nothing.
@@ -101,28 +63,12 @@ final class Parts<Whole: Sendable>: Subscription, @unchecked Sendable {  // As i
         if closed.unfinished == 0 { subscription.release() }
     }
 
-    /// Whether no part is to go on.
-    @usableFromInline
-    override var isOver: Bool { mutex.withLock { observer == nil } }
-
-    @usableFromInline
-    override var hasBeenDisposed: Bool { chain?.hasBeenDisposed ?? super.hasBeenDisposed }
-
     /// Under the mutex.
     @inlinable
     func shut() -> (observer: Receiver<Whole>, branches: [Subscription], unfinished: Int)? {
         guard let observer else { return nil }
+        isShut = true
         defer { (self.observer, branches) = (nil, []) }
         return (observer, branches, unfinished)
-    }
-
-    @inlinable
-    func finishOne(_ onReleased: Action? = nil) {
-        onReleased?()
-        let isReleased = mutex.withLock {
-            unfinished -= 1
-            return unfinished == 0 && observer == nil
-        }
-        if isReleased { (chain ?? self).release() }
     }
 }

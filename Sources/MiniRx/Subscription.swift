@@ -6,10 +6,9 @@
 ///
 /// The rule for its mutex is: decide under it, take out what is to be called or released, unlock, then call.
 @usableFromInline
-class Subscription: Owner, Cancelable, Source, @unchecked Sendable {  // The variables are touched under the mutex.
-    @usableFromInline final let mutex = Mutex.allocate()
+class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables are touched under the mutex.
     /// What this is a branch of, or a source.
-    @usableFromInline final let owner: Owner?
+    @usableFromInline final let owner: Fork?
     @exclusivity(unchecked) @usableFromInline final var hasEnded = false
     /// Whether `dispose()` has been called, before the end or after it.
     @exclusivity(unchecked) @usableFromInline final var isCancelled = false
@@ -20,15 +19,15 @@ class Subscription: Owner, Cancelable, Source, @unchecked Sendable {  // The var
     @exclusivity(unchecked) @usableFromInline final var memberships: [DisposeBag.Membership] = []
 
     @inlinable
-    init(owner: Owner?) { self.owner = owner }
+    init(owner: Fork?) { self.owner = owner }
 
-    @inlinable
-    deinit { mutex.deallocate() }
+    @inlinable final var mutex: Mutex { .shared(by: self) }
 
     /// Whether it has ended, by an event or by `dispose()`.
     @inlinable final var isDisposed: Bool { mutex.withLock { hasEnded } }
 
-    @usableFromInline override var hasBeenDisposed: Bool { owner?.hasBeenDisposed ?? mutex.withLock { isCancelled } }
+    /// Whether the user has disposed what `subscribe` has returned.
+    @usableFromInline var hasBeenDisposed: Bool { owner?.hasBeenDisposed ?? mutex.withLock { isCancelled } }
 
     /// Calls `action` once this has ended and all is released, which may be now.
     @inlinable

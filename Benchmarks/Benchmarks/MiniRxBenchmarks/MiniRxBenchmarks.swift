@@ -49,6 +49,32 @@ let benchmarks: @Sendable () -> Void = {
         Just(1).zip(Just(2)).sink { blackHole($0) }.cancel()
     }
 
+    // The same of sources that the optimiser cannot see into.
+    let source = hidden(create)
+    let failing = hidden(
+        Single<Int>.create { observer in
+            observer(.failure(Failure()))
+            return Disposables.create()
+        })
+    add("flatMap of creates", "MiniRx") { source.flatMap { _ in source }.subscribe(sink).dispose() }
+    add("catch of creates", "MiniRx") { failing.catch { _ in source }.subscribe(sink).dispose() }
+    add("retry of creates", "MiniRx") { failing.retry(2).subscribe(sink).dispose() }
+    add("zip of 2 creates", "MiniRx") { Single.zip(source, source).subscribe { blackHole($0) }.dispose() }
+    add("zip of an array of 4 creates", "MiniRx") { Single.zip([source, source, source, source]).subscribe { blackHole($0) }.dispose() }
+    add("share of a create", "MiniRx") { source.share().subscribe(sink).dispose() }
+    add("do(onDispose:) of a create", "MiniRx") { source.do(onDispose: {}).subscribe(sink).dispose() }
+    let callbacks = Callbacks()
+    let later = hidden(
+        Single<Int>.create { observer in
+            callbacks.all.append(observer)
+            return Disposables.create()
+        })
+    add("an event that comes later", "MiniRx") {
+        let disposable = later.map { $0 + 1 }.subscribe(sink)
+        callbacks.all.removeLast()(.success(1))
+        disposable.dispose()
+    }
+
     let bag = DisposeBag()
     add("into one bag", "MiniRx") { create.subscribe(sink).disposed(by: bag) }
 
@@ -72,6 +98,11 @@ let benchmarks: @Sendable () -> Void = {
 
 @Sendable private func sink(_ event: Result<Int, any Error>) {
     if case .success(let value) = event { blackHole(value) }
+}
+
+@inline(never) private func hidden<Value>(_ value: Value) -> Value {
+    blackHole(value)
+    return value
 }
 
 private struct Failure: Error {}

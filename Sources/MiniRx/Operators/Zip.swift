@@ -146,7 +146,7 @@ final class Values<All, Whole: Sendable>: @unchecked Sendable {  // The variable
         let isStarting = part.subscription == nil
         switch event {
         case .success(let value):
-            guard let whole = parts.mutex.withLock({ parts.observer == nil ? nil : set(&all, value) }) else { return nil }
+            guard let whole = parts.mutex.withLock({ parts.isShut ? nil : set(&all, value) }) else { return nil }
             return parts.finish(.success(whole), isStarting: isStarting)
         case .failure(let error):
             return parts.finish(.failure(error), isStarting: isStarting)
