@@ -22,12 +22,17 @@ extension Single {
     /// ![The source is disposed after two seconds, and the error is delivered.](timeout)
     @inlinable
     public func timeout(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
+        timeout(dueTime, scheduler, error: RxError.timeout)
+    }
+
+    @inlinable
+    func timeout(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler, error: any Error) -> Single {
         if case .event = content { return self }
         return Single { context, observer in
             let parts = Parts(in: context, observer)
             return parts.run(in: &context) {
                 let timer = Single<Void>.timer(dueTime, scheduler)
-                return parts.start(timer) { context, _ in parts.finish(.failure(RxError.timeout), &context) }
+                return parts.start(timer) { context, _ in parts.finish(.failure(error), &context) }
                     ?? parts.start(self) { parts.finish($1, &$0) }
             }
         }

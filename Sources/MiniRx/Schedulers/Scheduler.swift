@@ -9,12 +9,6 @@ public protocol Scheduler: Sendable {
     func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable
 }
 
-/// RxSwift's name for ``Scheduler``.
-public typealias SchedulerType = Scheduler
-
-/// RxSwift's name for a time interval.
-public typealias RxTimeInterval = DispatchTimeInterval
-
 extension DispatchTimeInterval {
     @usableFromInline static var zero: DispatchTimeInterval { .nanoseconds(0) }
 }

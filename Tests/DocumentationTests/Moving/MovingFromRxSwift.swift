@@ -20,6 +20,10 @@ private func moved(_ single: Single<Int>, _ text: String, _ scheduler: TestSched
     ]
 }
 
+private func handle() {
+    Hooks.defaultErrorHandler = { error in print(error) }
+}
+
 private func absent<Value>(_ type: Value.Type) -> Single<Value?> { .just(nil) }
 
 @MainActor
