@@ -15,28 +15,28 @@ public import Android
 @usableFromInline
 package struct Locked<State>: @unchecked Sendable {  // `State` is reached only under the mutex.
     @usableFromInline
-    final class Buffer: ManagedBuffer<State, Mutex.Storage> {
+    final class Buffer: ManagedBuffer<State, Lock.Storage> {
         @inlinable
-        deinit { withUnsafeMutablePointerToElements { Mutex($0).deinitialize() } }
+        deinit { withUnsafeMutablePointerToElements { Lock($0).deinitialize() } }
     }
 
-    @usableFromInline let buffer: ManagedBuffer<State, Mutex.Storage>
+    @usableFromInline let buffer: ManagedBuffer<State, Lock.Storage>
 
     @inlinable
     package init(_ state: @autoclosure () -> State) {
         buffer = Buffer.create(minimumCapacity: 1) { _ in state() }
-        buffer.withUnsafeMutablePointerToElements { Mutex($0).initialize() }
+        buffer.withUnsafeMutablePointerToElements { Lock($0).initialize() }
     }
 
     @inlinable
     package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        try buffer.withUnsafeMutablePointers { state, mutex in try Mutex(mutex).withLock { try body(&state.pointee) } }
+        try buffer.withUnsafeMutablePointers { state, mutex in try Lock(mutex).withLock { try body(&state.pointee) } }
     }
 }
 
 /// A mutex by its address. Whoever owns its memory initializes it, and keeps it as long as somebody may lock it.
 @usableFromInline
-struct Mutex: @unchecked Sendable {  // It is there to be locked by any thread.
+struct Lock: @unchecked Sendable {  // It is there to be locked by any thread.
     #if canImport(Darwin)
     @usableFromInline typealias Storage = os_unfair_lock
     #else
@@ -77,20 +77,20 @@ struct Mutex: @unchecked Sendable {  // It is there to be locked by any thread.
     }
 }
 
-extension Mutex {
+extension Lock {
     /// The mutex for `object`, which others have too: one of its own would be another allocation. What is done under it takes some
     /// nanoseconds and locks nothing else, so that objects on several threads seldom wait for each other.
     @inlinable
-    static func shared(by object: AnyObject) -> Mutex {
+    static func shared(by object: AnyObject) -> Lock {
         let address = UInt(bitPattern: ObjectIdentifier(object))
-        return Mutex(first.storage + Int((address >> 4 ^ address >> 12) & 0xFF))
+        return Lock(first.storage + Int((address >> 4 ^ address >> 12) & 0xFF))
     }
 
     /// The first of 256, which stay for the life of the process.
-    @usableFromInline static let first: Mutex = {
+    @usableFromInline static let first: Lock = {
         let storage = UnsafeMutablePointer<Storage>.allocate(capacity: 256)
-        for index in 0..<256 { Mutex(storage + index).initialize() }
-        return Mutex(storage)
+        for index in 0..<256 { Lock(storage + index).initialize() }
+        return Lock(storage)
     }()
 }
 

@@ -21,7 +21,7 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
     @inlinable
     init(owner: Fork?) { self.owner = owner }
 
-    @inlinable final var mutex: Mutex { .shared(by: self) }
+    @inlinable final var mutex: Lock { .shared(by: self) }
 
     /// Whether it has ended, by an event or by `dispose()`.
     @inlinable final var isDisposed: Bool { mutex.withLock { hasEnded } }
