@@ -1,7 +1,8 @@
 import Foundation
 import MiniRx
 
-/// What an operator does, run in virtual time and drawn: the subscriptions to its sources above, its code, and what its subscribers see below.
+/// What an operator does, run in virtual time and drawn: the subscriptions to its sources above, its code, and what its subscribers see
+/// below.
 struct MarbleDiagram: Sendable {
     private let name: String
     private let code: [String]
@@ -29,7 +30,7 @@ struct MarbleDiagram: Sendable {
         return code.map { String($0.dropFirst(indentation)) }
     }
 
-    private let left = 40.0, right = 690.0, laneHeight = 46.0, radius = 14.0
+    private let left = 40.0, right = 690.0, laneHeight = 46.0, radius = 15.0
 
     private var span: Double {
         let lanes = stage.sources + stage.results
@@ -40,7 +41,7 @@ struct MarbleDiagram: Sendable {
     private func x(_ time: Double) -> Double { left + time * (right - left) / span }
 
     private func draw(_ palette: Palette) -> SVG {
-        let boxHeight = Double(code.count) * 18 + 20
+        let boxHeight = Double(code.count) * 21 + 20
         let boxTop = 14 + laneHeight * Double(stage.sources.count)
         let hasLog = !stage.log.isEmpty
         let logTop = boxTop + boxHeight + 12
@@ -50,7 +51,7 @@ struct MarbleDiagram: Sendable {
 
         for second in 0...Int(span) where x(Double(second)) <= right {
             svg.line(from: Point(x(Double(second)), 8), to: Point(x(Double(second)), bottom), .grid, width: 1)
-            svg.text("\(second) s", at: Point(x(Double(second)), bottom + 16), size: 11, .line)
+            svg.text("\(second) s", at: Point(x(Double(second)), bottom + 16), size: 13, .line)
         }
         for (index, lane) in stage.sources.enumerated() {
             let y = 10 + laneHeight * (Double(index) + 0.5)
@@ -68,12 +69,12 @@ struct MarbleDiagram: Sendable {
         }
         svg.box(at: Point(12, boxTop), width: 696, height: boxHeight, fill: .box, stroke: .border)
         for (index, line) in code.enumerated() {
-            svg.text(line, at: Point(28, boxTop + 24 + Double(index) * 18), anchor: "start", isBold: true)
+            svg.text(line, at: Point(28, boxTop + 26 + Double(index) * 21), size: 15, anchor: "start", isBold: true)
         }
         for mark in stage.log {
-            let width = Double(mark.value?.count ?? 0) * 12 * SVG.characterWidth + 14
+            let width = Double(mark.value?.count ?? 0) * 13 * SVG.characterWidth + 14
             svg.box(at: Point(x(mark.time) - width / 2, logTop), width: width, height: 22, radius: 4, fill: .box, stroke: .line)
-            svg.text(mark.value ?? "", at: Point(x(mark.time), logTop + 15), size: 12)
+            svg.text(mark.value ?? "", at: Point(x(mark.time), logTop + 15.5), size: 13)
         }
         for (index, lane) in stage.results.enumerated() {
             draw(lane, at: resultTop + laneHeight * (Double(index) + 0.5), .result, in: &svg)
@@ -86,25 +87,25 @@ struct MarbleDiagram: Sendable {
         svg.line(from: Point(x(lane.start), y), to: Point(x(end), y), .line, width: 2)
         svg.line(from: Point(x(lane.start), y - 7), to: Point(x(lane.start), y + 7), .line, width: 2)
         if !lane.name.isEmpty { svg.text(lane.name, at: Point(x(lane.start) - 8, y + 4), anchor: "end", .line, isBold: true) }
-        if let place = lane.place { svg.text(place, at: Point(x(lane.start) + 6, y + 20), size: 11, anchor: "start", .line) }
+        if let place = lane.place { svg.text(place, at: Point(x(lane.start) + 6, y + 20), size: 13, anchor: "start", .line) }
         if let disposed = lane.disposed {
             svg.line(from: Point(x(disposed), y - 10), to: Point(x(disposed), y + 10), .line, width: 3)
-            svg.text("disposed", at: Point(x(disposed) + 8, y + 4), size: 11, anchor: "start", .line)
+            svg.text("disposed", at: Point(x(disposed) + 8, y + 4), size: 13, anchor: "start", .line)
         } else if lane.marks.isEmpty {
             svg.text("…", at: Point(right + 10, y + 4), .line)
         }
         for mark in lane.marks {
             let center = x(mark.time)
             if let value = mark.value {
-                let half = max(radius, Double(value.count) * 13 * SVG.characterWidth / 2 + 8)
+                let half = max(radius, Double(value.count) * 14 * SVG.characterWidth / 2 + 8)
                 svg.box(at: Point(center - half, y - radius), width: half * 2, height: radius * 2, radius: radius, fill: color)
-                svg.text(value, at: Point(center, y + 4.5), .onColor, isBold: true)
+                svg.text(value, at: Point(center, y + 5), size: 14, .onColor, isBold: true)
             } else {
                 svg.line(from: Point(center - 9, y - 9), to: Point(center + 9, y + 9), .error, width: 3.5)
                 svg.line(from: Point(center - 9, y + 9), to: Point(center + 9, y - 9), .error, width: 3.5)
             }
-            if let error = mark.error { svg.text(error, at: Point(center + 16, y + 4), size: 12, anchor: "start", .error) }
-            if let place = mark.place { svg.text(place, at: Point(center, y + 26), size: 11, .line) }
+            if let error = mark.error { svg.text(error, at: Point(center + 16, y + 4), size: 14, anchor: "start", .error) }
+            if let place = mark.place { svg.text(place, at: Point(center, y + 26), size: 13, .line) }
         }
     }
 

@@ -59,8 +59,9 @@ extension Single {
         }
     }
 
-    /// Creates a single that calls `factory` at each subscription, on the subscriber's thread, and subscribes to the result. If `factory`
-    /// throws, the single fails with that error.
+    /// Creates a single that calls `factory` at each subscription, on the subscriber's thread, and subscribes to the result.
+    ///
+    /// If `factory` throws, the single fails with that error.
     ///
     /// ![Each of two subscriptions gets a source of its own.](deferred)
     @preconcurrency @inlinable

@@ -5,8 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// Workarounds for defects of Foundation on Linux. What it keeps to itself is read by reflection; where that finds nothing, nothing is lost
-// but the workaround.
+// Workarounds for defects of Foundation on Linux. Reflection reads its private state. If that finds nothing, only the workaround is lost.
 
 extension MockURLProtocol {
     /// The request with its body.
@@ -25,17 +24,17 @@ extension MockURLProtocol {
     /// Whether the body may come in pieces.
     var takesChunks: Bool {
         #if canImport(FoundationNetworking)
-        // A completion handler and an async call get the last piece alone.
+        // A completion handler and an async call get only the last piece.
         return task?.isForCompletionHandler != true
         #else
         return true
         #endif
     }
 
-    /// Why the task cannot be served.
+    /// The reason why the task cannot be answered. Otherwise `nil`.
     var refusal: MockFailure? {
         #if canImport(FoundationNetworking)
-        // The end of a download task that a protocol class serves ends the process; its failure does not.
+        // If a protocol class completes a download task, the process ends. If it fails the task, the process does not.
         guard task is URLSessionDownloadTask else { return nil }
         return MockFailure(
             "Foundation on Linux cannot serve a download task from a protocol class such as MockURLProtocol: use a data task, or "
@@ -45,10 +44,10 @@ extension MockURLProtocol {
         #endif
     }
 
-    /// Whether a `stopLoading` is the end, and not followed by another `startLoading`.
+    /// Whether a `stopLoading` is final, and no other `startLoading` follows.
     var isOver: Bool {
         #if canImport(FoundationNetworking)
-        // To suspend a task stops its protocol, as to cancel it does; and by the time that shows it may have been resumed.
+        // Suspending a task stops its protocol, as cancelling does. By the time that this is visible, the task may run again.
         return ![.running, .suspended].contains(task?.state)
         #else
         return true
@@ -57,10 +56,10 @@ extension MockURLProtocol {
 }
 
 extension Error {
-    /// The error as a protocol class reports it.
+    /// The error in the form that a protocol class reports.
     var reported: any Error {
         #if canImport(FoundationNetworking)
-        // A session hands on this very error.
+        // A session passes on this same error.
         return self
         #else
         return carried
@@ -90,12 +89,12 @@ extension URLSessionTask {
 }
 
 extension Mirror {
-    /// The value of a variable, also of one that a superclass has.
+    /// The value of a stored property, also of a superclass.
     fileprivate func found(_ name: String) -> Any? {
         children.first { $0.label == name }?.value ?? superclassMirror?.found(name)
     }
 
-    /// The case, and what goes with it, of an optional enum.
+    /// The case of an optional enum, and its associated value.
     fileprivate static func unwrapped(_ optional: Any) -> (String, Any)? {
         guard let value = Mirror(reflecting: optional).children.first?.value, let child = Mirror(reflecting: value).children.first,
             let label = child.label

@@ -4,23 +4,23 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The thread or queue on which a session runs a protocol, and the way back to it.
+/// The thread or queue on which a session runs a protocol class.
 ///
-/// It belongs to all sessions: what blocks it blocks them all, and on Linux what sends or cancels a request on it traps. The client of a
-/// protocol may be told on no other.
-struct LoadingThread: @unchecked Sendable {  // Elsewhere, only what a lock guards is touched of the protocol.
+/// All sessions share it. Code that blocks it blocks them all. On Linux, code that sends or cancels a request on it traps. The client of a
+/// protocol must be called on it.
+struct LoadingThread: @unchecked Sendable {  // Other threads use only the state of the protocol that a lock guards.
     let urlProtocol: MockURLProtocol
     #if !canImport(FoundationNetworking)
     private let runLoop = CFRunLoopGetCurrent()
     #endif
 
-    /// To be called on it.
+    /// Call it on the thread.
     init(of urlProtocol: MockURLProtocol) { self.urlProtocol = urlProtocol }
 
-    /// Has the protocol's `startLoading` called there.
+    /// Calls the protocol's `startLoading` on the thread.
     func startLoading() {
         #if canImport(FoundationNetworking)
-        // A session calls it again whenever a task is resumed; that of a task which is suspended is the app's to resume.
+        // A session calls it whenever a task is resumed. A suspended task is for the app to resume.
         if urlProtocol.task?.state != .suspended { urlProtocol.task?.resume() }
         #else
         CFRunLoopPerformBlock(runLoop, CFRunLoopMode.commonModes.rawValue) { [self] in urlProtocol.startLoading() }

@@ -1,24 +1,24 @@
 import APIProvider
 import Foundation
 
-/// One thing that a stub asks of a request.
+/// One expectation of a stub.
 struct Matcher: Sendable {
-    /// What a request has in the place of what was expected.
+    /// The difference between an expectation and a request.
     struct Mismatch: Sendable {
         let name: String
         let expected: String
         let actual: String
-        /// How much it counts against a stub; more than 0.
+        /// The distance that it adds, which is more than 0.
         var distance = 0.5
     }
 
-    /// Whether a request has it.
+    /// Whether a request meets the expectation.
     let matches: @Sendable (Incoming) -> Bool
-    /// What a request has instead.
+    /// The difference, if a request does not meet the expectation.
     let explain: @Sendable (Incoming) -> Mismatch
 }
 
-/// A request as matchers look at it.
+/// A request in the form that matchers need.
 struct Incoming: Sendable {
     let request: RecordedRequest
     let target: Target
@@ -46,7 +46,7 @@ extension Matcher {
         }
     }
 
-    /// One name, with its values in order; others may be among them.
+    /// Matches the values of one name in order. There may be other values between them.
     static func query(_ name: String, _ values: [String]) -> Matcher {
         Matcher {
             $0.target.values(of: name).contains(inOrder: values)
@@ -60,7 +60,7 @@ extension Matcher {
         }
     }
 
-    /// All of `items`, among others.
+    /// Matches all of `items`. There may be others.
     static func queries(_ items: [URLQueryItem]) -> [Matcher] {
         items.names.map { name in .query(name, items.filter { $0.name == name }.map { $0.value ?? "" }) }
     }
@@ -88,7 +88,7 @@ extension Matcher {
 }
 
 extension [String] {
-    /// Whether `others` are among these, in their order.
+    /// Whether these contain `others` in order.
     fileprivate func contains(inOrder others: [String]) -> Bool {
         var rest = others[...]
         for element in self where rest.first?.hasBytes(of: element) == true { rest.removeFirst() }

@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// Why a mock could not answer: text for the test's author.
+/// The reason why a mock could not answer, for the author of the test.
 struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
     let description: String
 
@@ -9,7 +9,7 @@ struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
 
     var errorDescription: String? { description }
 
-    /// Foundation on Linux looks for the description here alone.
+    /// Foundation on Linux looks for the description only here.
     var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description, Redactor.isRedactedKey: true] }
 
     static var errorDomain: String { "MockNetwork" }

@@ -6,8 +6,9 @@ public import Foundation
 #endif
 
 extension MockURLProtocol {
-    /// Runs `operation` with its own mock, so that it may run in parallel with others. Inside, the static members act on that mock, and it
-    /// answers sessions with ``configuration``.
+    /// Runs `operation` with its own mock, so that it may run in parallel with others.
+    ///
+    /// Inside, the static members act on that mock, and it answers sessions with ``configuration``.
     ///
     /// - Parameters:
     ///   - name: The name of the scope in reports.
@@ -18,8 +19,10 @@ extension MockURLProtocol {
         return try Scope.$current.withValue(scope, operation: operation)
     }
 
-    /// Runs `operation` with its own mock, so that it may run in parallel with others. In the task and its children, the static members act
-    /// on that mock, and it answers sessions with ``configuration``. A session that outlives the scope gets errors that say so.
+    /// Runs `operation` with its own mock, so that it may run in parallel with others.
+    ///
+    /// In the task and its children, the static members act on that mock, and it answers sessions with ``configuration``. A session that
+    /// outlives the scope gets errors that say so.
     ///
     /// - Parameters:
     ///   - name: The name of the scope in reports.

@@ -44,8 +44,9 @@ extension MockURLProtocol {
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// Answers requests with this URL and any method. The parameters are those of
-    /// ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
+    /// Answers requests with this URL and any method.
+    ///
+    /// The parameters are those of ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
     @discardableResult
     public static func stub(
         _ url: String, query: QueryParameters? = nil, headers: HTTPHeaders? = nil, body: BodyMatcher? = nil, times: Int? = nil,
@@ -125,7 +126,9 @@ extension MockURLProtocol {
     }
 
     /// Throws a report of every request without an answer, every stub that was never used and is not optional, and answers that were set up
-    /// although no request came. Call it in XCTest:
+    /// although no request came.
+    ///
+    /// Call it in XCTest:
     ///
     /// ```swift
     /// override func tearDown() {

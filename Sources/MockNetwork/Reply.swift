@@ -6,7 +6,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// What a request is told, by `URLSession` or by ``MockTransport``.
+/// The answer to one request, for `URLSession` or ``MockTransport``.
 struct Reply: Sendable {
     enum End: Sendable {
         case finished
@@ -21,7 +21,7 @@ struct Reply: Sendable {
     var chunkCount = 1
     var end = End.finished
 
-    /// A response to `request`, without a body where HTTP has none.
+    /// Creates a response to `request`, without a body where HTTP allows none.
     init(_ head: HTTPURLResponse, _ body: Data, to request: RecordedRequest) {
         self.head = head
         if request.method != .head, head.statusCode != 204, head.statusCode != 304 { self.body = body }
@@ -29,12 +29,12 @@ struct Reply: Sendable {
 
     init(_ end: End) { self.end = end }
 
-    /// What `make` makes, or the error that it throws.
+    /// Creates the reply that `make` returns, or a failure with the error that it throws.
     init(_ make: () throws -> Reply) {
         do { self = try make() } catch { self.init(.failed(error)) }
     }
 
-    /// The pieces in which the body comes; none, if it is empty.
+    /// The pieces of the body. None if it is empty.
     func chunks(isWhole: Bool = false) -> [Data] {
         let count = isWhole ? 1 : max(1, min(chunkCount, body.count))
         guard count > 1 else { return body.isEmpty ? [] : [body] }
@@ -44,10 +44,10 @@ struct Reply: Sendable {
 }
 
 extension Reply {
-    /// Where delays end.
+    /// The scheduler for delays.
     static let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 
-    /// The reply as a request gets it that waits so many seconds for data.
+    /// The reply for a request with this timeout in seconds.
     func within(_ timeout: TimeInterval) -> Reply {
         var isNever = false
         if case .never = end { isNever = true }
@@ -57,7 +57,7 @@ extension Reply {
         return reply
     }
 
-    /// The delay, for a scheduler. What is no sensible time is a year.
+    /// The delay for a scheduler. A time that makes no sense becomes a year.
     var interval: DispatchTimeInterval {
         let year: TimeInterval = 365 * 86400
         return .nanoseconds(Int((delay < year ? max(delay, 0) : year) * 1e9))
@@ -65,7 +65,7 @@ extension Reply {
 }
 
 extension StubResponse.Answer {
-    /// Whether ``reply(to:)`` calls code of the user's.
+    /// Whether ``reply(to:)`` calls the user's code.
     var isHandler: Bool {
         if case .handler = kind { true } else { false }
     }

@@ -74,8 +74,9 @@ extension StubResponse {
         StubResponse(status: status, headers: headers, type: dto.isJSON ? "application/json" : nil) { try dto.load() }
     }
 
-    /// The value as JSON with sorted keys. The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be
-    /// encoded, each request fails.
+    /// The value as JSON with sorted keys.
+    ///
+    /// The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be encoded, each request fails.
     ///
     /// A `String` becomes a JSON string. For JSON text, use ``json(text:status:headers:)``.
     public static func json(_ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
@@ -140,8 +141,9 @@ extension StubResponse {
 
 // Several answers.
 extension StubResponse {
-    /// Each of `responses` once, in order, also if requests come at the same time. After the last one, requests fail, even if an older stub
-    /// matches. To go on to older stubs, set `times` to the number of responses.
+    /// Each of `responses` once, in order, also if requests come at the same time.
+    ///
+    /// After the last one, requests fail, even if an older stub matches. To go on to older stubs, set `times` to the number of responses.
     ///
     /// A sequence within a sequence stands for its responses.
     public static func sequence(_ responses: [StubResponse]) -> StubResponse {
@@ -164,8 +166,9 @@ extension StubResponse {
         changing { $0.delay += seconds }
     }
 
-    /// The same answer with its body in `count` pieces of about the same size. A session's delegate gets them one by one. On Apple's
-    /// systems, a session may join some of them.
+    /// The same answer with its body in `count` pieces of about the same size.
+    ///
+    /// A session's delegate gets them one by one. On Apple's systems, a session may join some of them.
     public func chunked(into count: Int) -> StubResponse {
         changing { $0.chunkCount = count }
     }

@@ -1,13 +1,13 @@
 import APIProvider
 import Foundation
 
-/// The URL of a stub: an origin or any, a path in which `*` stands for one segment and `**` for the rest, and query items.
+/// The URL of a stub: an origin or none, a path with `*` for one segment and `**` for the rest, and items of a query.
 struct URLPattern {
-    /// The text before a query.
+    /// The text before the query.
     let pathAndOrigin: Substring
     private let target: Target
     private let path: PathPattern
-    /// Why it matches nothing.
+    /// The reason why it matches nothing. Otherwise `nil`.
     let problem: String?
 
     init(_ text: String) {
@@ -47,7 +47,7 @@ struct URLPattern {
         return isEscaped ? nil : "it has a % that begins no escape; a percent sign is %25"
     }
 
-    /// What a request must have, the path first.
+    /// The expectations, with the path first.
     var matchers: [Matcher] { [.path(path)] + (target.origin.map { [.origin($0)] } ?? []) }
 
     var query: [URLQueryItem] { target.query }

@@ -11,8 +11,9 @@ public struct RetryPolicy: Sendable {
     public var maxAttempts: Int
     /// The longest wait before the second attempt. It doubles for each attempt after that.
     public var baseDelay: DispatchTimeInterval
-    /// The longest wait before any attempt. After a longer `Retry-After`, the request is not sent again, because a server may extend its
-    /// limits if you come too early.
+    /// The longest wait before any attempt.
+    ///
+    /// After a longer `Retry-After`, the request is not sent again, because a server may extend its limits if you come too early.
     public var maxDelay: DispatchTimeInterval
     /// The statuses after which a request is sent again.
     public var statuses: Set<Int>

@@ -90,8 +90,10 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 }
 
 extension Endpoint where Response: Decodable {
-    /// Creates an endpoint whose type says how to read the response. `Data` and `String` are the body, ``Empty`` ignores it, an `Optional`
-    /// is `nil` if the body is empty, and the provider's decoder decodes all other types.
+    /// Creates an endpoint whose type says how to read the response.
+    ///
+    /// `Data` and `String` are the body, ``Empty`` ignores it, an `Optional` is `nil` if the body is empty, and the provider's decoder
+    /// decodes all other types.
     ///
     /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
@@ -197,8 +199,9 @@ extension Endpoint {
         decoding { endpoint, response in (try endpoint.decoded(response), response) }
     }
 
-    /// Reports the progress of the transfer, one call at a time, on the transport's background queue. It starts again after a redirect and
-    /// with each attempt of a retry.
+    /// Reports the progress of the transfer, one call at a time, on the transport's background queue.
+    ///
+    /// It starts again after a redirect and with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
         var copy = self
         copy.report = { [first = self.report] progress in

@@ -1,6 +1,8 @@
 extension Single {
-    /// Continues with the single that `transform` returns for the value. The first source is released before the second is subscribed to,
-    /// on the thread of the value. If `transform` throws, the single fails with that error.
+    /// Continues with the single that `transform` returns for the value.
+    ///
+    /// The first source is released before the second is subscribed to, on the thread of the value. If `transform` throws, the single fails
+    /// with that error.
     ///
     /// ![The first value arrives after one second. The second source starts then, and both values are delivered together.](flatMap)
     ///

@@ -1,8 +1,9 @@
 import Dispatch
 
 extension Single {
-    /// Delivers the event on `scheduler`. The source is released when the event is queued. If you dispose the subscription while the event
-    /// is queued, the event is dropped.
+    /// Delivers the event on `scheduler`.
+    ///
+    /// The source is released when the event is queued. If you dispose the subscription while the event is queued, the event is dropped.
     ///
     /// ![The value is delivered on the queue.](observeOn)
     public func observe(on scheduler: any Scheduler) -> Single {
@@ -13,8 +14,10 @@ extension Single {
         }
     }
 
-    /// Delivers the event on the main actor. The closures of `subscribe` may then use main-actor state. If the event is on the main queue
-    /// already and nothing else waits, it is delivered at once.
+    /// Delivers the event on the main actor.
+    ///
+    /// The closures of `subscribe` may then use main-actor state. If the event is on the main queue already and nothing else waits, it is
+    /// delivered at once.
     public func observe(on actor: MainActor) -> MainActorSingle<Element> {
         MainActorSingle(single: observe(on: MainScheduler.instance))
     }

@@ -1,6 +1,7 @@
 extension Single {
-    /// Shares one run of the source among all subscriptions while it is running. When the last of them is disposed, the run is cancelled. A
-    /// subscription after its end starts a new run.
+    /// Shares one run of the source among all subscriptions while it is running.
+    ///
+    /// When the last of them is disposed, the run is cancelled. A subscription after its end starts a new run.
     ///
     /// ![Two subscriptions get the value of one run. A third one, later, starts another.](share)
     @inlinable

@@ -1,6 +1,7 @@
 extension Single {
-    /// Waits for all of `singles`, which run at the same time, and succeeds with their values in order. The first failure is delivered and
-    /// disposes the others. With no singles, it succeeds with no values.
+    /// Waits for all of `singles`, which run at the same time, and succeeds with their values in order.
+    ///
+    /// The first failure is delivered and disposes the others. With no singles, it succeeds with no values.
     @inlinable
     public static func zip<T: Sendable>(_ singles: some Collection<Single<T>>) -> Single<[T]> where Element == [T] {
         let singles = Array(singles)

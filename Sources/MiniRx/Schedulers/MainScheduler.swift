@@ -1,7 +1,9 @@
 public import Dispatch
 
-/// A scheduler that runs actions on the main queue. If it is called on the main queue, and no other action of it waits or runs, it runs the
-/// action at once. Otherwise actions run in the order of the calls.
+/// A scheduler that runs actions on the main queue.
+///
+/// If it is called on the main queue, and no other action of it waits or runs, it runs the action at once. Otherwise actions run in the
+/// order of the calls.
 public final class MainScheduler: Scheduler {
     /// The shared instance.
     public static let instance = MainScheduler()

@@ -1,7 +1,8 @@
 public import Dispatch
 
-/// A scheduler with virtual time for tests. Time stands still until the test moves it. Then the actions that are due run in order, on the
-/// thread of the test.
+/// A scheduler with virtual time for tests.
+///
+/// Time stands still until the test moves it. Then the actions that are due run in order, on the thread of the test.
 ///
 /// ```swift
 /// let scheduler = TestScheduler()

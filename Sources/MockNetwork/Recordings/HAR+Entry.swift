@@ -7,10 +7,10 @@ import FoundationNetworking
 
 extension HAR.Entry {
     /// - Parameters:
-    ///   - request: What was sent.
-    ///   - result: What came of it.
-    ///   - started: When it was sent.
-    ///   - milliseconds: How long it took.
+    ///   - request: The request.
+    ///   - result: Its response or error.
+    ///   - started: The time at which it was sent.
+    ///   - milliseconds: The time that it took.
     init(
         _ request: URLRequest, _ result: Result<APIResponse, any Error>, started: Date, milliseconds: Double, redacting redaction: Redaction
     ) {
@@ -74,13 +74,13 @@ extension HAR.Response {
         (headers, cookies) = ([], [])
         content = HAR.Content(size: 0, mimeType: "x-unknown", text: "", encoding: nil)
         bodySize = -1
-        // What an error of one's own says may hold secrets.
+        // The description of an app's own error may have secrets.
         _error = RecordedFailure(error).text
     }
 }
 
 extension HAR.Field {
-    /// `name=value`, and attributes that are not recorded.
+    /// Reads `name=value`. The attributes of the cookie are not recorded.
     fileprivate init?(cookie: some StringProtocol, of header: String, _ redactor: Redactor) {
         let pair = cookie.prefix { $0 != ";" }
         guard let equals = pair.firstIndex(of: "=") else { return nil }
@@ -102,7 +102,7 @@ extension Redactor {
 }
 
 extension String {
-    /// The cookies of several Set-Cookie fields that have been joined by commas, which their dates have as well: `Expires=Wed, 09 Jun …`.
+    /// The cookies of several `Set-Cookie` fields, which are joined with commas. Their dates have commas, too: `Expires=Wed, 09 Jun …`.
     fileprivate var setCookies: [String] {
         split(separator: ",").reduce(into: []) { cookies, piece in
             if cookies.isEmpty || piece.prefix(while: { $0 != ";" }).contains("=") {
@@ -115,7 +115,7 @@ extension String {
 }
 
 extension APIResponse {
-    /// Whether a body was announced that is not here: nobody tells a middleware that it goes to a file.
+    /// Whether the header announces a body that is missing here. A middleware is not told that a body goes to a file.
     fileprivate var isWithoutItsBody: Bool {
         guard data.isEmpty, request.httpMethod != "HEAD", 200...299 ~= statusCode, ![204, 205].contains(statusCode) else { return false }
         let length = value(forHTTPHeaderField: "Content-Length").flatMap(Int.init) ?? 0

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a recording writes of a HAR 1.2 file: all that the format requires.
+/// The parts of a HAR 1.2 file that a recording writes, which are all that the format requires.
 ///
-/// http://www.softwareishard.com/blog/har-12-spec/. Names with an underscore are such as the format leaves to each program.
+/// http://www.softwareishard.com/blog/har-12-spec/. The format lets programs add names that start with an underscore.
 enum HAR {
     struct Entry: Encodable {
         let startedDateTime: String
-        /// In milliseconds, as all times.
+        /// In milliseconds, like all times.
         let time: Double
         let request: Request
         let response: Response
@@ -38,7 +38,7 @@ enum HAR {
         let redirectURL: String
         let headersSize = -1
         let bodySize: Int
-        /// Why no response came, as Chrome has it.
+        /// The reason why there is no response. Chrome uses this name, too.
         let _error: String?
     }
 
@@ -50,7 +50,7 @@ enum HAR {
     struct PostData: Encodable {
         let mimeType: String
         let text: String
-        /// `base64`, where the body is no text.
+        /// `base64` if the body is not text.
         let _encoding: String?
     }
 
@@ -58,7 +58,7 @@ enum HAR {
         let size: Int
         let mimeType: String
         let text: String
-        /// `base64`, where the body is no text.
+        /// `base64` if the body is not text.
         let encoding: String?
     }
 
@@ -70,12 +70,12 @@ enum HAR {
         let receive = 0
     }
 
-    /// A number that nobody told is -1, and the version of HTTP this.
+    /// Stands for an unknown version of HTTP. An unknown number is -1.
     static let unknown = "unknown"
 }
 
 extension Data {
-    /// The body as a HAR file has it. Text that would come out of it in other bytes is no text.
+    /// The body as a HAR file has it. It counts as text only if the text has the same bytes.
     var harText: (text: String, encoding: String?) {
         guard let text = String(data: self, encoding: .utf8), Data(text.utf8) == self else { return (base64EncodedString(), "base64") }
         return (text, nil)

@@ -2,30 +2,30 @@ import APIProvider
 public import Foundation
 
 extension MockURLProtocol {
-    /// Answers requests from a HAR file: one that ``RecordingMiddleware`` wrote, or that a browser or a proxy exported.
+    /// Answers requests from a HAR file, which ``RecordingMiddleware``, a browser or a proxy has written.
     ///
     /// ```swift
     /// let file = try #require(Bundle.module.url(forResource: "search", withExtension: "har"))
     /// try MockURLProtocol.replay(har: file)
     /// ```
     ///
-    /// Each recorded method and URL becomes a stub that may go unused. A request must have the same query, in whatever order; a value that
-    /// was recorded as `REDACTED` stands for any. Several entries of one method and URL answer in their order, and then the last again and
-    /// again. Bodies and headers of requests are not compared. Older stubs go on answering what is not in the file, newer ones come before
-    /// it.
+    /// Each recorded method and URL becomes an optional stub. A request must have the same items in its query, in any order. A value that
+    /// was recorded as `REDACTED` matches any value. Several entries with the same method and URL answer one after the other, and the last
+    /// one then answers all further requests. Bodies and headers of requests are not compared. Newer stubs answer before the file, and
+    /// older ones after it.
     ///
-    /// An entry without a response, with the status 0, fails its request with a `URLError`. Entries that are not HTTP, such as WebSockets
-    /// and `data:` URLs, are passed over. Bodies stand in the file as they were decoded, so that they come without Content-Encoding and
-    /// with their own Content-Length, and at once.
+    /// An entry with the status 0 has no response, and its request fails with a `URLError`. Entries that are not HTTP, such as WebSockets
+    /// and `data:` URLs, are ignored. Bodies were decompressed before they were recorded. They have no `Content-Encoding` and their own
+    /// `Content-Length`, and arrive at once.
     ///
-    /// An entry that cannot be answered from, because the browser did not save its body, fails its request and says so. Bodies that
-    /// Playwright keeps in files beside the recording are read from there.
+    /// If the browser did not save the body of an entry, its request fails, and the error says so. Bodies that Playwright saves in files
+    /// beside the recording are read from there.
     ///
     /// - Parameters:
     ///   - file: The recording.
-    ///   - isForAnyHost: Whether the entries also answer requests to other hosts, schemes and ports: those of a staging server, say.
-    /// - Throws: An error whose description is one sentence with the name of the file and, as a path such as
-    ///   `log.entries[3].response.status`, the place in it. Then nothing is stubbed.
+    ///   - isForAnyHost: Whether the entries also answer requests to other hosts, schemes and ports, such as those of a staging server.
+    /// - Throws: An error with one sentence that names the file and the place in it, such as `log.entries[3].response.status`. Then nothing
+    ///   is stubbed.
     public static func replay(har file: URL, forAnyHost isForAnyHost: Bool = false) throws {
         let recording = try Recording(contentsOf: file)
         var stubs: [(key: [Bytes], exchanges: [Recording.Exchange])] = []
@@ -47,7 +47,7 @@ extension MockURLProtocol {
 }
 
 extension Stub {
-    /// Answers one method and URL.
+    /// Creates the stub for one method and URL.
     fileprivate init(replaying exchanges: [Recording.Exchange], of fileName: String, forAnyHost: Bool) {
         let first = exchanges[0]
         let target = first.target
@@ -86,7 +86,7 @@ extension Recording.Exchange {
 }
 
 extension Matcher {
-    /// These items and no others, those of one name in this order.
+    /// Matches exactly these items. Items of the same name must be in this order.
     fileprivate static func wholeQuery(_ items: [URLQueryItem]) -> Matcher {
         let expected = items.sortedByName
         return Matcher { incoming in

@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Why a recorded request had no response, as text that tells no secret: `URLError -1001`, the name of another error's type, or what a
-/// browser says.
+/// The reason why a recorded request had no response, as text without secrets: `URLError -1001`, the name of another error's type, or a
+/// browser's text.
 struct RecordedFailure {
     let text: String
 
@@ -17,7 +17,7 @@ struct RecordedFailure {
         text = (error as? URLError).map { "\(Self.prefix)\($0.code.rawValue)" } ?? "\(type(of: error))"
     }
 
-    /// What replay fails with.
+    /// The error in replay.
     var urlError: URLError {
         let number = text.hasPrefix(Self.prefix) ? Int(text.dropFirst(Self.prefix.count)) : nil
         let code = number.flatMap { URLError.Code(rawValue: $0) as URLError.Code? } ?? Self.browserCodes[text] ?? .unknown
@@ -27,7 +27,7 @@ struct RecordedFailure {
 
     private static let prefix = "URLError "
 
-    /// Chrome's net_error_list.h, as far as Foundation has the same.
+    /// The errors of Chrome's net_error_list.h that Foundation also has.
     private static let browserCodes: [String: URLError.Code] = [
         "net::ERR_NAME_NOT_RESOLVED": .cannotFindHost, "net::ERR_CONNECTION_REFUSED": .cannotConnectToHost,
         "net::ERR_TIMED_OUT": .timedOut, "net::ERR_CONNECTION_TIMED_OUT": .timedOut, "net::ERR_CONNECTION_RESET": .networkConnectionLost,

@@ -2,7 +2,7 @@ import APIProvider
 import Foundation
 
 extension String {
-    /// Whether this text, from which secrets have been left out, may have been `text`: each of them may have been anything.
+    /// Whether this text, without its secrets, matches `text`. A secret matches anything.
     func mayHaveBeen(_ text: String) -> Bool {
         let placeholder = Redactor.placeholder
         guard let start = range(of: placeholder), let end = range(of: placeholder, options: .backwards) else { return hasBytes(of: text) }

@@ -5,10 +5,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What replay needs of a HAR file, and no more: the programs that write them agree on little else.
+/// The parts of a HAR file that replay needs. Programs that write HAR files agree on little else.
 struct Recording {
     struct Exchange {
-        /// Which of the file's entries it is.
+        /// The position of the entry in the file.
         var index = 0
         let method: HTTPMethod
         let url: URL
@@ -18,14 +18,14 @@ struct Recording {
     enum Answer {
         case response(status: Int, headers: HTTPHeaders, body: Data)
         case failure(RecordedFailure)
-        /// The file does not say what the answer was.
+        /// The file does not have the answer.
         case unusable(reason: String)
     }
 
     /// In the order of the file.
     let exchanges: [Exchange]
 
-    /// Throws one sentence that begins with the file's name.
+    /// Throws an error with one sentence that starts with the name of the file.
     init(contentsOf file: URL) throws {
         let name = file.lastPathComponent
         guard file.isFileURL else { throw MockFailure("\(file.redacted) is no file, and no recording can be read from it.") }
@@ -56,7 +56,7 @@ private struct File: Decodable {
     let log: Log
 }
 
-/// An entry; one that is about something else than HTTP has no exchange.
+/// An entry. It has no exchange if it is not HTTP.
 private struct Entry: Decodable {
     let exchange: Recording.Exchange?
 
@@ -88,7 +88,7 @@ private struct Entry: Decodable {
         case 0:
             let reason = (try? response.decodeIfPresent(String.self, forKey: ._error)) ?? nil
             answer = .failure(RecordedFailure(text: reason ?? "the recording does not say why"))
-        case 101:  // The beginning of a WebSocket.
+        case 101:  // The start of a WebSocket.
             exchange = nil
             return
         case let status where 100...999 ~= status:
@@ -109,19 +109,19 @@ private struct Entry: Decodable {
 }
 
 extension CodingUserInfoKey {
-    /// Where the recording is.
+    /// The folder of the recording.
     fileprivate static let folder = CodingUserInfoKey(rawValue: "folder")
 }
 
 private struct Field: Decodable {
     let name: String
-    /// What some programs write as `null` was not sent.
+    /// Some programs write `null` for a field that was not sent.
     let value: String?
 }
 
 private struct Content: Decodable {
     let data: Data
-    /// Why the data is not what was sent.
+    /// The reason why the data is not the body. Otherwise `nil`.
     var problem: String?
 
     private enum Key: CodingKey { case size, text, encoding, _file }
@@ -148,7 +148,7 @@ private struct Content: Decodable {
         case nil, "":
             data = Data(text.utf8)
         case "base64":
-            // Charles breaks its lines.
+            // Charles adds line breaks.
             guard let data = Data(base64Encoded: text) ?? Data(base64Encoded: text.filter { !$0.isWhitespace }) else {
                 throw DecodingError.dataCorruptedError(forKey: .text, in: content, debugDescription: "what should be Base64 is none")
             }
@@ -161,11 +161,11 @@ private struct Content: Decodable {
 }
 
 extension HTTPHeaders {
-    /// The fields as they are sent with the body that the file has: one that came whole, and was decoded.
+    /// The fields for the body in the file, which is complete and decompressed.
     fileprivate init(_ fields: [Field], method: HTTPMethod, bodySize: Int) {
         self.init()
         for field in fields {
-            // Firefox has several fields of one name in one, on a line each; HTTP/2 has fields such as `:status`.
+            // Firefox joins fields of the same name with line breaks, and HTTP/2 has fields such as `:status`.
             guard let value = field.value?.split(whereSeparator: \.isNewline).joined(separator: ", "),
                 (try? HTTPHeaders.check(field.name, value)) != nil
             else { continue }

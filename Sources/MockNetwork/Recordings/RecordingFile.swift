@@ -2,13 +2,13 @@ import APIProvider
 import Foundation
 import MiniRx
 
-/// A HAR file that grows, and is whole at every moment: it is replaced at each change.
+/// A HAR file that grows, and is complete at every moment because each change replaces it.
 ///
-/// An entry is encoded once. What comes while the file is being written goes into it together, with the next writing.
+/// An entry is encoded once. Entries that arrive during a write go into the next one together.
 final class RecordingFile: Sendable {
     private struct State {
         var lastNumber = 0
-        /// In the order in which they were begun.
+        /// In the order in which the requests began.
         var entries: [(number: Int, bytes: Data)] = []
         var version = 0
     }
@@ -28,7 +28,7 @@ final class RecordingFile: Sendable {
         self.onFailure = onFailure
     }
 
-    /// The place of an entry among the others.
+    /// Returns the position of an entry among the others.
     func makeNumber() -> Int {
         state.withLock { state in
             state.lastNumber += 1
@@ -36,7 +36,7 @@ final class RecordingFile: Sendable {
         }
     }
 
-    /// Returns when the file holds `entry`. Tells of the first failure.
+    /// Adds `entry`, and returns when it is in the file. Reports the first failure.
     func add(_ entry: HAR.Entry, number: Int) {
         do {
             try write(containing: insert(Self.encoded(entry), number: number))
@@ -59,7 +59,7 @@ final class RecordingFile: Sendable {
         try written.withLock { written in
             guard written.version < version else { return }
             let (entries, latest) = state.withLock { ($0.entries, $0.version) }
-            // It may hold secrets that no list knows, so that others must not read it.
+            // It may have secrets that no list finds, so others must not read it.
             try PartialFile.replace(url, with: Self.file(of: entries.map(\.bytes)), mode: 0o600)
             written.version = latest
         }
@@ -71,7 +71,7 @@ final class RecordingFile: Sendable {
         return try encoder.encode(entry)
     }
 
-    /// The whole of a file with entries that are encoded.
+    /// The content of a file with these encoded entries.
     static func file(of entries: [Data]) -> Data {
         var data = Data(#"{"log":{"version":"1.2","creator":{"name":"MockNetwork","version":"1.0"},"entries":["#.utf8)
         data.reserveCapacity(entries.reduce(data.count + 8) { $0 + $1.count + 2 })

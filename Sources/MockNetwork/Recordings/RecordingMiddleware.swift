@@ -7,45 +7,46 @@ public import MiniRx
 public import FoundationNetworking
 #endif
 
-/// Writes each request that passes, and what came of it, to a HAR 1.2 file, which ``MockURLProtocol/replay(har:forAnyHost:)`` answers from
-/// and the developer tools of browsers open.
+/// Writes each request and its response to a HAR 1.2 file.
+///
+/// ``MockURLProtocol/replay(har:forAnyHost:)`` answers requests from the file, and the developer tools of browsers open it.
 ///
 /// ```swift
 /// let provider = DefaultAPIProvider(baseURL: api, middlewares: [RecordingMiddleware(to: file)])
 /// ```
 ///
-/// The file is written when a request ends, before its value or its error goes on: whoever has that finds it in the file. Entries stand in
-/// the order in which the requests began, as the format prefers. A failure is recorded with the status 0, a disposed request not at all. As
-/// the last middleware it records what is sent, each attempt of its own.
+/// The file is written when a request ends, before the subscriber gets its value or its error. Entries are in the order in which the
+/// requests began, as the format prefers. A failure is recorded with the status 0. A disposed request is not recorded. As the last
+/// middleware, it records each attempt of a retry.
 ///
-/// What is recorded is what a middleware sees: the request before redirects with the last response; no body where it is downloaded to a
-/// file or is sent as a stream, which a comment says; no headers that the session adds. Bodies are whole, and those that are no UTF-8 in
-/// Base64.
+/// The recording has what a middleware sees. That is the request before redirects and the last response, without headers that the session
+/// adds. A body that is downloaded to a file or sent as a stream is missing, and a comment in the entry says so. Bodies that are not UTF-8
+/// are in Base64.
 ///
-/// The first request that ends replaces a file that is there: each middleware records anew. The file is replaced whole at each writing, so
-/// that it is valid at every moment; a recording of n bytes costs n bytes of memory, and that much writing for each request. Those that end
-/// during a writing share the next. Two middlewares with one file overwrite each other.
+/// Each middleware starts a new recording: the first request that ends replaces an existing file. The whole file is replaced each time, so
+/// it is valid at every moment. A recording of n bytes takes n bytes of memory, and n bytes are written for each request. Requests that end
+/// during a write share the next one. Do not give one file to two middlewares: they overwrite each other.
 ///
-/// Only its owner can read a new file (mode 0600); an old file keeps its mode. Anything but a regular file, or a link to one, is not
-/// replaced. A file that cannot be written harms no request: the middleware tells of the first failure. The folder must exist. A process
-/// that is killed while it writes leaves a hidden file there, whose name ends in `.download`; remove it yourself.
+/// Only its owner can read a new file (mode 0600). An existing file keeps its mode. Only regular files, and links to them, are replaced. If
+/// the file cannot be written, no request fails, and `onFailure` gets the first error. The folder must exist. If the process is killed
+/// during a write, it leaves a hidden file there, whose name ends in `.download`.
 public final class RecordingMiddleware: Middleware {
     private let file: RecordingFile
     private let redaction: Redaction
 
-    /// A middleware that records.
+    /// Creates a middleware that records to a file.
     ///
     /// - Parameters:
-    ///   - file: Where to. Its name should end in `.har`.
-    ///   - redaction: What to leave out.
-    ///   - onFailure: Gets the first error of writing the file, on the thread of the request. By default it goes to standard error.
+    ///   - file: The file to write. Its name should end in `.har`.
+    ///   - redaction: The secrets to leave out.
+    ///   - onFailure: Gets the first error of writing the file, on the thread of the request. By default, it is printed to standard error.
     public init(to file: URL, redacting redaction: Redaction = .secrets, onFailure: (@Sendable (any Error) -> Void)? = nil) {
         self.file = RecordingFile(
             file, onFailure: onFailure ?? { StandardError.print("RecordingMiddleware: \($0.localizedDescription)") })
         self.redaction = redaction
     }
 
-    /// The response to `request`, unchanged, once it is in the file. The file is written on the thread that the response comes on.
+    /// Returns the response to `request`, unchanged, after it is in the file. The file is written on the thread of the response.
     public func intercept(
         _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
     ) -> Single<APIResponse> {
