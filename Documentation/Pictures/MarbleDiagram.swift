@@ -73,8 +73,9 @@ struct MarbleDiagram: Sendable {
         }
         for mark in stage.log {
             let width = Double(mark.value?.count ?? 0) * 13 * SVG.characterWidth + 14
-            svg.box(at: Point(x(mark.time) - width / 2, logTop), width: width, height: 22, radius: 4, fill: .box, stroke: .line)
-            svg.text(mark.value ?? "", at: Point(x(mark.time), logTop + 15.5), size: 13)
+            let center = max(x(mark.time), width / 2 + 2)
+            svg.box(at: Point(center - width / 2, logTop), width: width, height: 22, radius: 4, fill: .box, stroke: .line)
+            svg.text(mark.value ?? "", at: Point(center, logTop + 15.5), size: 13)
         }
         for (index, lane) in stage.results.enumerated() {
             draw(lane, at: resultTop + laneHeight * (Double(index) + 0.5), .result, in: &svg)

@@ -2,13 +2,13 @@ public import Foundation
 
 /// An error of an operator: ``timeout``. The other cases are RxSwift's, for code that names them.
 public enum RxError: Error {
-    /// What went wrong is not known.
+    /// An unknown error.
     case unknown
-    /// An object was used after it had been disposed.
+    /// An object was used after it was disposed.
     case disposed(object: any AnyObject & Sendable)
     /// A number did not fit its type.
     case overflow
-    /// An argument was outside of its range.
+    /// An argument was out of range.
     case argumentOutOfRange
     /// A sequence had no element.
     case noElements
@@ -32,9 +32,9 @@ extension RxError: LocalizedError, CustomStringConvertible, CustomDebugStringCon
         }
     }
 
-    /// The same sentence.
+    /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// The same sentence, for `localizedDescription`.
+    /// The same as `description`, for `localizedDescription`.
     public var errorDescription: String? { description }
 }

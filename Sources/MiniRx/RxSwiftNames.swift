@@ -1,4 +1,4 @@
-// Names that code written for RxSwift has. Each does what it does there, by what MiniRx has already.
+// Names for code that was written for RxSwift. Each works as it does there, and is made from other parts of MiniRx.
 
 public import Dispatch
 
@@ -11,10 +11,10 @@ public typealias RxTimeInterval = DispatchTimeInterval
 /// RxSwift's name for ``Single``, so that `extension PrimitiveSequence where Trait == SingleTrait` compiles.
 public typealias PrimitiveSequence<Trait, Element: Sendable> = Single<Element>
 
-/// The trait of every ``Single``. There is no other.
+/// The trait of every ``Single``. There are no other traits.
 public enum SingleTrait: Sendable {}
 
-/// What ``Single`` conforms to, for extensions that are written for this protocol.
+/// A protocol that ``Single`` conforms to, for your extensions of this protocol.
 public protocol PrimitiveSequenceType<Trait, Element>: Sendable {
     /// Always ``SingleTrait``.
     associatedtype Trait
@@ -34,7 +34,9 @@ extension Single: PrimitiveSequenceType {
 }
 
 extension Single {
-    /// Goes on with `other` on `scheduler`, and disposes the source, when no event has come within `dueTime` of the subscription.
+    /// Continues with `other` on `scheduler` if no event arrives within `dueTime` of the subscription, and disposes the source.
+    ///
+    /// ![The source is disposed after two seconds. The other source starts then, and its value is delivered.](timeoutOther)
     public func timeout(_ dueTime: DispatchTimeInterval, other: Single, scheduler: any Scheduler) -> Single {
         timeout(dueTime, scheduler, error: TimedOut()).catch { error in
             guard error is TimedOut else { throw error }
@@ -43,18 +45,20 @@ extension Single {
     }
 
     /// Subscribes to the source `dueTime` later, on `scheduler`.
+    ///
+    /// ![The source starts after two seconds.](delaySubscription)
     public func delaySubscription(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         Single<Void>.timer(dueTime, scheduler).flatMap { self }
     }
 
-    /// Prints when the source is subscribed to, its event, and when it is disposed.
+    /// Prints the subscription to the source, its event, and its disposal.
     ///
     /// - Parameters:
-    ///   - identifier: What each line begins with. Without it, the place of the call.
+    ///   - identifier: The start of each line. By default, it is the place of the call.
     ///   - trimOutput: Whether a long event is cut to 40 characters.
     ///   - file: The file of the call.
     ///   - line: The line of the call.
-    ///   - function: The function that calls.
+    ///   - function: The function of the call.
     public func debug(
         _ identifier: String? = nil, trimOutput: Bool = false, file: String = #fileID, line: UInt = #line, function: String = #function
     ) -> Single {
@@ -69,11 +73,11 @@ extension Single {
             onDispose: { print("\(name) -> isDisposed") })
     }
 
-    /// Makes a resource at each subscription, and the single that uses it. The resource is disposed when that single has ended or is disposed.
+    /// Creates a resource at each subscription, and a single that uses it. The resource is disposed when that single ends or is disposed.
     ///
     /// - Parameters:
-    ///   - resourceFactory: Makes the resource. If it throws, the single fails with that error.
-    ///   - primitiveSequenceFactory: Makes the single. If it throws, the resource is disposed, and the single fails with that error.
+    ///   - resourceFactory: Creates the resource. If it throws, the single fails with that error.
+    ///   - primitiveSequenceFactory: Creates the single. If it throws, the resource is disposed, and the single fails with that error.
     @preconcurrency
     public static func using<Resource: Disposable>(
         _ resourceFactory: @escaping @Sendable () throws -> Resource,
@@ -87,23 +91,25 @@ extension Single {
 }
 
 extension Single where Element: FixedWidthInteger {
-    /// A single that succeeds with 0 on `scheduler`, `dueTime` after the subscription.
+    /// Creates a single that succeeds with 0 on `scheduler`, `dueTime` after the subscription.
+    ///
+    /// ![The value 0 arrives after two seconds.](timer)
     public static func timer(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         Single<Void>.timer(dueTime, scheduler).map { 0 }
     }
 }
 
-/// Nobody sees it: the `timeout` that throws it catches it.
+/// An error inside `timeout`, which throws and catches it.
 private struct TimedOut: Error {}
 
 extension MainScheduler {
-    /// Runs work on the main queue, always in a turn of its own.
+    /// A scheduler that runs each action on the main queue in its own turn, never at once.
     public static let asyncInstance = SerialDispatchQueueScheduler(queue: .main)
 }
 
-/// Holds disposables, and disposes them together. What is inserted after that is disposed at once.
+/// Holds disposables and disposes them together. After that, it disposes each new one at once.
 public final class CompositeDisposable: Cancelable {
-    /// The place of one disposable.
+    /// The key of one disposable.
     public struct DisposeKey: Sendable {
         fileprivate let number: Int
     }
@@ -116,19 +122,19 @@ public final class CompositeDisposable: Cancelable {
 
     private let state = Locked(State())
 
-    /// Creates one that holds `disposables`.
+    /// Creates a composite of `disposables`.
     public init(_ disposables: any Disposable...) { disposables.forEach { _ = insert($0) } }
 
-    /// Creates one that holds `disposables`.
+    /// Creates a composite of `disposables`.
     public init(disposables: [any Disposable]) { disposables.forEach { _ = insert($0) } }
 
-    /// How many it holds.
+    /// The number of disposables that it holds.
     public var count: Int { state.withLock(\.held.count) }
 
-    /// Whether it has been disposed.
+    /// Whether it was disposed.
     public var isDisposed: Bool { state.withLock(\.isDisposed) }
 
-    /// Holds `disposable`, and returns its key; `nil` if this has been disposed, and then `disposable` is, too.
+    /// Adds `disposable` and returns its key. If this was disposed, it disposes `disposable` and returns `nil`.
     @discardableResult
     public func insert(_ disposable: any Disposable) -> DisposeKey? {
         let key = state.withLock { state -> DisposeKey? in
@@ -141,13 +147,13 @@ public final class CompositeDisposable: Cancelable {
         return key
     }
 
-    /// Disposes the one with this key, and holds it no longer.
+    /// Disposes the disposable with this key, and removes it.
     public func remove(for key: DisposeKey) {
         let removed = state.withLock { $0.held.removeValue(forKey: key.number) }
         removed?.dispose()
     }
 
-    /// Disposes all that it holds, in the order in which they came.
+    /// Disposes all disposables, in the order in which they were added.
     public func dispose() {
         let held = state.withLock { state in
             state.isDisposed = true
@@ -163,64 +169,64 @@ public final class SingleAssignmentDisposable: Cancelable {
     private let isSet = Locked(false)
     private let held = SerialDisposable()
 
-    /// Creates one that holds nothing yet.
+    /// Creates an empty one.
     public init() {}
 
-    /// Whether it has been disposed.
+    /// Whether it was disposed.
     public var isDisposed: Bool { held.isDisposed }
 
-    /// Holds `disposable`; disposes it at once if this has been disposed.
+    /// Sets the disposable. If this was disposed, it disposes `disposable` at once.
     ///
-    /// - Precondition: It is called once.
+    /// - Precondition: You call it only once.
     public func setDisposable(_ disposable: any Disposable) {
         let wasSet = isSet.withLock { isSet in
             defer { isSet = true }
             return isSet
         }
-        // A programmer's error, as in RxSwift: the first disposable would be lost.
+        // A mistake in the program, as in RxSwift: the first disposable would be lost.
         precondition(!wasSet, "A SingleAssignmentDisposable holds one disposable. Use a SerialDisposable to replace it.")
         held.disposable = disposable
     }
 
-    /// Disposes what it holds, or will hold.
+    /// Disposes the disposable, even if it is set later.
     public func dispose() { held.dispose() }
 }
 
-/// A disposable that does nothing but know that it has been disposed.
+/// A disposable that only remembers whether it was disposed.
 public final class BooleanDisposable: Cancelable {
     private let state: Locked<Bool>
 
-    /// Creates one that has not been disposed, or has.
+    /// Creates one, which is not disposed by default.
     public init(isDisposed: Bool = false) { state = Locked(isDisposed) }
 
-    /// Whether it has been disposed.
+    /// Whether it was disposed.
     public var isDisposed: Bool { state.withLock { $0 } }
 
-    /// Notes that it has been disposed.
+    /// Remembers that it was disposed.
     public func dispose() { state.withLock { $0 = true } }
 }
 
 extension DisposeBag {
-    /// Collects the disposables that a closure names, one a line.
+    /// Collects the disposables in a closure, one on each line.
     @resultBuilder
     public enum DisposableBuilder {
-        /// All of them.
+        /// Returns all of them.
         public static func buildBlock(_ disposables: any Disposable...) -> [any Disposable] { disposables }
     }
 
-    /// Creates a bag that holds `disposables`.
+    /// Creates a bag with `disposables`.
     public convenience init(disposing disposables: any Disposable...) {
         self.init()
         insert(disposables)
     }
 
-    /// Creates a bag that holds what `builder` names, one disposable a line.
+    /// Creates a bag with the disposables of `builder`, one on each line.
     public convenience init(@DisposableBuilder builder: () -> [any Disposable]) {
         self.init()
         insert(builder())
     }
 
-    /// Holds what `builder` names, one disposable a line.
+    /// Adds the disposables of `builder`, one on each line.
     public func insert(@DisposableBuilder builder: () -> [any Disposable]) { insert(builder()) }
 }
 
