@@ -19,9 +19,10 @@ struct Heap<Element: Comparable> {
         elements.swapAt(0, elements.count - 1)
         elements.removeLast()
         var parent = 0
-        while let child = [2 * parent + 1, 2 * parent + 2].filter({ $0 < elements.count }).min(by: { elements[$0] < elements[$1] }),
-            elements[child] < elements[parent]
-        {
+        while 2 * parent + 1 < elements.count {
+            var child = 2 * parent + 1
+            if child + 1 < elements.count, elements[child + 1] < elements[child] { child += 1 }
+            guard elements[child] < elements[parent] else { return }
             elements.swapAt(child, parent)
             parent = child
         }
