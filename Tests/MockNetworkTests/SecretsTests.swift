@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("One list of secrets", .timeLimit(.minutes(10)))
+@Suite("One list of secrets", tenMinutes)
 struct SecretsTests {
     private let folder = TemporaryFolder()
 

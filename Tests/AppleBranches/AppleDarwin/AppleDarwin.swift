@@ -3,3 +3,15 @@
 
 package let SOCK_STREAM: Int32 = 1
 package let SO_NOSIGPIPE: Int32 = 0x1022
+
+/// As Apple documents it.
+public struct os_unfair_lock {
+    /// An unlocked lock.
+    public init() {}
+}
+
+/// As Apple documents it.
+public func os_unfair_lock_lock(_ lock: UnsafeMutablePointer<os_unfair_lock>) {}
+
+/// As Apple documents it.
+public func os_unfair_lock_unlock(_ lock: UnsafeMutablePointer<os_unfair_lock>) {}
