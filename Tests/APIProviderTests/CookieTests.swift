@@ -32,7 +32,7 @@ struct CookieTests {
 
     @Test("Stored cookies are sent, also on the way of a redirect")
     func stored() async throws {
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         #expect(try await cookies(sentTo: "/login", by: provider) == "none")
         #expect(try await cookies(by: provider) == "stored=1")
         let pair = try await cookies(sentTo: "/redirect", by: provider)
@@ -51,7 +51,7 @@ struct CookieTests {
             let headers = request.target == "/login" ? ["Set-Cookie": cookie] : [:]
             connection.respond(headers: headers, body: request.headers["cookie"] ?? "none")
         }
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         _ = try await provider.request(Endpoint<String>(.get, .url(server.url, "/login"))).value
         let sent = try await provider.request(Endpoint<String>(.get, .url(server.url, RequestPath(path)))).value
         #expect(sent == (isSent ? "a=1" : "none"))
@@ -65,19 +65,19 @@ struct CookieTests {
             ("Expires=Fri, 31 Dec 2100 00:00:00 GMT; Max-Age=0", false),
         ])
     func expired(attribute: String, isSent: Bool) async throws {
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         #expect(try await sent(after: ["stored=1; Path=/; \(attribute)"], by: provider) == (isSent ? "stored=1" : "none"))
     }
 
     @Test("A cookie that is set anew with a Max-Age of 0 is not sent any more")
     func deleted() async throws {
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         #expect(try await sent(after: ["a=1; Path=/", "b=2; Path=/", "a=; Path=/; Max-Age=0"], by: provider) == "b=2")
     }
 
     @Test("Cookies of a longer path come first, and then the older ones (RFC 6265, section 5.4)")
     func cookieOrder() async throws {
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         let cookies = (0..<5).map { "c\($0)=\($0); Path=/" } + ["a=root; Path=/", "a=x; Path=/x", "a=y; Path=/x/y", "b=1; Path=/x"]
         #expect(
             try await sent(after: cookies, to: "/x/y/z", by: provider) == "a=y; a=x; b=1; c0=0; c1=1; c2=2; c3=3; c4=4; a=root")
@@ -95,7 +95,7 @@ struct CookieTests {
 
     @Test("A Cookie header of a request is sent as given, whatever is stored", arguments: [true, false])
     func explicit(hasStored: Bool) async throws {
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         if hasStored { _ = try await cookies(sentTo: "/login", by: provider) }
         #expect(try await cookies(with: ["Cookie": "own=3; x"], by: provider) == "own=3; x")
         #expect(try await cookies(sentTo: "/redirect", with: ["cookie": "own=3"], by: provider) == "own=3")
@@ -103,7 +103,7 @@ struct CookieTests {
 
     @Test("The cookie of a response is stored, also when the request had a Cookie header")
     func storedAfterExplicit() async throws {
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         #expect(try await cookies(sentTo: "/login", with: ["Cookie": "own=3"], by: provider) == "own=3")
         #expect(try await cookies(by: provider) == "stored=1")
     }
@@ -111,29 +111,14 @@ struct CookieTests {
     @Test("A Cookie header of the configuration is sent as given")
     func additionalHeader() async throws {
         configuration.httpAdditionalHeaders = ["Cookie": "app=4"]
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         _ = try await cookies(sentTo: "/login", by: provider)
         #expect(try await cookies(by: provider) == "app=4")
     }
 
-    @Test("No stored cookie is sent where the configuration says so")
-    func off() async throws {
-        let storage = configuration.httpCookieStorage
-        configuration.httpShouldSetCookies = false
-        let provider = DefaultAPIProvider(configuration: configuration)
-        _ = try await cookies(sentTo: "/login", by: provider)
-        #expect(storage?.cookies?.map(\.name) == ["stored"])
-        #expect(try await cookies(by: provider) == "none")
-        configuration.httpShouldSetCookies = true
-        configuration.httpCookieStorage = nil
-        let without = DefaultAPIProvider(configuration: configuration)
-        _ = try await cookies(sentTo: "/login", by: without)
-        #expect(try await cookies(by: without) == "none")
-    }
-
     @Test("A request may do without cookies")
     func requestWithout() async throws {
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         _ = try await cookies(sentTo: "/login", by: provider)
         #expect(
             try await provider.request(Endpoint<String>(.get, .url(server.url)).adapting { $0.httpShouldHandleCookies = false }).value

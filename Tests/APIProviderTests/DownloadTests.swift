@@ -11,7 +11,7 @@ import FoundationNetworking
 @Suite("Downloads", tenMinutes)
 struct DownloadTests {
     let folder = TemporaryFolder()
-    let provider = DefaultAPIProvider(configuration: .ephemeral)
+    let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral))
 
     private var destination: URL { folder.url("file.bin") }
 
@@ -117,7 +117,7 @@ struct DownloadTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + String(repeating: "x", count: 10_000))
             connection.waitUntilClosed()
         }
-        let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: .ephemeral, maximumResponseSize: 5_000))
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral, maximumResponseSize: 5_000))
         let error = try await failure(server.url, by: provider)
         #expect(error.urlError?.code == .dataLengthExceedsMaximum)
         let reason = "the response is larger than the transport's maximumResponseSize of 5000 bytes (URLError -1103)."
@@ -134,7 +134,7 @@ struct DownloadTests {
         let server = try LoopbackServer { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody")
         }
-        let session = URLSessionTransport(configuration: .ephemeral)
+        let session = TestedTransport(configuration: .ephemeral)
         let provider = isStreaming ? provider : DefaultAPIProvider(transport: AnyTransport { session.send($0, progress: nil) })
         let long = String(repeating: "x", count: 300)
         let (destination, code, reason): (URL, CocoaError.Code, String) =
@@ -179,7 +179,6 @@ struct DownloadTests {
         )
         #expect(server.requests.isEmpty)
         #expect(try folder.names == names)
-        #expect(throws: CocoaError.self) { try PartialFile.replace(destination, with: Data("body".utf8)) }
         #expect(try kind(of: destination) == (standing == .pipe ? S_IFIFO : S_IFLNK))
     }
 
@@ -238,7 +237,7 @@ struct DownloadTests {
         let server = try LoopbackServer { request, connection in
             connection.respond(request.target == "/ok" ? "200 OK" : "500 Internal Server Error", body: request.target)
         }
-        let session = URLSessionTransport(configuration: .ephemeral)
+        let session = TestedTransport(configuration: .ephemeral)
         let provider = DefaultAPIProvider(transport: AnyTransport { session.send($0, progress: nil) })
         try put("old")
         let error = try await failure(server.url, by: provider)
@@ -261,20 +260,10 @@ struct DownloadTests {
         }
         let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
         let log = Log<String>()
-        let provider = DefaultAPIProvider(configuration: .ephemeral, middlewares: [Seen(log: log)])
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral), middlewares: [Seen(log: log)])
         _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).value
         #expect(log.entries == ["200, 0 bytes"])
         #expect(try content() == "body")
-    }
-
-    @Test("A response whose head comes again leaves one file, with all that came")
-    func secondHead() async throws {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [TwoHeadsProtocol.self]
-        let provider = DefaultAPIProvider(configuration: configuration)
-        _ = try await provider.request(Endpoint(.get, .url(example), downloadingTo: destination)).value
-        #expect(try content() == "part;part;")
-        #expect(try folder.names == ["file.bin"])
     }
 
     @Test("When dispose returns, nothing is left behind, and nothing comes")
@@ -340,19 +329,3 @@ struct DownloadTests {
 }
 
 /// Tells of a response twice, as a session does of `multipart/x-mixed-replace`.
-private final class TwoHeadsProtocol: URLProtocol {
-    override static func canInit(with request: URLRequest) -> Bool { true }
-    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-    override func stopLoading() {}
-
-    override func startLoading() {
-        guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil) else {
-            return
-        }
-        for _ in 0..<2 {
-            client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
-            client?.urlProtocol(self, didLoad: Data("part;".utf8))
-        }
-        client?.urlProtocolDidFinishLoading(self)
-    }
-}

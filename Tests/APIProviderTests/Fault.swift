@@ -32,7 +32,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
 
     /// In seconds: long where it must not fire on a busy machine, and short where it must, or where less than the whole must reset it.
     private var timeout: TimeInterval {
-        switch outcome {
+        switch TestedTransport.outcomes(of: self).first {
         case .transport("timedOut", _, _): 1
         case .value(let text) where text.hasPrefix("slower"): 2
         default: 60
@@ -180,7 +180,7 @@ extension Fault {
     }
 
     private static func result(of request: Endpoint<String>) async -> Result<String, any Error> {
-        let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: .ephemeral, maximumResponseSize: maximum))
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral, maximumResponseSize: maximum))
         do { return .success(try await provider.request(request).value) } catch { return .failure(error) }
     }
 }
@@ -198,6 +198,21 @@ extension Fault.Outcome {
 }
 
 extension Fault {
+    /// Whether `result` is what `outcome` says.
+    func has(_ outcome: Outcome, as result: Result<String, any Error>, of url: URL) -> Bool {
+        switch (outcome, result) {
+        case (.value(let text), .success(let value)): return value == text
+        case (.status(let code, let end), .failure(let error as APIError)):
+            return error.statusCode == code && "\(error)" == "\(method) \(url) failed: \(end)"
+        case (.transport(_, let code, _), .failure(let error as APIError)):
+            guard case .transport = error else { return false }
+            let sentence = outcome.sentence(host: "127.0.0.1", port: "\(url.port ?? 0)")
+            return error.urlError?.code.rawValue == code && "\(error)".hasPrefix("\(method) \(url)")
+                && "\(error)".hasSuffix(" failed: \(sentence)")
+        default: return false
+        }
+    }
+
     /// The fault's row in the documentation.
     var row: String {
         let result =

@@ -16,24 +16,8 @@ struct FaultTests {
         // Which code a fault has on Apple's systems is documented for some and measured for none.
         #if canImport(FoundationNetworking)
         // A system without certificates of authorities, as a small container is, makes no TLS connection at all.
-        let outcome = fault.isSecure && !Self.hasAuthorities ? Self.noAuthorities : fault.outcome
-        switch (outcome, result) {
-        case (.value(let text), .success(let value)):
-            #expect(value == text)
-        case (.status(let code, let end), .failure(let error as APIError)):
-            #expect(error.statusCode == code)
-            #expect("\(error)" == "\(fault.method) \(url) failed: \(end)")
-        case (.transport(_, let code, _), .failure(let error as APIError)):
-            guard case .transport = error else {
-                Issue.record("\(error)")
-                return
-            }
-            #expect(error.urlError?.code.rawValue == code)
-            #expect("\(error)".hasPrefix("\(fault.method) \(url)"))
-            #expect("\(error)".hasSuffix(" failed: \(outcome.sentence(host: "127.0.0.1", port: "\(url.port ?? 0)"))"))
-        default:
-            Issue.record("\(result)")
-        }
+        let outcomes = fault.isSecure && !Self.hasAuthorities ? [Self.noAuthorities] : TestedTransport.outcomes(of: fault)
+        #expect(outcomes.contains { fault.has($0, as: result, of: url) }, "\(result)")
         #else
         if case .failure(let error) = result { #expect(error is APIError, "\(url)") }
         #endif
@@ -46,95 +30,14 @@ struct FaultTests {
     private static let noAuthorities = Fault.Outcome.transport(
         "serverCertificateHasUnknownRoot", -1203,
         "no authority that this system knows has signed the certificate of HOST; on Linux, is ca-certificates installed?")
-
-    @Test(
-        "Two fields that must not differ are refused by libcurl 8.17 and later; before, the last length counts, and locations are joined",
-        arguments: [
-            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nokok", "okok"),
-            ("HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "/a,%20/b"),
-        ])
-    func twoFields(response: String, older: String) async throws {
-        let server = try LoopbackServer { request, connection in
-            if request.target == "/" { connection.send(response) } else { connection.respond(body: request.target) }
-        }
-        do {
-            let value = try await DefaultAPIProvider(configuration: .ephemeral).request(Endpoint<String>(.get, .url(server.url))).value
-            #expect(value == older)
-        } catch {
-            #expect((error as? APIError)?.urlError?.code == .cannotParseResponse)
-        }
-    }
-
-    @Test(
-        "What libcurl says in words alone gets the code that Apple's systems have for it",
-        arguments: [
-            ("SSL certificate problem: certificate has expired", URLError.Code.serverCertificateHasBadDate),
-            ("SSL certificate problem: certificate is not yet valid", .serverCertificateNotYetValid),
-            ("SSL certificate problem: self-signed certificate", .serverCertificateUntrusted),
-            ("SSL: no alternative certificate subject name matches target host name 'example.com'", .serverCertificateUntrusted),
-            ("OpenSSL SSL_connect: Connection reset by peer in connection to example.com:443", .networkConnectionLost),
-            ("OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0", .networkConnectionLost),
-            ("Failed to connect to example.com port 443 after 3 ms: No route to host", .cannotConnectToHost),
-            ("Failed to connect to chunk.example.com:443 after 3 ms: Could not connect to server", .cannotConnectToHost),
-            ("SSL: no alternative certificate subject name matches target hostname 'chunk.example.com'", .serverCertificateUntrusted),
-            ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to chunk.example.com:443", .secureConnectionFailed),
-            ("TLS connect error: error:0A000126:SSL routines::unexpected eof while reading", .secureConnectionFailed),
-            ("error adding trust anchors from file: /etc/ssl/certs/ca-certificates.crt", .serverCertificateHasUnknownRoot),
-            ("error setting certificate verify locations:  CAfile: /x CApath: none", .serverCertificateHasUnknownRoot),
-            ("OpenSSL SSL_read: SSL_ERROR_SYSCALL, errno 104", .networkConnectionLost),
-            ("Connection closed abruptly", .networkConnectionLost),
-            ("end of response with 96 bytes missing", .networkConnectionLost),
-            ("transfer closed with 96 bytes remaining to read", .networkConnectionLost),
-            ("HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", .networkConnectionLost),
-            ("HTTP/2 stream 3 reset by server (error 0x8 CANCEL)", .networkConnectionLost),
-            ("Error in the HTTP2 framing layer", .networkConnectionLost),
-            ("Error receiving HTTP2 header: 100(A value or data field grew larger than allowed)", .dataLengthExceedsMaximum),
-            ("HTTP request too large", .dataLengthExceedsMaximum),
-            ("Failed writing header", .cannotParseResponse),
-            ("Failure writing output to destination, passed 16 returned 0", .cannotParseResponse),
-            ("Invalid status line", .cannotParseResponse),
-            ("Weird server reply", .cannotParseResponse),
-            ("Multiple Location headers", .cannotParseResponse),
-            ("Carriage return found in header", .cannotParseResponse),
-            ("Reject response due to 'chunked' not being the last Transfer-Encoding", .cannotDecodeContentData),
-            ("Immediate connect fail for 192.0.2.1: Network is unreachable", .notConnectedToInternet),
-            ("A sentence of next year", .unknown),
-        ])
-    func words(words: String, code: URLError.Code) async throws {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [Failing.self]
-        let request = Endpoint<Empty>(.get, .url(example), headers: ["X-Words": words])
-        let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: configuration).request(request).value
-        }
-        #expect(error.urlError?.code == code)
-        #expect(error.urlError?.localizedDescription == words || code == .dataLengthExceedsMaximum)
-    }
-
-    private final class Failing: URLProtocol {
-        override class func canInit(with request: URLRequest) -> Bool { true }
-        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-        override func startLoading() {
-            let words = request.value(forHTTPHeaderField: "X-Words") ?? ""
-            client?.urlProtocol(self, didFailWithError: URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: words]))
-        }
-        override func stopLoading() {}
-    }
     #endif
-
-    @Test("The documentation has each fault with its case and its sentence")
-    func documentation() throws {
-        let lines = try PackageFile("Sources/APIProvider/APIProvider.docc/BadNetworks.md").text.components(separatedBy: "\n")
-        let table = Array(lines.drop { !$0.hasPrefix("| The server") }.dropFirst(2).prefix { $0.hasPrefix("| ") })
-        #expect(table == Fault.all.map(\.row), "\(Fault.all.map(\.row).joined(separator: "\n"))")
-    }
 
     @Test("A response that comes for ever ends with the configuration's timeoutIntervalForResource", arguments: Endless.allCases)
     func resourceTimeout(_ response: Endless) async throws {
         let server = try LoopbackServer(response.script)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForResource = 1
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         let error = try await #require(throws: APIError.self) {
             try await provider.request(Endpoint<Data>(.get, .url(server.url))).value
         }
@@ -167,7 +70,7 @@ struct FaultTests {
             connection.respond(body: "whole")
         }
         let provider = DefaultAPIProvider(
-            configuration: .ephemeral, middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .milliseconds(0)))])
+            transport: TestedTransport(configuration: .ephemeral), middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .milliseconds(0)))])
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "whole")
     }
 
@@ -179,7 +82,7 @@ struct FaultTests {
             .post, .url(server.url), body: .data(Data(count: 20_000_000), contentType: "application/octet-stream"))
         for _ in 0..<10 {
             let error = try await #require(throws: APIError.self) {
-                try await DefaultAPIProvider(configuration: .ephemeral).request(request).value
+                try await DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(request).value
             }
             let sentence = "127.0.0.1 closed the connection before its answer came; does it take a body of 20000000 bytes?"
             #expect(error.statusCode == 413 || "\(error)".contains(sentence), "\(error)")
@@ -190,7 +93,8 @@ struct FaultTests {
     func ipv6() async throws {
         let url = try #require(URL(string: "http://[::1]:1/"))
         let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: .ephemeral).request(Endpoint<String>(.get, .url(url))).value
+            try await DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(Endpoint<String>(.get, .url(url)))
+                .value
         }
         #expect(
             error.urlError?.code == .cannotConnectToHost
@@ -211,7 +115,7 @@ struct FaultTests {
             .post, .url(server.url),
             headers: ["Authorization": "Bearer t0ken", "Cookie": "a=b", "Proxy-Authorization": "Basic x", "X-A": "b"],
             body: .data(Data("body".utf8), contentType: "text/plain"))
-        #expect(try await DefaultAPIProvider(configuration: .ephemeral).request(request).value == "body")
+        #expect(try await DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(request).value == "body")
         let last = try #require(other.requests.first)
         #expect(last.method == "POST")
         #expect(last.target == "/there")
@@ -227,7 +131,9 @@ struct FaultTests {
             .send("HTTP/1.1 404 Not Found\r\ncontent-LENGTH: 2\r\nX-ONE: 1\r\nX-ONE: 2\r\nX-Two: 1\r\nx-two: 2\r\nX-Name: né\r\n\r\nno"),
         ])
         let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: .ephemeral).request(Endpoint<Empty>(.get, .url(server.url))).value
+            try await DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(
+                Endpoint<Empty>(.get, .url(server.url))
+            ).value
         }
         let response = try #require(error.response)
         #expect(response.value(forHTTPHeaderField: "Content-Length") == "2")

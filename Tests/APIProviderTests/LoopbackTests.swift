@@ -11,7 +11,7 @@ import FoundationNetworking
 /// The whole stack over a real socket.
 @Suite("Over a socket", tenMinutes)
 struct LoopbackTests {
-    let provider = DefaultAPIProvider(configuration: .ephemeral)
+    let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral))
 
     @Test("200 with JSON is the value")
     func success() async throws {
@@ -143,7 +143,7 @@ struct LoopbackTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + String(repeating: "x", count: 10_000))
             connection.waitUntilClosed()
         }
-        let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: .ephemeral, maximumResponseSize: 5_000))
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral, maximumResponseSize: 5_000))
         let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)), by: provider)
         #expect(error.urlError?.code == .dataLengthExceedsMaximum)
     }
@@ -212,7 +212,7 @@ struct LoopbackTests {
         let sentence = "The request was not sent: its URL \"\(shown)\" has the scheme \(scheme); it must be http or https."
         let request = Endpoint<String>(.get, .url(example)).adapting { $0.url = url }
         #expect("\(try await #require(throws: APIError.self) { try await provider.request(request).value })" == sentence)
-        let transport = URLSessionTransport(configuration: .ephemeral)
+        let transport = TestedTransport(configuration: .ephemeral)
         let error = try await #require(throws: APIError.self) { try await transport.send(URLRequest(url: url), progress: nil).value }
         #expect(error.description == sentence)
     }
@@ -257,7 +257,9 @@ struct LoopbackTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Name": value]
         await #expect(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: configuration).request(Endpoint<Data>(.get, .url(server.url))).value
+            try await DefaultAPIProvider(transport: TestedTransport(configuration: configuration)).request(
+                Endpoint<Data>(.get, .url(server.url))
+            ).value
         }
         #expect(server.requests.isEmpty)
     }
@@ -276,7 +278,7 @@ struct LoopbackTests {
         let configuration = URLSessionConfiguration.ephemeral
         if !isOfRequest { configuration.timeoutIntervalForRequest = seconds }
         let request = Endpoint<Item>(.get, .url(server.url), timeoutInterval: isOfRequest ? seconds : nil)
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         let start = DispatchTime.now()
         let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
         let elapsed = DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds
@@ -290,61 +292,23 @@ struct LoopbackTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = seconds
         configuration.timeoutIntervalForResource = seconds
-        #expect(try await DefaultAPIProvider(configuration: configuration).request(Endpoint<String>(.get, .url(server.url))).value == "ok")
+        #expect(
+            try await DefaultAPIProvider(transport: TestedTransport(configuration: configuration)).request(
+                Endpoint<String>(.get, .url(server.url))
+            ).value == "ok")
 
         var strange = URLRequest(url: server.url)
         strange.timeoutInterval = seconds
-        let response = try await URLSessionTransport(configuration: .ephemeral).send(strange, progress: nil).value
+        let response = try await TestedTransport(configuration: .ephemeral).send(strange, progress: nil).value
         #expect(response.data == Data("ok".utf8))
-    }
-
-    @Test("The headers of a configuration are sent, and a request's own win")
-    func additionalHeaders() async throws {
-        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpAdditionalHeaders = ["X-App": "demo", "X-Trace": "session"]
-        let provider = DefaultAPIProvider(session: URLSession(configuration: configuration))
-        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url), headers: ["x-trace": "request"])).value == "ok")
-        #expect(server.requests.first?.headers["x-app"] == "demo")
-        #expect(server.requests.first?.headers["x-trace"] == "request")
-    }
-
-    @Test("A provider that is dumped shows no header of the session that it was made of")
-    func dumped() {
-        final class Delegate: NSObject, URLSessionDelegate {}
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpAdditionalHeaders = ["Authorization": "s3cret"]
-        let session = URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: nil)
-        defer { session.invalidateAndCancel() }
-        var text = ""
-        dump(DefaultAPIProvider(session: session), to: &text)
-        #expect(!text.contains("s3cret"))
     }
 
     @Test("A request ends though its provider has been let go")
     func providerGone() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "still here") }
-        let single = DefaultAPIProvider(configuration: .ephemeral).request(Endpoint<String>(.get, .url(server.url)))
+        let single = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(
+            Endpoint<String>(.get, .url(server.url)))
         #expect(try await single.value == "still here")
-    }
-
-    @Test("The delegate of a lent session goes when that session is invalidated, and the provider works on")
-    func lentDelegate() async throws {
-        final class Delegate: NSObject, URLSessionDelegate {
-            let gone: AsyncStream<Void>.Continuation
-            init(gone: AsyncStream<Void>.Continuation) { self.gone = gone }
-            deinit { gone.yield() }
-        }
-        let (isGone, gone) = AsyncStream.makeStream(of: Void.self)
-        func lend() -> DefaultAPIProvider {
-            let session = URLSession(configuration: .ephemeral, delegate: Delegate(gone: gone), delegateQueue: nil)
-            defer { session.invalidateAndCancel() }
-            return DefaultAPIProvider(session: session)
-        }
-        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
-        let provider = lend()
-        for await _ in isGone { break }
-        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "ok")
     }
 
     @Test("Requests are cold: each subscription sends one")

@@ -295,29 +295,6 @@ struct ConnectionQueueTests {
     }
 }
 
-/// What happens, one after the other, for a test to wait for.
-private final class Signals<Signal: Sendable>: Sendable {
-    private let stream: AsyncStream<Signal>
-    private let continuation: AsyncStream<Signal>.Continuation
-
-    init() { (stream, continuation) = AsyncStream.makeStream() }
-
-    func send(_ signal: Signal) { continuation.yield(signal) }
-
-    @discardableResult
-    func next(_ count: Int = 1) async -> [Signal] {
-        var signals: [Signal] = []
-        for await signal in stream {
-            signals.append(signal)
-            if signals.count == count { break }
-        }
-        return signals
-    }
-
-    @discardableResult
-    func next() async -> Signal? { await next(1).first }
-}
-
 /// Tells of each request by its path, and answers it with the path when the test says so.
 private final class PatientServer: Sendable {
     let requests = Signals<String>()

@@ -1,174 +1,109 @@
-import Foundation
+public import Foundation
 import MiniRx
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+public import FoundationNetworking
 #endif
 
-/// One request on its way, and what has come of the response.
-final class Exchange: @unchecked Sendable {  // What is no lock is touched on the session's serial delegate queue alone.
-    /// Decoding runs where events come: not on the session's queue, of which there is one for all requests.
-    private static let events = DispatchQueue(label: "APIProvider.events", attributes: .concurrent)
-
-    /// What is held until the exchange is complete or cancelled, whichever comes first.
-    private struct UnderWay {
-        let progress: (@Sendable (TransferProgress) -> Void)?
-        let observer: Single<APIResponse>.SingleObserver
-        /// Where the body goes; `nil` is into memory.
-        var file: PartialFile?
-        /// When the timer ends the exchange, unless something happens before.
-        var deadline: UInt64
+/// One request on its way: what the closure of an ``ExchangeTransport`` sends, and tells what comes of it.
+///
+/// Call it from any thread, one call at a time. After ``complete(with:)`` and after a dispose, calls do nothing.
+public final class Exchange: Sendable {
+    private enum State {
+        /// For a connection.
+        case waiting
+        case starting
+        case running(any Disposable)
+        /// Complete or cancelled.
+        case over
     }
 
-    private let request: URLRequest
-    private let destination: URL?
-    private let timer: ExchangeTimer?
-    private let silence: UInt64
-    private let isReporting: Bool
-    private let end: UInt64
-    private let underWay: Locked<UnderWay?>
-    private var data = Data()
-    private var transferred = TransferProgress()
-    private var hasAnswer = false
+    /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
+    public let request: URLRequest
+
+    private let transfer: Transfer
+    private let connections: ConnectionQueue?
+    private let place: ConnectionQueue.Place
+    private let cookies: HTTPCookieStorage?
+    private let state = Locked(State.waiting)
 
     /// - Parameters:
-    ///   - destination: The file for the body of an accepted response; `nil` keeps every body in memory.
-    ///   - timer: Ends the exchange by `limits`; `nil` leaves that to the session.
-    init(
-        request: URLRequest, destination: URL?, progress: (@Sendable (TransferProgress) -> Void)?, limits: TimeLimits,
-        timer: ExchangeTimer?,
-        observer: @escaping Single<APIResponse>.SingleObserver
-    ) {
-        (self.request, self.destination, self.timer, silence) = (request, destination, timer, limits.silence)
-        isReporting = progress != nil
-        let end = timer.map { $0.now + limits.whole } ?? .max
-        self.end = end
-        underWay = Locked(UnderWay(progress: progress, observer: observer, deadline: end))
-        timer?.add(self)
+    ///   - connections: Where the request waits for a connection to its host; `nil` leaves that to the network stack.
+    ///   - cookies: Where the cookies of the response go; `nil` leaves that to the network stack.
+    init(_ request: URLRequest, transfer: Transfer, connections: ConnectionQueue?, cookies: HTTPCookieStorage?) {
+        (self.request, self.transfer, self.connections, self.cookies) = (request, transfer, connections, cookies)
+        place = ConnectionQueue.Place(host: connections == nil ? "" : request.url?.origin ?? "")
     }
 
-    /// When the timer ends the exchange, in its nanoseconds.
-    var deadline: UInt64 { underWay.withLock { $0?.deadline } ?? .max }
-
-    /// The time is over.
-    func expire() { complete(nil, URLError(.timedOut)) }
-
-    /// The request goes out: silence counts from now on.
-    func begin() {
-        guard let timer else { return }
-        live()
-        timer.add(self)
-        // It may have been cancelled meanwhile, and removed too early.
-        if underWay.withLock({ $0 == nil }) { timer.remove(self) }
+    /// Begins when a connection is free.
+    func begin(_ start: @escaping @Sendable (Exchange) -> any Disposable) {
+        guard let connections else { return run(start) }
+        connections.enter(place) { self.run(start) }
     }
 
-    /// Bytes have come or gone: silence counts from now on.
-    private func live() {
-        guard let timer else { return }
-        let deadline = min(timer.now + silence, end)
-        underWay.withLock { $0?.deadline = deadline }
-    }
-
-    /// The response comes from a protocol class. It has taken the whole body, and no session tells of that.
-    func receiveFromProtocol() {
-        guard let count = request.httpBody?.count, count > 0, transferred.bytesSent == 0 else { return }
-        sent(Int64(count), of: Int64(count))
-    }
-
-    func sent(_ count: Int64, of total: Int64) {
-        live()
-        transferred.bytesSent = count
-        transferred.bytesToSend = total > 0 ? total : nil
-        report()
-    }
-
-    /// The status says where the body goes. False when it cannot go there.
-    func receive(_ response: URLResponse) -> Bool {
-        live()
-        hasAnswer = true
-        if isReporting { transferred.bytesToReceive = (response as? HTTPURLResponse)?.bodyLength }
-        guard let destination, (response as? HTTPURLResponse)?.isAccepted == true else { return true }
-        // The head of a response may come again: that of `multipart/x-mixed-replace` does.
-        return go { try underWay.withLock { if $0?.file == nil { try $0?.file = PartialFile(beside: destination) } } }
-    }
-
-    /// False when this chunk cannot be taken.
-    func receive(_ chunk: Data, maximum: Int?) -> Bool {
-        live()
-        guard let file = underWay.withLock({ $0.map(\.file) }) else { return true }
-        transferred.bytesReceived += Int64(chunk.count)
-        let isTaken = go {
-            if let maximum, transferred.bytesReceived > maximum { throw URLError.passed(maximum) }
-            if let file { try file.append(chunk) } else { data.append(chunk) }
-        }
-        guard isTaken else { return false }
-        report()
-        return true
-    }
-
-    /// A failed step ends the exchange at once: what the session has already queued, it may take long to deliver.
-    private func go(_ step: () throws -> Void) -> Bool {
-        do {
-            try step()
+    private func run(_ start: (Exchange) -> any Disposable) {
+        let isInTime = state.withLock { state in
+            guard case .waiting = state else { return false }
+            state = .starting
             return true
-        } catch {
-            data = Data()
-            complete(nil, error)
+        }
+        guard isInTime else { return }
+        transfer.begin()
+        // It may have been cancelled meanwhile: then nothing is sent.
+        guard state.withLock({ if case .starting = $0 { true } else { false } }) else {
+            connections?.leave(place)
+            return
+        }
+        let sending = start(self)
+        let isCancelled = state.withLock { state in
+            guard case .starting = state else { return true }
+            state = .running(sending)
             return false
         }
+        if isCancelled { sending.dispose() }
     }
 
-    /// Ends with the response, or with `error`.
-    func complete(_ response: URLResponse?, _ error: (any Error)?) {
-        // A file is moved under the lock, so that a `cancel` that has returned leaves the whole of it or nothing.
-        let end = underWay.withLock { $0.take().map { (last: $0, event: event(response, error, $0.file)) } }
-        guard let end else { return }
-        timer?.remove(self)
-        Self.events.async { end.last.observer(end.event) }
+    /// Tells that `count` bytes of the request's body have been sent in all, of `total`, which is `nil` while nobody knows it.
+    public func sent(_ count: Int64, of total: Int64?) { transfer.sent(count, of: total) }
+
+    /// Takes the head of the response. Returns false when its body cannot be taken: then stop the transfer, and complete the exchange.
+    ///
+    /// - Parameters:
+    ///   - response: The head of the response. Not one with a status below 200.
+    ///   - sharesConnection: Whether other requests may use the same connection at the same time, as by HTTP/2.
+    public func receive(_ response: HTTPURLResponse, sharesConnection: Bool = false) -> Bool {
+        connections?.learn(place, isShared: sharesConnection)
+        cookies?.store(response)
+        return transfer.receive(response)
     }
 
-    /// No event comes from now on, no progress but what another thread is telling at this moment, and nothing is left behind.
+    /// Takes bytes of the response's body, decoded as its Content-Encoding says. Returns false when they cannot be taken, because they are
+    /// too many or the disk is full: then stop the transfer, and complete the exchange.
+    public func receive(_ chunk: Data) -> Bool { transfer.receive(chunk) }
+
+    /// Ends the exchange: with the response when the whole of it has come, or else with `error`, for which a `URLError` is best.
+    ///
+    /// Call it once, always, also after a dispose: it frees the connection for the next request to the same host.
+    public func complete(with error: (any Error)? = nil) {
+        state.withLock { $0 = .over }
+        connections?.leave(place)
+        transfer.complete(error)
+    }
+
+    /// The response was made by a protocol class: see `Transfer`.
+    func receiveFromProtocol() { transfer.receiveFromProtocol() }
+
+    /// Cancels the exchange, unless it is complete. The connection is free when the network stack has completed it.
     func cancel() {
-        guard let last = underWay.withLock({ $0.take() }) else { return }
-        timer?.remove(self)
-        last.file?.remove()
-    }
-
-    private func report() {
-        guard isReporting else { return }
-        // A total that is exceeded was wrong.
-        if let total = transferred.bytesToSend, total < transferred.bytesSent { transferred.bytesToSend = nil }
-        if let total = transferred.bytesToReceive, total < transferred.bytesReceived { transferred.bytesToReceive = nil }
-        underWay.withLock { $0?.progress }?(transferred)
-    }
-
-    private func event(_ response: URLResponse?, _ error: (any Error)?, _ file: PartialFile?) -> SingleEvent<APIResponse> {
-        do {
-            if let error { throw error }
-            guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-            try file?.moveToDestination()
-            return .success(APIResponse(request: request, response: response, data: data))
-        } catch {
-            file?.remove()
-            return .failure(APIError.transport(request, underlying: explaining(error)))
+        transfer.cancel()
+        let old = state.withLock { state in
+            defer { state = .over }
+            return state
         }
-    }
-
-    /// Adds a reason if the connection was lost before a large body had an answer: a server closes it that does not want to read the body. How
-    /// much of the body the server has read, and not only the system, is not known.
-    private func explaining(_ error: any Error) -> any Error {
-        guard let error = error as? URLError, error.code == .networkConnectionLost, !hasAnswer,
-            let count = request.httpBody?.count, count > 65_536
-        else { return error }
-        let host = request.url?.host ?? "the host"
-        let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"
-        return URLError(error.code, userInfo: error.userInfo.merging([URLError.reasonKey: reason]) { $1 })
-    }
-}
-
-extension URLError {
-    fileprivate static func passed(_ maximum: Int) -> URLError {
-        let text = "the response is larger than the transport's maximumResponseSize of \(maximum) bytes"
-        return URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+        switch old {
+        case .waiting: connections?.leave(place)
+        case .running(let sending): sending.dispose()
+        case .starting, .over: break
+        }
     }
 }

@@ -38,10 +38,10 @@ extension URLSessionConfiguration {
         return (protocolClasses ?? []).contains { used in !standard.contains { $0 == used } }
     }
 
-    /// Where requests wait for a connection, where the session takes those that do for silent ones.
-    func connectionQueue() -> ConnectionQueue? {
+    /// How many requests a host gets at once, where the session takes those that wait for silent ones.
+    var connectionsPerHost: Int? {
         #if canImport(FoundationNetworking)
-        return ConnectionQueue(connectionsPerHost: httpMaximumConnectionsPerHost)
+        return httpMaximumConnectionsPerHost
         #else
         return nil
         #endif
@@ -49,6 +49,9 @@ extension URLSessionConfiguration {
 }
 
 extension OperationQueue {
+    /// What a timer looks at transfers on.
+    static func ofTimer() -> OperationQueue { DelegateQueue() }
+
     /// What a session calls its delegate on, one call at a time.
     static func ofDelegate() -> OperationQueue? {
         #if canImport(FoundationNetworking)
@@ -61,14 +64,11 @@ extension OperationQueue {
 
 extension URLRequest {
     /// The request as the session takes it.
-    func adapted(cookies: HTTPCookieStorage?) -> URLRequest {
+    func adapted() -> URLRequest {
         var request = self
         // 60 s is what a request has that sets none: then the session's own counts.
         if timeoutInterval != 60 { request.timeoutInterval = timeoutInterval.ofSession }
         #if canImport(FoundationNetworking)
-        if let url, httpShouldHandleCookies, value(forHTTPHeaderField: "Cookie") == nil, let header = cookies?.header(for: url) {
-            request.setValue(header, forHTTPHeaderField: "Cookie")
-        }
         // A scheme in capitals is not known.
         if let url, let scheme = url.scheme, scheme != scheme.lowercased() {
             request.url = URL(string: scheme.lowercased() + url.absoluteString.dropFirst(scheme.utf8.count))
@@ -166,43 +166,12 @@ extension URLAuthenticationChallenge {
     }
 }
 
-#if canImport(FoundationNetworking)
 /// An operation for each call costs several times what the call does.
 private final class DelegateQueue: OperationQueue, @unchecked Sendable {  // It adds nothing that changes.
     private let queue = DispatchQueue(label: "APIProvider.session")
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
 }
-
-extension HTTPCookieStorage {
-    /// The value of a Cookie header for `url` (RFC 6265, section 5.4); `nil` if there are no cookies for it.
-    fileprivate func header(for url: URL, at date: Date = Date()) -> String? {
-        // The storage looks at the host alone: a secure cookie would go out in the clear. Nor does it know an order.
-        let cookies = (cookies(for: url) ?? []).filter { $0.isMeant(for: url) && !$0.hasExpired(at: date) }
-            .sorted { ($1.path.utf8.count, $0.created) < ($0.path.utf8.count, $1.created) }
-        return cookies.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
-    }
-}
-
-extension HTTPCookie {
-    fileprivate func isMeant(for url: URL) -> Bool {
-        guard !isSecure || url.scheme?.lowercased() == "https" else { return false }
-        let requested = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
-        return path == "/" || requested == path || requested.hasPrefix(path.hasSuffix("/") ? path : path + "/")
-    }
-
-    /// RFC 6265, section 5.3: of a Max-Age, which wins, Foundation only keeps the text.
-    fileprivate func hasExpired(at date: Date) -> Bool {
-        guard let age = properties?[.maximumAge] as? String, let seconds = Double(age) else {
-            return expiresDate.map { $0 <= date } ?? false
-        }
-        return created + max(seconds, 0) <= date.timeIntervalSinceReferenceDate
-    }
-
-    fileprivate var created: TimeInterval { properties?[HTTPCookiePropertyKey("Created")] as? TimeInterval ?? 0 }
-}
-
-#endif
 
 extension TimeInterval {
     /// A timeout for the session.

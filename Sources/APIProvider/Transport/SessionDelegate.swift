@@ -7,22 +7,29 @@ import FoundationNetworking
 
 /// Hands what the session tells to the exchange that it is about.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    private let exchanges = Locked<[Int: SessionExchange]>([:])
-    private let maximumResponseSize: Int?
+    private struct Sending {
+        let exchange: Exchange
+        var isChallenged = false
+        var hasHead = false
+    }
+
+    private let sendings = Locked<[Int: Sending]>([:])
+    /// Whether no protocol class of the app answers.
+    private let isForNetwork: Bool
     /// The session of the caller, rather than its delegate: who invalidates that session has its delegate released, as ever.
     private let lender: URLSession?
 
-    init(maximumResponseSize: Int?, lender: URLSession?) {
-        self.maximumResponseSize = maximumResponseSize
+    init(isForNetwork: Bool, lender: URLSession?) {
+        self.isForNetwork = isForNetwork
         self.lender = lender
     }
 
-    func add(_ exchange: SessionExchange, for task: URLSessionTask) {
-        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    func add(_ exchange: Exchange, for task: URLSessionTask) {
+        sendings.withLock { $0[task.taskIdentifier] = Sending(exchange: exchange) }
     }
 
-    private func exchange(of task: URLSessionTask) -> SessionExchange? {
-        exchanges.withLock { $0[task.taskIdentifier] }
+    private func exchange(of task: URLSessionTask) -> Exchange? {
+        sendings.withLock { $0[task.taskIdentifier]?.exchange }
     }
 
     /// Redirects are the transport's: the 3xx itself is the response.
@@ -47,7 +54,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             #endif
             return completionHandler(.performDefaultHandling, nil)
         }
-        exchange(of: task)?.isChallenged = true
+        sendings.withLock { $0[task.taskIdentifier]?.isChallenged = true }
         completionHandler(challenge.answerWithoutPassword, nil)
     }
 
@@ -55,7 +62,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        exchange(of: task)?.exchange.sent(totalBytesSent, of: totalBytesExpectedToSend)
+        exchange(of: task)?.sent(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
     /// Linux goes on whatever it is answered, so that the task is cancelled by itself.
@@ -64,17 +71,28 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        guard let exchange = exchange(of: dataTask), !exchange.receive(response) else { return }
-        dataTask.cancel()
+        if !take(response, of: dataTask) { dataTask.cancel() }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let exchange = exchange(of: dataTask)?.exchange else { return }
-        if !exchange.receive(data, maximum: maximumResponseSize) { dataTask.cancel() }
+        guard let exchange = exchange(of: dataTask), !exchange.receive(data) else { return }
+        dataTask.cancel()
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(task.response, error?.uncarried.withAppleCode)
+        if let response = task.response, sendings.withLock({ $0[task.taskIdentifier]?.hasHead == false }) { _ = take(response, of: task) }
+        guard let sending = sendings.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+        // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error.
+        let isWhole = sending.isChallenged && sending.hasHead && (error as? URLError)?.code == .cancelled
+        sending.exchange.complete(with: isWhole ? nil : error?.uncarried.withAppleCode)
+    }
+
+    /// False when the body of this response cannot be taken.
+    private func take(_ response: URLResponse, of task: URLSessionTask) -> Bool {
+        guard let response = response as? HTTPURLResponse, let exchange = exchange(of: task) else { return true }
+        sendings.withLock { $0[task.taskIdentifier]?.hasHead = true }
+        if !isForNetwork { exchange.receiveFromProtocol() }
+        return exchange.receive(response, sharesConnection: response.mayBeOfHTTP2)
     }
 
     #if !canImport(FoundationNetworking)

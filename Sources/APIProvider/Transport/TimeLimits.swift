@@ -9,10 +9,12 @@ struct TimeLimits {
     private(set) var silence: UInt64
     let whole: UInt64
 
-    init(of configuration: URLSessionConfiguration) {
-        // A minute and seven days are the defaults of a configuration.
-        silence = configuration.timeoutIntervalForRequest.nanoseconds ?? 60_000_000_000
-        whole = configuration.timeoutIntervalForResource.nanoseconds ?? 604_800_000_000_000
+    /// - Parameters:
+    ///   - silence: In seconds; what is no time is a minute.
+    ///   - whole: In seconds; what is no time is seven days.
+    init(silence: TimeInterval, whole: TimeInterval) {
+        self.silence = silence.nanoseconds ?? 60_000_000_000
+        self.whole = whole.nanoseconds ?? 604_800_000_000_000
     }
 
     /// The limits of a request that may have its own.

@@ -18,14 +18,7 @@ public import FoundationNetworking
 ///
 /// A request that is in flight ends though the transport is let go.
 public final class URLSessionTransport: Transport {
-    private let session: URLSession
-    private let delegate: SessionDelegate
-    private let additionalHeaders: HTTPHeaders
-    private let cookies: HTTPCookieStorage?
-    private let isForNetwork: Bool
-    private let limits: TimeLimits
-    private let timer: ExchangeTimer?
-    private let connections: ConnectionQueue?
+    private let exchanges: ExchangeTransport
 
     /// A transport with a session of `configuration`, which is copied.
     ///
@@ -59,20 +52,29 @@ public final class URLSessionTransport: Transport {
         configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil, lender: URLSession?,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     ) {
-        limits = TimeLimits(of: configuration)
-        isForNetwork = !configuration.hasOwnProtocols
-        connections = isForNetwork ? configuration.connectionQueue() : nil
-        let configuration = configuration.ownCopy()
-        additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
-        configuration.httpAdditionalHeaders = nil
-        cookies = configuration.takeCookies()
-        delegate = SessionDelegate(maximumResponseSize: maximumResponseSize, lender: lender)
-        let queue = OperationQueue.ofDelegate()
-        timer = queue.map { ExchangeTimer(scheduler: scheduler, queue: $0) }
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
-    }
+        var settings = ExchangeTransport.Settings()
+        settings.additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
+        settings.maximumResponseSize = maximumResponseSize
+        settings.timeoutInterval = configuration.timeoutIntervalForRequest
+        settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
+        let isForNetwork = !configuration.hasOwnProtocols
+        settings.connectionsPerHost = isForNetwork ? configuration.connectionsPerHost : nil
 
-    deinit { session.finishTasksAndInvalidate() }
+        let configuration = configuration.ownCopy()
+        configuration.httpAdditionalHeaders = nil
+        settings.cookies = configuration.takeCookies()
+        let queue = OperationQueue.ofDelegate()
+        let delegate = SessionDelegate(isForNetwork: isForNetwork, lender: lender)
+        let own = OwnSession(URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue))
+        exchanges = ExchangeTransport(
+            settings, timer: queue.map { TransferTimer(scheduler: scheduler, queue: $0) }, keepsCookies: false
+        ) { exchange in
+            let task = own.session.dataTask(with: exchange.request.adapted())
+            delegate.add(exchange, for: task)
+            task.resume()
+            return Disposables.create { task.cancelFromAnywhere() }
+        }
+    }
 
     /// Sends `request` and follows redirects. Disposing cancels the task.
     ///
@@ -80,7 +82,7 @@ public final class URLSessionTransport: Transport {
     ///   - request: What to send.
     ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        start(request, to: nil, progress)
+        exchanges.send(request, progress: progress)
     }
 
     /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes, so that memory stays flat.
@@ -97,49 +99,17 @@ public final class URLSessionTransport: Transport {
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        start(request, to: destination, progress)
+        exchanges.download(request, to: destination, progress: progress)
     }
+}
 
-    private func start(
-        _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        do {
-            return .following(try withAdditionalHeaders(request)) { self.exchange($0, to: destination, progress) }
-        } catch {
-            return .error(error)
-        }
-    }
+/// A session that takes no more requests when nothing holds it: neither the transport nor a single of it.
+private final class OwnSession: Sendable {
+    let session: URLSession
 
-    private func withAdditionalHeaders(_ request: URLRequest) throws -> URLRequest {
-        var request = request
-        for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
-            try HTTPHeaders.check(name, value)
-            request.setValue(value, forHTTPHeaderField: name)
-        }
-        try request.check()
-        return request
-    }
+    init(_ session: URLSession) { self.session = session }
 
-    private func exchange(
-        _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        let host = connections == nil ? "" : request.url?.origin ?? ""
-        return Single.create { [self] observer in
-            let exchange = SessionExchange(
-                Exchange(
-                    request: request, destination: destination, progress: progress, limits: limits.of(request), timer: timer,
-                    observer: observer),
-                isForNetwork: isForNetwork, connections: connections, host: host)
-            // A session whose transport is let go makes no more tasks, and traps: a request that waits for a connection holds on to it.
-            exchange.begin { [self] in
-                let task = session.dataTask(with: request.adapted(cookies: cookies))
-                delegate.add(exchange, for: task)
-                task.resume()
-                return task
-            }
-            return Disposables.create { exchange.cancel() }
-        }
-    }
+    deinit { session.finishTasksAndInvalidate() }
 }
 
 extension URLSessionTransport: CustomReflectable {

@@ -1,13 +1,13 @@
 import Foundation
 import MiniRx
 
-/// Ends exchanges in which nothing has happened for too long.
+/// Ends transfers in which nothing has happened for too long.
 ///
-/// One timer serves all of them. It is set for the earliest deadline, and looks at each exchange when it fires. An exchange only notes the time as
+/// One timer serves all of them. It is set for the earliest deadline, and looks at each transfer when it fires. A transfer only notes the time as
 /// its bytes come.
-final class ExchangeTimer: Sendable {
+final class TransferTimer: Sendable {
     private struct State {
-        var exchanges: [ObjectIdentifier: Exchange] = [:]
+        var transfers: [ObjectIdentifier: Transfer] = [:]
         var alarm: (time: UInt64, action: any Disposable)?
     }
 
@@ -17,7 +17,7 @@ final class ExchangeTimer: Sendable {
 
     /// - Parameters:
     ///   - scheduler: The clock.
-    ///   - queue: Where the bytes of exchanges come. Deadlines are checked there, after the bytes that came in time.
+    ///   - queue: Where the bytes of transfers come. Deadlines are checked there, after the bytes that came in time.
     init(scheduler: any Scheduler, queue: OperationQueue) {
         (self.scheduler, self.queue) = (scheduler, queue)
     }
@@ -27,16 +27,16 @@ final class ExchangeTimer: Sendable {
     /// In nanoseconds.
     var now: UInt64 { scheduler.now.uptimeNanoseconds }
 
-    /// Watches `exchange` until it is removed.
-    func add(_ exchange: Exchange) {
-        let deadline = exchange.deadline
+    /// Watches `transfer` until it is removed.
+    func add(_ transfer: Transfer) {
+        let deadline = transfer.deadline
         state.withLock { state in
-            state.exchanges[ObjectIdentifier(exchange)] = exchange
+            state.transfers[ObjectIdentifier(transfer)] = transfer
             setAlarm(deadline, &state)
         }
     }
 
-    func remove(_ exchange: Exchange) { _ = state.withLock { $0.exchanges.removeValue(forKey: ObjectIdentifier(exchange)) } }
+    func remove(_ transfer: Transfer) { _ = state.withLock { $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) } }
 
     /// A scheduler only takes the action: nothing of the user's runs under the lock.
     private func setAlarm(_ time: UInt64, _ state: inout State) {
@@ -52,10 +52,10 @@ final class ExchangeTimer: Sendable {
         let late = state.withLock { state in
             state.alarm = nil
             let now = now
-            var (late, next) = ([Exchange](), UInt64.max)
-            for exchange in state.exchanges.values {
-                let deadline = exchange.deadline
-                if deadline <= now { late.append(exchange) } else { next = min(next, deadline) }
+            var (late, next) = ([Transfer](), UInt64.max)
+            for transfer in state.transfers.values {
+                let deadline = transfer.deadline
+                if deadline <= now { late.append(transfer) } else { next = min(next, deadline) }
             }
             // Not more than once a millisecond, however many deadlines there are.
             if next < .max { setAlarm(max(next, now + 1_000_000), &state) }

@@ -1,0 +1,127 @@
+public import Foundation
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// A transport by a network stack of your own, which only sends a request and tells what comes. All else is as by ``URLSessionTransport``.
+///
+/// That is: redirects and what they drop, cookies, timeouts, how many requests a host gets at once, the limit of a response's size, progress,
+/// files, and silence after a dispose.
+///
+/// ```swift
+/// let transport = ExchangeTransport { exchange in
+///     let task = stack.send(
+///         exchange.request,
+///         onHead: { head in exchange.receive(head) },
+///         onBody: { chunk in exchange.receive(chunk) },
+///         onEnd: { error in exchange.complete(with: error) })
+///     return Disposables.create { task.cancel() }
+/// }
+/// ```
+public struct ExchangeTransport: Transport {
+    /// What an ``ExchangeTransport`` does for its network stack.
+    public struct Settings: Sendable {
+        /// Header fields that each request gets unless it has one of the same name.
+        public var additionalHeaders: HTTPHeaders = [:]
+        /// Where cookies come from and go; `nil` is nowhere.
+        public var cookies: HTTPCookieStorage?
+        /// How many requests one host gets at once. More wait, first come, first served, but not where requests share a connection, as by
+        /// HTTP/2. `nil` is no limit.
+        public var connectionsPerHost: Int? = 6
+        /// How many bytes a response's body may have. `nil` is no limit.
+        public var maximumResponseSize: Int?
+        /// How many seconds may pass without a byte, where a request does not say so itself. Waiting for a connection does not count.
+        public var timeoutInterval: TimeInterval = 60
+        /// How many seconds one request may take in all, anew after a redirect.
+        public var timeoutIntervalForResource: TimeInterval = 604_800
+
+        /// Creates settings: no headers, no cookies, six requests at once for a host, no limit of size, a minute of silence, a week in all.
+        public init() {}
+    }
+
+    private let settings: Settings
+    private let limits: TimeLimits
+    private let timer: TransferTimer?
+    private let connections: ConnectionQueue?
+    private let keepsCookies: Bool
+    private let start: @Sendable (Exchange) -> any Disposable
+
+    /// Creates a transport.
+    ///
+    /// - Parameters:
+    ///   - settings: What the transport does for the network stack.
+    ///   - start: Sends ``Exchange/request`` and returns what stops it. The stack must follow no redirects, and keep no cookies. It is called
+    ///     on the subscriber's thread, or on one on which another exchange completes.
+    public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
+        let timer = TransferTimer(scheduler: ConcurrentDispatchQueueScheduler(qos: .userInitiated), queue: .ofTimer())
+        self.init(settings, timer: timer, keepsCookies: true, start: start)
+    }
+
+    /// - Parameters:
+    ///   - timer: Ends exchanges in which nothing happens; `nil` leaves that to the network stack.
+    ///   - keepsCookies: Whether cookies of responses are stored here, and not by the network stack.
+    init(_ settings: Settings, timer: TransferTimer?, keepsCookies: Bool, start: @escaping @Sendable (Exchange) -> any Disposable) {
+        (self.settings, self.timer, self.keepsCookies, self.start) = (settings, timer, keepsCookies, start)
+        limits = TimeLimits(silence: settings.timeoutInterval, whole: settings.timeoutIntervalForResource)
+        connections = settings.connectionsPerHost.map(ConnectionQueue.init(connectionsPerHost:))
+    }
+
+    /// Sends `request` and follows redirects. Disposing stops the transfer.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
+    public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        follow(request, to: nil, progress)
+    }
+
+    /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes: see
+    /// ``URLSessionTransport/download(_:to:progress:)``.
+    public func download(
+        _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Single<APIResponse> {
+        follow(request, to: destination, progress)
+    }
+
+    private func follow(
+        _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Single<APIResponse> {
+        do {
+            return .following(try withAdditionalHeaders(request)) { self.exchange($0, to: destination, progress) }
+        } catch {
+            return .error(error)
+        }
+    }
+
+    private func withAdditionalHeaders(_ request: URLRequest) throws -> URLRequest {
+        var request = request
+        for (name, value) in settings.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
+            try HTTPHeaders.check(name, value)
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        try request.check()
+        return request
+    }
+
+    private func exchange(
+        _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Single<APIResponse> {
+        Single.create { [self] observer in
+            let transfer = Transfer(
+                request: request, destination: destination, maximum: settings.maximumResponseSize, progress: progress,
+                limits: limits.of(request), timer: timer, observer: observer)
+            let exchange = Exchange(
+                request.with(settings.cookies), transfer: transfer, connections: connections, cookies: keepsCookies ? settings.cookies : nil
+            )
+            exchange.begin(start)
+            return Disposables.create { exchange.cancel() }
+        }
+    }
+}
+
+extension ExchangeTransport: CustomReflectable {
+    /// Shows nothing, also in a `dump`: the settings have headers and cookies.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

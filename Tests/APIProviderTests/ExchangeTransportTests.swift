@@ -1,0 +1,162 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A network stack as somebody may have one: it answers when a test says so, and never calls back by itself.
+private final class Stack: Sendable {
+    struct Sending: Sendable {
+        let request: URLRequest
+        let onHead: @Sendable (HTTPURLResponse) -> Bool
+        let onBody: @Sendable (Data) -> Bool
+        let onEnd: @Sendable ((any Error)?) -> Void
+        let task: Task
+
+        func answer(_ status: Int = 200, _ headers: [String: String] = [:], body: String = "") {
+            guard let url = request.url,
+                let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
+            else { return }
+            if onHead(head) { _ = onBody(Data(body.utf8)) }
+            onEnd(nil)
+        }
+    }
+
+    final class Task: Sendable {
+        let cancelled = Signals<Void>()
+        func cancel() { cancelled.send(()) }
+    }
+
+    let sendings = Log<Sending>()
+    let sent = Signals<Sending>()
+
+    var requests: [URLRequest] { sendings.entries.map(\.request) }
+
+    func send(
+        _ request: URLRequest, onHead: @escaping @Sendable (HTTPURLResponse) -> Bool, onBody: @escaping @Sendable (Data) -> Bool,
+        onEnd: @escaping @Sendable ((any Error)?) -> Void
+    ) -> Task {
+        let task = Task()
+        let sending = Sending(request: request, onHead: onHead, onBody: onBody, onEnd: onEnd, task: task)
+        sendings.append(sending)
+        sent.send(sending)
+        return task
+    }
+}
+
+@Suite("A transport by a network stack of one's own", tenMinutes)
+struct ExchangeTransportTests {
+    private let stack = Stack()
+    private let events = Signals<String>()
+
+    private func makeTransport(_ settings: ExchangeTransport.Settings = .init()) -> ExchangeTransport {
+        ExchangeTransport(settings) { [stack] exchange in
+            let task = stack.send(
+                exchange.request,
+                onHead: { head in exchange.receive(head) },
+                onBody: { chunk in exchange.receive(chunk) },
+                onEnd: { error in exchange.complete(with: error) })
+            return Disposables.create { task.cancel() }
+        }
+    }
+
+    @discardableResult
+    private func send(_ path: String, by transport: ExchangeTransport) -> any Disposable {
+        DefaultAPIProvider(baseURL: example, transport: transport).request(Endpoint<String>(.get, RequestPath(path))).subscribe(
+            onSuccess: { [events] in events.send($0) },
+            onFailure: { [events] in events.send("\(($0 as? APIError)?.urlError?.code.rawValue ?? 0)") })
+    }
+
+    @Test("It sends and answers; a redirect is followed, with the cookie that it sets and without credentials for another origin")
+    func redirect() async throws {
+        var settings = ExchangeTransport.Settings()
+        settings.cookies = URLSessionConfiguration.ephemeral.httpCookieStorage
+        settings.additionalHeaders = ["X-App": "demo", "Authorization": "Bearer t0ken"]
+        let transport = makeTransport(settings)
+        send("/a", by: transport)
+        let first = try #require(await stack.sent.next())
+        #expect(first.request.value(forHTTPHeaderField: "Authorization") == "Bearer t0ken")
+        first.answer(302, ["Location": "https://api.example.com/b", "Set-Cookie": "a=1; Path=/"])
+        let second = try #require(await stack.sent.next())
+        #expect(second.request.url?.absoluteString == "https://api.example.com/b")
+        #expect(second.request.value(forHTTPHeaderField: "Cookie") == "a=1")
+        second.answer(302, ["Location": "https://other.example.com/c"])
+        let third = try #require(await stack.sent.next())
+        #expect(third.request.value(forHTTPHeaderField: "Authorization") == nil)
+        #expect(third.request.value(forHTTPHeaderField: "Cookie") == nil)
+        #expect(third.request.value(forHTTPHeaderField: "X-App") == "demo")
+        third.answer(body: "there")
+        #expect(await events.next() == "there")
+    }
+
+    @Test("A host gets as many requests as there are connections; the others wait, in their order, unless connections are shared")
+    func queue() async throws {
+        var settings = ExchangeTransport.Settings()
+        settings.connectionsPerHost = 2
+        let transport = makeTransport(settings)
+        let subscriptions = (0..<5).map { send("/\($0)", by: transport) }
+        #expect(stack.requests.map { $0.url?.path } == ["/0", "/1"])
+        subscriptions[2].dispose()
+        // A connection is free when the stack has ended what is cancelled.
+        subscriptions[0].dispose()
+        #expect(await stack.sendings.entries[0].task.cancelled.next() != nil)
+        #expect(stack.sendings.count == 2)
+        stack.sendings.entries[0].onEnd(URLError(.cancelled))
+        #expect(stack.requests.map { $0.url?.path } == ["/0", "/1", "/3"])
+        stack.sendings.entries[1].answer(body: "one")
+        #expect(await events.next() == "one")
+        #expect(stack.requests.map { $0.url?.path } == ["/0", "/1", "/3", "/4"])
+    }
+
+    @Test("A body that is too large is refused at once, and the single fails")
+    func tooLarge() async throws {
+        var settings = ExchangeTransport.Settings()
+        settings.maximumResponseSize = 3
+        send("/a", by: makeTransport(settings))
+        let sending = try #require(stack.sendings.entries.first)
+        sending.answer(body: "four")
+        #expect(await events.next() == "-1103")
+        #expect(!sending.onBody(Data("more".utf8)))
+    }
+
+    @Test("Silence ends in a timeout, also while the stack connects")
+    func timeout() async throws {
+        var settings = ExchangeTransport.Settings()
+        settings.timeoutInterval = 0.05
+        send("/a", by: makeTransport(settings))
+        #expect(await events.next() == "-1001")
+        #expect(await stack.sendings.entries[0].task.cancelled.next() != nil)
+    }
+
+    @Test("As the documentation shows it")
+    func documented() async throws {
+        let transport = ExchangeTransport { exchange in
+            let task = stack.send(
+                exchange.request,
+                onHead: { head in exchange.receive(head) },
+                onBody: { chunk in exchange.receive(chunk) },
+                onEnd: { error in exchange.complete(with: error) })
+            return Disposables.create { task.cancel() }
+        }
+        send("/a", by: transport)
+        stack.sendings.entries[0].answer(body: "a")
+        #expect(await events.next() == "a")
+    }
+
+    @Test("An end without a response is an error, and a dump shows no setting")
+    func noResponse() async throws {
+        var settings = ExchangeTransport.Settings()
+        settings.additionalHeaders = ["Authorization": "s3cret"]
+        let transport = makeTransport(settings)
+        send("/a", by: transport)
+        stack.sendings.entries[0].onEnd(nil)
+        #expect(await events.next() == "-1011")
+        var text = ""
+        dump(transport, to: &text)
+        #expect(!text.contains("s3cret"))
+    }
+}

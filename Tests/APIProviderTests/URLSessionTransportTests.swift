@@ -1,0 +1,107 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What only a `URLSession` has. All else is tested by suites that run against any transport.
+@Suite("A session's configuration, its delegate and its protocol classes", tenMinutes)
+struct URLSessionTransportTests {
+    private func text(_ url: URL, by provider: DefaultAPIProvider) async throws -> String {
+        try await provider.request(Endpoint<String>(.get, .url(url))).value
+    }
+
+    @Test("The headers of a configuration are sent, and a request's own win")
+    func additionalHeaders() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-App": "demo", "X-Trace": "session"]
+        let provider = DefaultAPIProvider(session: URLSession(configuration: configuration))
+        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url), headers: ["x-trace": "request"])).value == "ok")
+        #expect(server.requests.first?.headers["x-app"] == "demo")
+        #expect(server.requests.first?.headers["x-trace"] == "request")
+    }
+
+    @Test("No stored cookie is sent where the configuration says so")
+    func off() async throws {
+        let server = try LoopbackServer { request, connection in
+            connection.respond(headers: ["Set-Cookie": "stored=1; Path=/"], body: request.headers["cookie"] ?? "none")
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        let storage = configuration.httpCookieStorage
+        configuration.httpShouldSetCookies = false
+        let provider = DefaultAPIProvider(configuration: configuration)
+        _ = try await text(server.url, by: provider)
+        #expect(storage?.cookies?.map(\.name) == ["stored"])
+        #expect(try await text(server.url, by: provider) == "none")
+        configuration.httpShouldSetCookies = true
+        configuration.httpCookieStorage = nil
+        let without = DefaultAPIProvider(configuration: configuration)
+        _ = try await text(server.url, by: without)
+        #expect(try await text(server.url, by: without) == "none")
+    }
+
+    @Test("A provider that is dumped shows no header of the session that it was made of")
+    func dumped() {
+        final class Delegate: NSObject, URLSessionDelegate {}
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["Authorization": "s3cret"]
+        let session = URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        var text = ""
+        dump(DefaultAPIProvider(session: session), to: &text)
+        #expect(!text.contains("s3cret"))
+    }
+
+    @Test("The delegate of a lent session goes when that session is invalidated, and the provider works on")
+    func lentDelegate() async throws {
+        final class Delegate: NSObject, URLSessionDelegate {
+            let gone: AsyncStream<Void>.Continuation
+            init(gone: AsyncStream<Void>.Continuation) { self.gone = gone }
+            deinit { gone.yield() }
+        }
+        let (isGone, gone) = AsyncStream.makeStream(of: Void.self)
+        func lend() -> DefaultAPIProvider {
+            let session = URLSession(configuration: .ephemeral, delegate: Delegate(gone: gone), delegateQueue: nil)
+            defer { session.invalidateAndCancel() }
+            return DefaultAPIProvider(session: session)
+        }
+        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
+        let provider = lend()
+        for await _ in isGone { break }
+        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "ok")
+    }
+
+    @Test("A response whose head comes again leaves one file, with all that came")
+    func secondHead() async throws {
+        let folder = TemporaryFolder()
+        let destination = folder.url("file.bin")
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [TwoHeadsProtocol.self]
+        let provider = DefaultAPIProvider(configuration: configuration)
+        _ = try await provider.request(Endpoint(.get, .url(example), downloadingTo: destination)).value
+        #expect(try String(contentsOf: destination, encoding: .utf8) == "part;part;")
+        #expect(try folder.names == ["file.bin"])
+    }
+}
+
+private final class TwoHeadsProtocol: URLProtocol {
+    override static func canInit(with request: URLRequest) -> Bool { true }
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+
+    override func startLoading() {
+        guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil) else {
+            return
+        }
+        for _ in 0..<2 {
+            client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+            client?.urlProtocol(self, didLoad: Data("part;".utf8))
+        }
+        client?.urlProtocolDidFinishLoading(self)
+    }
+}

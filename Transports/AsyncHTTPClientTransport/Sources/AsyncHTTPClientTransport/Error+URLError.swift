@@ -1,0 +1,114 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOHTTPCompression
+import NIOPosix
+import NIOSSL
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Error {
+    /// The error that a `URLSession` has for what happened, so that errors do not depend on the transport.
+    func asURLError(_ maximumResponseSize: Int?) -> any Error {
+        switch self {
+        case let error as HTTPClientError: error.urlError
+        case let error as NIOConnectionError: error.urlError
+        case let error as IOError: error.urlError
+        case let error as ChannelError: error.urlError
+        case let error as HTTPParserError: error.urlError
+        case let error as NIOSSLError: error.urlError
+        case is NIOSSLExtraError: URLError(.serverCertificateUntrusted)
+        case let error as NIOHTTPDecompression.DecompressionError where error == .limit: URLError.passed(maximumResponseSize)
+        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError: URLError(.cannotDecodeRawData)
+        case is URLError: self
+        default: URLError(.unknown, "\(self)")
+        }
+    }
+}
+
+extension URLError {
+    fileprivate static func passed(_ maximum: Int?) -> URLError {
+        URLError(.dataLengthExceedsMaximum, "the response is larger than the transport's maximumResponseSize of \(maximum ?? 0) bytes")
+    }
+}
+
+extension URLError {
+    fileprivate init(_ code: URLError.Code, _ description: String) {
+        self.init(code, userInfo: [NSLocalizedDescriptionKey: description])
+    }
+}
+
+extension HTTPClientError {
+    fileprivate var urlError: URLError {
+        switch self {
+        case .connectTimeout, .readTimeout, .writeTimeout, .deadlineExceeded, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout,
+            .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
+            URLError(.timedOut)
+        case .remoteConnectionClosed, .uncleanShutdown, .requestStreamCancelled: URLError(.networkConnectionLost)
+        case .cancelled: URLError(.cancelled)
+        case .invalidURL, .emptyHost, .emptyScheme: URLError(.badURL)
+        case .alreadyShutdown: URLError(.unknown, "the HTTPClient has been shut down")
+        case .bodyLengthMismatch: URLError(.unknown, "the body has more or fewer bytes than its Content-Length says")
+        default: URLError(.unknown, "\(self)")
+        }
+    }
+}
+
+extension NIOConnectionError {
+    fileprivate var urlError: URLError {
+        guard let last = connectionErrors.last else { return URLError(.cannotFindHost) }
+        return switch last.error {
+        case ChannelError.connectTimeout: URLError(.timedOut)
+        case let error as IOError where error.errnoCode == ETIMEDOUT: URLError(.timedOut)
+        default: URLError(.cannotConnectToHost)
+        }
+    }
+}
+
+extension IOError {
+    fileprivate var urlError: URLError {
+        switch errnoCode {
+        case ECONNREFUSED, EHOSTUNREACH, EADDRNOTAVAIL: URLError(.cannotConnectToHost)
+        case ENETUNREACH, ENETDOWN: URLError(.notConnectedToInternet)
+        case ETIMEDOUT: URLError(.timedOut)
+        case ECONNRESET, EPIPE, ENOTCONN, EBADF: URLError(.networkConnectionLost)
+        default: URLError(.unknown, "\(self)")
+        }
+    }
+}
+
+extension ChannelError {
+    fileprivate var urlError: URLError {
+        switch self {
+        case .connectTimeout: URLError(.timedOut)
+        case .ioOnClosedChannel, .alreadyClosed, .outputClosed, .inputClosed, .eof: URLError(.networkConnectionLost)
+        default: URLError(.unknown, "\(self)")
+        }
+    }
+}
+
+extension HTTPParserError {
+    fileprivate var urlError: URLError {
+        switch self {
+        case .invalidEOFState, .closedConnection: URLError(.networkConnectionLost)
+        case .headerOverflow:
+            URLError(.dataLengthExceedsMaximum, "the head of the request or of the response is larger than the system takes")
+        default: URLError(.cannotParseResponse)
+        }
+    }
+}
+
+extension NIOSSLError {
+    fileprivate var urlError: URLError {
+        switch self {
+        case .uncleanShutdown: URLError(.networkConnectionLost)
+        case .handshakeFailed(.sslError(let stack)) where "\(stack)".contains("CERTIFICATE_VERIFY_FAILED"):
+            URLError(.serverCertificateUntrusted)
+        case .noCertificateToValidate, .unableToValidateCertificate: URLError(.serverCertificateUntrusted)
+        default: URLError(.secureConnectionFailed)
+        }
+    }
+}

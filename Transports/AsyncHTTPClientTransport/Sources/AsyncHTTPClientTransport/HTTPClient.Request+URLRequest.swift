@@ -1,0 +1,79 @@
+import AsyncHTTPClient
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension HTTPClient.Request {
+    /// The request as the client takes it.
+    init(_ request: URLRequest) throws {
+        guard let url = request.url else { throw URLError(.badURL) }
+        var headers = NIOHTTP1.HTTPHeaders()
+        for (name, value) in request.allHTTPHeaderFields ?? [:] where name.lowercased() != "content-length" {
+            headers.add(name: name, value: value)
+        }
+        for (name, value) in [("Accept", "*/*"), ("Accept-Encoding", "gzip, deflate")] where !headers.contains(name: name) {
+            headers.add(name: name, value: value)
+        }
+        try self.init(url: url, method: HTTPMethod(rawValue: request.httpMethod ?? "GET"), headers: headers, body: HTTPClient.Body(request))
+    }
+}
+
+extension HTTPClient.Body {
+    /// The body of `request`, which goes as fast as the server takes it.
+    fileprivate init?(_ request: URLRequest) {
+        if let data = request.httpBody, data.count <= Upload.chunkSize {
+            self = .byteBuffer(ByteBuffer(data: data))
+        } else if let data = request.httpBody {
+            self = .stream(contentLength: Int64(data.count)) { writer in
+                let rest = NIOLockedValueBox(data[...])
+                return Upload(writer: writer) { rest.withLockedValue { $0.takeChunk() } }.run()
+            }
+        } else if let stream = request.httpBodyStream {
+            let chunks = StreamChunks(stream)
+            self = .stream(contentLength: request.bodyLength) { Upload(writer: $0, nextChunk: chunks.next).run() }
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Data {
+    fileprivate mutating func takeChunk() -> ByteBuffer? {
+        guard !isEmpty else { return nil }
+        defer { self = dropFirst(Upload.chunkSize) }
+        return ByteBuffer(data: prefix(Upload.chunkSize))
+    }
+}
+
+/// Reads a stream, which cannot be read twice.
+private final class StreamChunks: @unchecked Sendable {  // One thread at a time calls `next`.
+    private let stream: InputStream
+
+    init(_ stream: InputStream) { self.stream = stream }
+
+    deinit { stream.close() }
+
+    @Sendable func next() throws -> ByteBuffer? {
+        if stream.streamStatus == .notOpen { stream.open() }
+        var chunk = ByteBuffer()
+        let count = chunk.writeWithUnsafeMutableBytes(minimumWritableBytes: Upload.chunkSize) { bytes in
+            guard let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return 0 }
+            return max(stream.read(start, maxLength: bytes.count), 0)
+        }
+        if count == 0, let error = stream.streamError { throw error }
+        return count > 0 ? chunk : nil
+    }
+}
+
+extension URLRequest {
+    /// How many bytes the body has; `nil` while nobody knows.
+    var bodyLength: Int64? {
+        httpBody.map { Int64($0.count) } ?? value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+    }
+}

@@ -1,0 +1,38 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// Writes a body in chunks, each when the one before it has gone.
+struct Upload: Sendable {
+    static let chunkSize = 65_536
+
+    let writer: HTTPClient.Body.StreamWriter
+    /// Reads the next part of the body; `nil` is its end. It may block: a body may come from a disk.
+    let nextChunk: @Sendable () throws -> ByteBuffer?
+
+    func run() -> EventLoopFuture<Void> {
+        // The future of a write is the only one to tell the event loop.
+        writer.write(.byteBuffer(ByteBuffer())).flatMapWithEventLoop { _, loop in
+            let end = loop.makePromise(of: Void.self)
+            writeNext(end)
+            return end.futureResult
+        }
+    }
+
+    private func writeNext(_ end: EventLoopPromise<Void>) {
+        NIOThreadPool.singleton.runIfActive(eventLoop: end.futureResult.eventLoop, nextChunk).whenComplete { result in
+            switch result {
+            case .success(nil): end.succeed()
+            case .success(let chunk?):
+                writer.write(.byteBuffer(chunk)).whenComplete { result in
+                    switch result {
+                    case .success: writeNext(end)
+                    case .failure(let error): end.fail(error)
+                    }
+                }
+            case .failure(let error): end.fail(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import APIProvider
+import AsyncHTTPClient
+import Foundation
+import MiniRx
+import NIOCore
+import NIOSSL
+import TestSupport
+import Testing
+
+@testable import AsyncHTTPClientTransport
+
+@Suite("Connections of AsyncHTTPClient", tenMinutes)
+struct ConnectionTests {
+    private let provider = DefaultAPIProvider(transport: AsyncHTTPClientTransport())
+
+    private func text(_ url: URL, by provider: DefaultAPIProvider? = nil) async throws -> String {
+        try await (provider ?? self.provider).request(Endpoint<String>(.get, .url(url))).value
+    }
+
+    @Test("A server that closes idle connections loses no request")
+    func idle() async throws {
+        let server = try await Server(closesConnections: true)
+        for _ in 0..<200 { #expect(try await text(server.url) == "by HTTP/1.1") }
+    }
+
+    @Test("A server that goes away is an error, and when it comes back the same provider reaches it")
+    func comesBack() async throws {
+        let first = try await Server()
+        #expect(try await text(first.url) == "by HTTP/1.1")
+        try await first.stop()
+        // A connection that is kept still works: a new provider has none.
+        let fresh = DefaultAPIProvider(transport: AsyncHTTPClientTransport())
+        let error = try await #require(throws: APIError.self) { try await text(first.url, by: fresh) }
+        #expect(error.urlError?.code == .cannotConnectToHost)
+        let second = try await Server(port: first.url.port ?? 0)
+        #expect(second.url == first.url)
+        #expect(try await text(second.url, by: fresh) == "by HTTP/1.1")
+    }
+
+    @Test("A host may be an IPv6 address")
+    func version6() async throws {
+        guard let server = try? await Server(host: "::1") else { return }
+        #expect(try await text(server.url) == "by HTTP/1.1")
+    }
+
+    @Test("More requests than connections: none times out unsent, and one that is disposed leaves the queue")
+    func queue() async throws {
+        let goOn = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { _, connection in
+            goOn.wait()
+            connection.respond(body: "ok")
+        }
+        let results = AsyncStream.makeStream(of: String.self)
+        let requests = (0..<20).map { number in
+            provider.request(Endpoint<String>(.get, .url(server.url, "/\(number)"), timeoutInterval: 30)).subscribe(
+                onSuccess: { results.continuation.yield($0) }, onFailure: { results.continuation.yield("\($0)") })
+        }
+        requests[19].dispose()
+        for _ in 0..<20 { goOn.signal() }
+        var count = 0
+        for await result in results.stream {
+            #expect(result == "ok")
+            count += 1
+            if count == 19 { break }
+        }
+        #expect(!server.requests.contains { $0.target == "/19" })
+    }
+
+    @Test("HTTP/2 is used where the server speaks it over TLS, for many requests at once")
+    func http2() async throws {
+        let tls = try TLSConfiguration.selfSigned()
+        let server = try await Server(tls: tls.server)
+        var configuration = HTTPClient.Configuration()
+        configuration.tlsConfiguration = .makeClientConfiguration()
+        configuration.tlsConfiguration?.trustRoots = .certificates([tls.certificate])
+        configuration.redirectConfiguration = .disallow
+        let client = HTTPClient(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: AsyncHTTPClientTransport(client: client))
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<100 { group.addTask { try await text(server.url, by: provider) } }
+            for try await text in group { #expect(text == "by HTTP/2") }
+        }
+        try await client.shutdown()
+        let error = try await #require(throws: APIError.self) { try await text(server.url, by: provider) }
+        #expect(error.description.hasSuffix("failed: the HTTPClient has been shut down (URLError -1)."))
+    }
+
+    @Test("A certificate that is not trusted is refused as by URLSession")
+    func untrusted() async throws {
+        let server = try await Server(tls: try TLSConfiguration.selfSigned().server)
+        let session = DefaultAPIProvider(transport: URLSessionTransport(configuration: .ephemeral))
+        let expected = try await #require(throws: APIError.self) { try await text(server.url, by: session) }
+        let error = try await #require(throws: APIError.self) { try await text(server.url) }
+        #expect(error.description == expected.description)
+        #expect(error.urlError?.code == expected.urlError?.code)
+    }
+
+    @Test("A client that follows redirects leaves them to the transport")
+    func following() async throws {
+        let server = try LoopbackServer { request, connection in
+            switch request.target {
+            case "/end": connection.respond(body: request.headers["authorization"] ?? "none")
+            case "/https": connection.respond("302 Found", headers: ["Location": "mailto:a@b"], body: "moved")
+            default: connection.respond("302 Found", headers: ["Location": "/end"], body: "moved")
+            }
+        }
+        // The shared client follows redirects.
+        let provider = DefaultAPIProvider(transport: AsyncHTTPClientTransport(client: .shared))
+        let request = Endpoint<String>(.get, .url(server.url, "/start"), headers: ["Authorization": "Bearer t"])
+        #expect(try await provider.request(request).value == "Bearer t")
+        let error = try await #require(throws: APIError.self) {
+            try await provider.request(Endpoint<String>(.get, .url(server.url, "/https"))).value
+        }
+        #expect(error.statusCode == 302)
+        #expect(server.requests.map(\.target) == ["/start", "/end", "/https"])
+    }
+
+    @Test("A transport's own client ends with the transport and its last request, which is answered")
+    func ownClient() async throws {
+        let goOn = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { _, connection in
+            goOn.wait()
+            connection.respond(body: "ok")
+        }
+        weak var own: Client?
+        var settings = ExchangeTransport.Settings()
+        settings.connectionsPerHost = 1
+        let single = {
+            let client = Client(maximumResponseSize: nil)
+            own = client
+            let transport = ExchangeTransport(settings) { client.start($0) }
+            return DefaultAPIProvider(transport: transport).request(Endpoint<String>(.get, .url(server.url)))
+        }
+        let results = AsyncStream.makeStream(of: String.self)
+        let subscription = single().subscribe(
+            onSuccess: { results.continuation.yield($0) }, onFailure: { results.continuation.yield("\($0)") })
+        #expect(own != nil)
+        goOn.signal()
+        for await result in results.stream {
+            #expect(result == "ok")
+            break
+        }
+        subscription.dispose()
+        let deadline = DispatchTime.now() + 30
+        while own != nil, DispatchTime.now() < deadline { await Task.yield() }
+        #expect(own == nil)
+    }
+
+    @Test("20,000 requests that are disposed at some moment each bring one event or none, and leave nothing")
+    func races() async throws {
+        let server = try await Server()
+        let rounds = ProcessInfo.processInfo.environment["RACES"].flatMap { Int($0) } ?? 2_000
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<rounds / 20 {
+            let log = Log<Int>()
+            let group = DispatchGroup()
+            let queue = DispatchQueue(label: "dispose", attributes: .concurrent)
+            for number in 0..<20 {
+                let wait = DispatchTimeInterval.microseconds(Int.random(in: 0..<2_000, using: &generator))
+                group.enter()
+                let subscription = provider.request(Endpoint<String>(.get, .url(server.url)))
+                    .subscribe(onSuccess: { _ in log.append(number) }, onFailure: { Issue.record($0) }, onDisposed: { group.leave() })
+                queue.asyncAfter(deadline: .now() + wait) { subscription.dispose() }
+            }
+            await withCheckedContinuation { continuation in group.notify(queue: queue) { continuation.resume() } }
+            #expect(Set(log.entries).count == log.count)
+        }
+        #expect(try await text(server.url) == "by HTTP/1.1")
+    }
+}

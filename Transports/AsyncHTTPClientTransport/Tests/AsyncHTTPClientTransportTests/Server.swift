@@ -1,0 +1,102 @@
+import Crypto
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+import SwiftASN1
+import X509
+
+/// A server that keeps connections, speaks HTTP/2 over TLS, and answers each request with the protocol that it came by.
+final class Server: Sendable {
+    let url: URL
+    private let listener: any Channel
+
+    /// - Parameters:
+    ///   - host: An address of the loopback.
+    ///   - port: Where to listen; 0 is a free port.
+    ///   - tls: The certificate, and the protocols that are spoken.
+    ///   - closesConnections: Whether a connection is closed without a word after its response, as an idle one is.
+    init(host: String = "127.0.0.1", port: Int = 0, tls: TLSConfiguration? = nil, closesConnections: Bool = false) async throws {
+        let context = try tls.map { try NIOSSLContext(configuration: $0) }
+        listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                guard let context else { return channel.addAnswers(closesConnections) }
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                }.flatMap {
+                    channel.configureHTTP2SecureUpgrade(
+                        h2ChannelConfigurator: { channel in
+                            channel.configureHTTP2Pipeline(mode: .server) { stream in
+                                stream.eventLoop.makeCompletedFuture {
+                                    try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
+                                    try stream.pipeline.syncOperations.addHandler(Answer(text: "by HTTP/2", closesConnection: false))
+                                }
+                            }.map { _ in }
+                        },
+                        http1ChannelConfigurator: { $0.addAnswers(closesConnections) })
+                }
+            }
+            .bind(host: host, port: port).get()
+        let text = "\(tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(listener.localAddress?.port ?? 0)"
+        guard let url = URL(string: text) else { throw URLError(.badURL) }
+        self.url = url
+    }
+
+    /// Closes the listening socket. Connections stay.
+    func stop() async throws { try await listener.close() }
+
+    deinit { listener.close(promise: nil) }
+}
+
+extension Channel {
+    fileprivate func addAnswers(_ closesConnections: Bool) -> EventLoopFuture<Void> {
+        eventLoop.makeCompletedFuture {
+            try pipeline.syncOperations.configureHTTPServerPipeline()
+            try pipeline.syncOperations.addHandler(Answer(text: "by HTTP/1.1", closesConnection: closesConnections))
+        }
+    }
+}
+
+private final class Answer: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    let text: String
+    let closesConnection: Bool
+
+    init(text: String, closesConnection: Bool) { (self.text, self.closesConnection) = (text, closesConnection) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .end = unwrapInboundIn(data) else { return }
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "\(text.utf8.count)"])
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        if closesConnection { context.close(promise: nil) }
+    }
+}
+
+extension TLSConfiguration {
+    /// A server's configuration with a certificate for the loopback that nobody has signed but itself, and the certificate.
+    static func selfSigned() throws -> (server: TLSConfiguration, certificate: NIOSSLCertificate) {
+        let key = Certificate.PrivateKey(P256.Signing.PrivateKey())
+        let name = try DistinguishedName { CommonName("loopback") }
+        let address = ASN1OctetString(contentBytes: [127, 0, 0, 1])
+        let certificate = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: key.publicKey, notValidBefore: Date() - 3600,
+            notValidAfter: Date() + 3600, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
+                SubjectAlternativeNames([.ipAddress(address), .dnsName("localhost")])
+            },
+            issuerPrivateKey: key)
+        let pem = try NIOSSLCertificate(bytes: Array(certificate.serializeAsPEM().pemString.utf8), format: .pem)
+        let pemKey = try NIOSSLPrivateKey(bytes: Array(key.serializeAsPEM().pemString.utf8), format: .pem)
+        var server = makeServerConfiguration(certificateChain: [.certificate(pem)], privateKey: .privateKey(pemKey))
+        server.applicationProtocols = ["h2", "http/1.1"]
+        return (server, pem)
+    }
+}

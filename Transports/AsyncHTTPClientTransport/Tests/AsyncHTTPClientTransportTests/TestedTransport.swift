@@ -1,0 +1,57 @@
+import APIProvider
+import Foundation
+import MiniRx
+
+@testable import AsyncHTTPClientTransport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What the suites of the root package run against here: a transport that takes from a configuration what it can.
+struct TestedTransport: Transport {
+    private let transport: AsyncHTTPClientTransport
+
+    init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
+        var settings = ExchangeTransport.Settings()
+        for (name, value) in configuration.httpAdditionalHeaders ?? [:] { settings.additionalHeaders["\(name)"] = "\(value)" }
+        if configuration.httpShouldSetCookies { settings.cookies = configuration.httpCookieStorage }
+        settings.maximumResponseSize = maximumResponseSize
+        settings.timeoutInterval = configuration.timeoutIntervalForRequest
+        settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
+        transport = AsyncHTTPClientTransport(client: nil, settings: settings)
+    }
+
+    func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        transport.send(request, progress: progress)
+    }
+
+    func download(
+        _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Single<APIResponse> {
+        transport.download(request, to: destination, progress: progress)
+    }
+}
+
+extension TestedTransport {
+    /// What this transport may make of a fault: the README lists what differs.
+    static func outcomes(of fault: Fault) -> [Fault.Outcome] {
+        switch fault.name {
+        case "sends a status line that ends after the status": [.value("")]
+        case "sends a header in Latin-1", "sends a header without a space after its colon": [.value("ok")]
+        case "sends a gzip that breaks off, under a Content-Length that fits":
+            [.transport("cannotDecodeRawData", -1015, "HOST sent a body that is not compressed as its Content-Encoding says")]
+        case "sends a 1xx for ever":
+            [.transport("timedOut", -1001, "it timed out; is HOST:PORT up, and is the timeout long enough?")]
+        case "answers before it has read anything":
+            // The answer may come before the client has begun to send.
+            [
+                fault.outcome,
+                .transport(
+                    "networkConnectionLost", -1005,
+                    "HOST closed the connection before its answer came; does it take a body of 5000000 bytes?"),
+            ]
+        default: [fault.outcome]
+        }
+    }
+}
