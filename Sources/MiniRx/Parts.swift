@@ -28,12 +28,18 @@ final class Parts<Whole: Sendable>: Fork, @unchecked Sendable {  // As in ``Subs
     }
 
     /// Starts a part, unless all have ended. If it returns something to be started next, the event of the whole has come.
+    ///
+    /// A part that joins a `share` may give what is to be started in another chain: that is started here.
     @inlinable
     func start<Element>(_ single: Single<Element>, onReleased: Action? = nil, _ observer: @escaping Single<Element>.Observer) -> Next? {
         var context = Context(owner: self)
         let first = single.run(&context, observer)
         let next = context.unwind(first)
         hasStarted(context.subscription, onReleased: onReleased)
+        if let next, !isOver {
+            Next.run(next)
+            return nil
+        }
         return next
     }
 

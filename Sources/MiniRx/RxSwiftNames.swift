@@ -84,8 +84,14 @@ extension Single {
         primitiveSequenceFactory: @escaping @Sendable (Resource) throws -> Single
     ) -> Single {
         deferred {
-            let resource = try resourceFactory()
-            return Single.deferred { try primitiveSequenceFactory(resource) }.do(onDispose: { resource.dispose() })
+            let held = Locked<Resource?>(nil)
+            // The resource is made within `do`, which releases it although the subscription ends meanwhile.
+            return Single.deferred {
+                let resource = try resourceFactory()
+                held.withLock { $0 = resource }
+                return .deferred { try primitiveSequenceFactory(resource) }
+            }
+            .do(onDispose: { held.withLock { $0.take() }?.dispose() })
         }
     }
 }

@@ -11,7 +11,7 @@ import FoundationNetworking
 @Suite("Downloads", tenMinutes)
 struct DownloadTests {
     let folder = TemporaryFolder()
-    let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral))
+    let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
 
     private var destination: URL { folder.url("file.bin") }
 

@@ -11,7 +11,7 @@ import FoundationNetworking
 /// The whole stack over a real socket.
 @Suite("Over a socket", tenMinutes)
 struct LoopbackTests {
-    let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral))
+    let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
 
     @Test("200 with JSON is the value")
     func success() async throws {

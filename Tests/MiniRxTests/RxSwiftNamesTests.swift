@@ -37,6 +37,23 @@ struct RxSwiftNamesTests {
         #expect(log.entries == ["release", "other", "2", "No event arrived in time.", "release"])
     }
 
+    @Test("using releases a resource that is made as the subscription is disposed")
+    func usingDisposed() {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        let disposable = SerialDisposable()
+        disposable.disposable = Single.just(0).observe(on: scheduler).flatMap { _ in
+            Single<Int>.using(
+                {
+                    disposable.dispose()
+                    return AnyResource(disposable: log.disposable())
+                }, primitiveSequenceFactory: { _ in .never() })
+        }
+        .subscribe()
+        scheduler.advance(by: .seconds(1))
+        #expect(log.entries == ["release"])
+    }
+
     @Test("using releases its resource after the event and on dispose, and when the single cannot be made")
     func using() {
         let log = Log<String>()

@@ -17,6 +17,37 @@ struct ShareTests {
         #expect(log.entries == ["a 1", "b 2", "release", "a disposed", "b disposed"])
     }
 
+    @Test("A part of a zip that joins, while another member goes on, is followed by the parts behind it")
+    func joinsAsPart() {
+        let log = Log<String>()
+        let box = Locked<Single<Int>?>(nil)
+        let shared = Single<Int>.create { observer in
+            _ = box.withLock { $0 }?.flatMap { .just($0 + 1) }.subscribe(onSuccess: { log.append("other \($0)") })
+            observer(.success(1))
+            return Disposables.create()
+        }
+        .share()
+        box.withLock { $0 = shared }
+        _ = Single.zip(shared, Single.deferred { .just("b") }).subscribe(onSuccess: { log.append("zip \($0.0) \($0.1)") })
+        #expect(Set(log.entries) == ["other 2", "zip 1 b"])
+        box.withLock { $0 = nil }
+    }
+
+    @Test("When dispose has returned, onSubscribed of its source does not run either")
+    func disposedAsItStarts() {
+        let log = Log<String>()
+        let scheduler = TestScheduler()
+        let disposable = SerialDisposable()
+        let shared = Single<Int>.create { _ in
+            disposable.dispose()
+            return log.disposable()
+        }
+        .do(onSubscribed: log.adds("subscribed")).share()
+        disposable.disposable = Single.just(0).observe(on: scheduler).flatMap { _ in shared }.subscribe()
+        scheduler.advance(by: .seconds(1))
+        #expect(log.entries == ["release"])
+    }
+
     @Test("The last to leave cancels it")
     func lastLeaves() {
         let log = Log<String>()

@@ -14,24 +14,28 @@ public final class Exchange: Sendable {
         case waiting
         case starting
         case running(any Disposable)
-        /// Complete or cancelled.
-        case over
+        case cancelled
+        case complete
     }
 
     /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
-    public let request: URLRequest
+    public var request: URLRequest { outgoing.withLock { $0 } }
 
     private let transfer: Transfer
     private let connections: ConnectionQueue?
     private let place: ConnectionQueue.Place
     private let cookies: HTTPCookieStorage?
+    private let keepsCookies: Bool
+    private let outgoing: Locked<URLRequest>
     private let state = Locked(State.waiting)
 
     /// - Parameters:
     ///   - connections: Where the request waits for a connection to its host; `nil` leaves that to the network stack.
-    ///   - cookies: Where the cookies of the response go; `nil` leaves that to the network stack.
-    init(_ request: URLRequest, transfer: Transfer, connections: ConnectionQueue?, cookies: HTTPCookieStorage?) {
-        (self.request, self.transfer, self.connections, self.cookies) = (request, transfer, connections, cookies)
+    ///   - cookies: Where the cookies of the request come from.
+    ///   - keepsCookies: Whether those of the response go there, and the network stack does not see to it.
+    init(_ request: URLRequest, transfer: Transfer, connections: ConnectionQueue?, cookies: HTTPCookieStorage?, keepsCookies: Bool) {
+        outgoing = Locked(request)
+        (self.transfer, self.connections, self.cookies, self.keepsCookies) = (transfer, connections, cookies, keepsCookies)
         place = ConnectionQueue.Place(host: connections == nil ? "" : request.url?.origin ?? "")
     }
 
@@ -54,6 +58,8 @@ public final class Exchange: Sendable {
             connections?.leave(place)
             return
         }
+        // Those that have come while it waited are sent, too.
+        if cookies != nil { outgoing.withLock { $0 = $0.with(cookies) } }
         let sending = start(self)
         let isCancelled = state.withLock { state in
             guard case .starting = state else { return true }
@@ -73,7 +79,7 @@ public final class Exchange: Sendable {
     ///   - sharesConnection: Whether other requests may use the same connection at the same time, as by HTTP/2.
     public func receive(_ response: HTTPURLResponse, sharesConnection: Bool = false) -> Bool {
         connections?.learn(place, isShared: sharesConnection)
-        cookies?.store(response)
+        if keepsCookies, !transfer.isOver, request.httpShouldHandleCookies { cookies?.store(response) }
         return transfer.receive(response)
     }
 
@@ -83,11 +89,16 @@ public final class Exchange: Sendable {
 
     /// Ends the exchange: with the response when the whole of it has come, or else with `error`, for which a `URLError` is best.
     ///
-    /// Call it once, always, also after a dispose: it frees the connection for the next request to the same host.
+    /// Call it always, also after a dispose: it frees the connection for the next request to the same host. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
-        state.withLock { $0 = .over }
-        connections?.leave(place)
+        let isFirst = state.withLock { state in
+            if case .complete = state { return false }
+            state = .complete
+            return true
+        }
+        guard isFirst else { return }
         transfer.complete(error)
+        connections?.leave(place)
     }
 
     /// The response was made by a protocol class: see `Transfer`.
@@ -97,13 +108,13 @@ public final class Exchange: Sendable {
     func cancel() {
         transfer.cancel()
         let old = state.withLock { state in
-            defer { state = .over }
+            defer { if case .complete = state {} else { state = .cancelled } }
             return state
         }
         switch old {
         case .waiting: connections?.leave(place)
         case .running(let sending): sending.dispose()
-        case .starting, .over: break
+        case .starting, .cancelled, .complete: break
         }
     }
 }

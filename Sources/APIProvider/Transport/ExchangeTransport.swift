@@ -5,10 +5,11 @@ public import MiniRx
 public import FoundationNetworking
 #endif
 
-/// A transport by a network stack of your own, which only sends a request and tells what comes. All else is as by ``URLSessionTransport``.
+/// A transport that sends with a network stack of your own.
 ///
-/// That is: redirects and what they drop, cookies, timeouts, how many requests a host gets at once, the limit of a response's size, progress,
-/// files, and silence after a dispose.
+/// Your closure sends one request and tells what comes. The transport does all else as ``URLSessionTransport`` does: it follows redirects,
+/// keeps cookies, ends what takes too long, queues requests by host, limits the size of a response, reports progress, writes files, and is
+/// silent after a dispose.
 ///
 /// ```swift
 /// let transport = ExchangeTransport { exchange in
@@ -27,17 +28,17 @@ public struct ExchangeTransport: Transport {
         public var additionalHeaders: HTTPHeaders = [:]
         /// Where cookies come from and go; `nil` is nowhere.
         public var cookies: HTTPCookieStorage?
-        /// How many requests one host gets at once. More wait, first come, first served, but not where requests share a connection, as by
-        /// HTTP/2. `nil` is no limit.
+        /// The most requests that a host gets at once. Others wait, first come, first served. With HTTP/2 they share a connection, and none
+        /// waits. `nil` is no limit.
         public var connectionsPerHost: Int? = 6
-        /// How many bytes a response's body may have. `nil` is no limit.
+        /// The most bytes that a response's body may have. `nil` is no limit.
         public var maximumResponseSize: Int?
-        /// How many seconds may pass without a byte, where a request does not say so itself. Waiting for a connection does not count.
+        /// How many seconds may pass without a byte, unless the request has its own timeout. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
-        /// How many seconds one request may take in all, anew after a redirect.
+        /// How many seconds a request may take as a whole. The time starts again after a redirect.
         public var timeoutIntervalForResource: TimeInterval = 604_800
 
-        /// Creates settings: no headers, no cookies, six requests at once for a host, no limit of size, a minute of silence, a week in all.
+        /// Creates settings without headers, cookies or a limit of size.
         public init() {}
     }
 
@@ -113,8 +114,7 @@ public struct ExchangeTransport: Transport {
                 request: request, destination: destination, maximum: settings.maximumResponseSize, progress: progress,
                 limits: limits.of(request), timer: timer, observer: observer)
             let exchange = Exchange(
-                request.with(settings.cookies), transfer: transfer, connections: connections, cookies: keepsCookies ? settings.cookies : nil
-            )
+                request, transfer: transfer, connections: connections, cookies: settings.cookies, keepsCookies: keepsCookies)
             exchange.begin(start)
             return Disposables.create { exchange.cancel() }
         }

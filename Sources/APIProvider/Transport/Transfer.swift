@@ -48,6 +48,9 @@ final class Transfer: @unchecked Sendable {  // What is no lock is touched by on
         timer?.add(self)
     }
 
+    /// Whether nothing more is taken.
+    var isOver: Bool { underWay.withLock { $0 == nil } }
+
     /// When the timer ends the transfer, in its nanoseconds.
     var deadline: UInt64 { underWay.withLock { $0?.deadline } ?? .max }
 

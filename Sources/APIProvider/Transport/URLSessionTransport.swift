@@ -5,42 +5,40 @@ public import MiniRx
 public import FoundationNetworking
 #endif
 
-/// Sends requests by a `URLSession` of its own, in the same way on Apple's systems and on Linux.
+/// Sends requests with a `URLSession` of its own, in the same way on Apple's systems and on Linux.
 ///
-/// It follows redirects itself: at most 20; 301 and 302 turn `POST`, and 303 every method but `HEAD`, into `GET`; 307 and 308 keep method
-/// and body; headers with secrets, by ``Redaction/secrets``, are dropped when scheme, host or port changes; `https` is never left for
-/// `http`. What cannot be followed is itself the response, as is what would send a body that is a stream once more. A challenge for a user
-/// name and a password gets none: the 401 is the response. Events come on a background queue.
+/// The transport follows up to 20 redirects. A 301 or 302 turns `POST` into `GET`, and a 303 turns every method but `HEAD` into `GET`. A 307
+/// or 308 keeps the method and the body. When scheme, host or port changes, headers with secrets are dropped: ``Redaction/secrets`` decides
+/// which. A redirect from `https` to `http` is not followed, nor one that would have to send a stream again; the 3xx is then the response.
+/// When a server asks for a user name and a password, the 401 is the response.
 ///
-/// The configuration's `timeoutIntervalForRequest` is for silence, and its `timeoutIntervalForResource` for each request as a whole, anew
-/// after a redirect.
-/// <doc:BadNetworks> shows what comes of each kind of failure.
+/// `timeoutIntervalForRequest` of the configuration limits how long nothing may come. `timeoutIntervalForResource` limits each request as a
+/// whole, and starts again after a redirect. <doc:BadNetworks> lists what you get for each kind of failure.
 ///
-/// A request that is in flight ends though the transport is let go.
+/// Events come on a background queue. A request in flight ends even if you let the transport go.
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
 
-    /// A transport with a session of `configuration`, which is copied.
+    /// Creates a transport whose session has a copy of `configuration`.
     ///
-    /// Its `httpAdditionalHeaders` are set on each request by the transport, so that they too are dropped on the way to another origin.
+    /// The transport sets `httpAdditionalHeaders` on each request itself, so that a redirect to another origin can drop them.
     ///
     /// - Parameters:
-    ///   - configuration: The session's configuration. One for the background is not for this: it has its own identifier, and no handlers.
-    ///   - maximumResponseSize: How many bytes a response's body may have, in memory or in a file. One that passes it fails at once with
+    ///   - configuration: The session's configuration. Background configurations do not work here.
+    ///   - maximumResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
         self.init(configuration: configuration, maximumResponseSize: maximumResponseSize, lender: nil)
     }
 
-    /// A transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies. The requests run in a session
-    /// of the transport's own, because only a session's own delegate sees the data on Linux.
+    /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies.
     ///
-    /// The delegate of `session` is still asked about server trust and client certificates, and told of metrics, where the platform has
-    /// them; Linux has not. It is called with the transport's own session and task. The transport holds `session` while that has a
-    /// delegate: to let the delegate go earlier, invalidate `session`.
+    /// The requests run in a session of the transport's own. On Apple's systems, the delegate of `session` is still asked about server trust
+    /// and client certificates, and told of metrics; it gets the transport's own session and task. The transport holds `session` while that
+    /// has a delegate. To let the delegate go earlier, invalidate `session`.
     ///
     /// - Parameters:
-    ///   - session: Lends its configuration.
+    ///   - session: The session whose configuration is used.
     ///   - maximumResponseSize: As in ``init(configuration:maximumResponseSize:)``.
     public convenience init(session: URLSession, maximumResponseSize: Int? = nil) {
         let lender = session.delegate == nil ? nil : session
@@ -85,11 +83,11 @@ public final class URLSessionTransport: Transport {
         exchanges.send(request, progress: progress)
     }
 
-    /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes, so that memory stays flat.
+    /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes.
     ///
-    /// It is written to a hidden file in the destination's folder, which takes the destination's place at the end. On failure, and when the
-    /// single is disposed, that file is removed. A process that is killed leaves it there; its name ends in `.download`. A destination that
-    /// cannot be written is ``APIError/transport(_:underlying:)`` with a `CocoaError`, and the response is not waited for.
+    /// The body goes to a hidden file in the same folder, which takes the destination's place at the end, so memory stays flat. On failure,
+    /// and when you dispose the single, the hidden file is removed. A process that is killed leaves it there; its name ends in `.download`.
+    /// If the file cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
     ///
     /// - Parameters:
     ///   - request: What to send.

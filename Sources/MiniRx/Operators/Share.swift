@@ -126,7 +126,7 @@ final class Sharing<Element: Sendable>: Sendable {
             return (false, run)
         }
         _ = consume left
-        unwanted?.cancel()
+        unwanted?.cancel(byUser: chain.hasBeenDisposed)
         if isReleased { chain.release() }
     }
 }

@@ -24,9 +24,10 @@ public struct AsyncHTTPClientTransport: Transport {
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - client: Sends the requests with its configuration: its connections, its TLS, its proxy. You shut it down, after the last request.
-    ///     It should follow no redirects (`redirectConfiguration = .disallow`): if it does, each redirect costs a connection, and one that is
-    ///     not followed has no body. `nil` is a client of the transport's own, which ends with the transport and its last request.
+    ///   - client: Sends the requests with its configuration: its TLS, its proxy, its decompression. You shut it down after the last request.
+    ///     A host gets at most eight requests at once; a client that allows fewer connections makes the others wait, which counts as silence.
+    ///     Each redirect costs a connection, because the client might follow it itself, and the body of a redirect is not read. The transport
+    ///     asks for no compression. `nil` is a client of the transport's own, which ends with the transport and its last request.
     ///   - cookies: Where cookies come from and go; `nil` is nowhere.
     ///   - maximumResponseSize: How many bytes a response's body may have, in memory or in a file. One that passes it fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.

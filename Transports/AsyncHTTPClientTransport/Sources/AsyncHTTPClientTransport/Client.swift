@@ -36,8 +36,8 @@ final class Client: Sendable {
         configuration.redirectConfiguration = .disallow
         // A part of a response that grows a thousandfold must not do so before its size is looked at.
         configuration.decompression = .enabled(limit: maximumResponseSize.map { .size($0) } ?? .none)
-        // The exchange has its own timer, for connecting, too.
-        configuration.timeout.connect = .hours(24)
+        // The exchange has its own timer. This one ends connections that nobody waits for any more.
+        configuration.timeout.connect = .seconds(60)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.connectionsPerHost
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
@@ -47,7 +47,12 @@ final class Client: Sendable {
     deinit { if isOwn { client.shutdown { _ in } } }
 
     /// Keeps in mind that `host` has answered.
-    func hasAnswer(of host: String) { answered.withLockedValue { hosts in _ = hosts.insert(host) } }
+    func hasAnswer(of host: String) {
+        answered.withLockedValue { hosts in
+            if hosts.count > 10_000 { hosts = [] }
+            _ = hosts.insert(host)
+        }
+    }
 
     /// Sends the request of `exchange` and returns what cancels it.
     func start(_ exchange: Exchange) -> any Disposable {
@@ -66,14 +71,15 @@ final class Client: Sendable {
     /// URLSession (RFC 9112, section 9.3.1).
     private func send(_ exchange: Exchange, _ sending: NIOLockedValueBox<Sending>, isFirst: Bool) {
         do {
-            let request = try HTTPClient.Request(exchange.request)
+            let request = try HTTPClient.Request(exchange.request, acceptsCompression: isOwn)
             let host = "\(request.scheme)://\(request.host):\(request.port)"
             let maySendAgain = isFirst && exchange.request.isIdempotent && answered.withLockedValue { $0.contains(host) }
             let delegate = ResponseDelegate(exchange, client: self, host: host)
             if maySendAgain { delegate.sendAgain = { self.send(exchange, sending, isFirst: false) } }
             let task = client.execute(request: request, delegate: delegate)
             let isCancelled = sending.withLockedValue { sending in
-                sending.task = task
+                // The first may have failed meanwhile, and the second be on its way.
+                if !isFirst || sending.task == nil { sending.task = task }
                 return sending.isCancelled
             }
             if isCancelled { task.cancel() }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
@@ -23,6 +24,7 @@ extension Error {
         case is NIOSSLExtraError: URLError(.serverCertificateUntrusted)
         case let error as NIOHTTPDecompression.DecompressionError where error == .limit: URLError.passed(maximumResponseSize)
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError: URLError(.cannotDecodeRawData)
+        case is NIOHTTP2Errors.StreamClosed: URLError(.networkConnectionLost)
         case is URLError: self
         default: URLError(.unknown, "\(self)")
         }

@@ -11,15 +11,16 @@ import FoundationNetworking
 
 extension HTTPClient.Request {
     /// The request as the client takes it.
-    init(_ request: URLRequest) throws {
+    ///
+    /// - Parameter acceptsCompression: Whether the client is known to decode what comes compressed.
+    init(_ request: URLRequest, acceptsCompression: Bool) throws {
         guard let url = request.url else { throw URLError(.badURL) }
         var headers = NIOHTTP1.HTTPHeaders()
         for (name, value) in request.allHTTPHeaderFields ?? [:] where name.lowercased() != "content-length" {
             headers.add(name: name, value: value)
         }
-        for (name, value) in [("Accept", "*/*"), ("Accept-Encoding", "gzip, deflate")] where !headers.contains(name: name) {
-            headers.add(name: name, value: value)
-        }
+        if !headers.contains(name: "Accept") { headers.add(name: "Accept", value: "*/*") }
+        if acceptsCompression, !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
         try self.init(url: url, method: HTTPMethod(rawValue: request.httpMethod ?? "GET"), headers: headers, body: HTTPClient.Body(request))
     }
 }

@@ -13,6 +13,8 @@ import FoundationNetworking
 /// Hands what the client tells to the exchange that it is about. It is called on the event loop of its task.
 final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable {  // All state is the event loop's but `exchange`.
     private let exchange: Exchange
+    private let bodyLength: Int64?
+    private let url: URL?
     /// Held until the exchange is over.
     private let client: Client
     private let host: String
@@ -26,11 +28,13 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
 
     init(_ exchange: Exchange, client: Client, host: String) {
         (self.exchange, self.client, self.host) = (exchange, client, host)
+        let request = exchange.request
+        (bodyLength, url) = (request.bodyLength, request.url)
     }
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
         bytesSent += Int64(part.readableBytes)
-        exchange.sent(bytesSent, of: exchange.request.bodyLength)
+        exchange.sent(bytesSent, of: bodyLength)
     }
 
     /// Called for each head, also of a redirect that the client is about to follow: then that is the response.
@@ -70,17 +74,16 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
     private func receive(_ head: HTTPResponseHead) -> Bool {
         hasAnswer = true
         client.hasAnswer(of: host)
-        guard let url = exchange.request.url,
+        guard let url,
             let response = HTTPURLResponse(
                 url: url, statusCode: Int(head.status.code), httpVersion: "\(head.version)", headerFields: head.headers.joined)
         else {
             end(URLError(.cannotParseResponse))
             return false
         }
-        // The client passes on as it is what it cannot decode.
-        isEncodingKnown = head.headers[canonicalForm: "Content-Encoding"].allSatisfy {
-            ["identity", "gzip", "x-gzip", "deflate"].contains($0.lowercased())
-        }
+        // The client decodes one of these, and passes on all else as it is.
+        let encodings = head.headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }.filter { $0 != "identity" }
+        isEncodingKnown = encodings.isEmpty || encodings == ["gzip"] || encodings == ["deflate"]
         return exchange.receive(response, sharesConnection: head.version.major >= 2)
     }
 }
