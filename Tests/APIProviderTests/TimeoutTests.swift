@@ -192,7 +192,7 @@ struct TimeoutTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    for _ in 0..<2_500 {
+                    for _ in 0..<rounds(1_000) {
                         let disposable = provider.request(request).subscribe(onFailure: { Issue.record("\($0)") })
                         for _ in 0..<Int.random(in: 0...300) { sched_yield() }
                         disposable.dispose()

@@ -7,8 +7,8 @@ import Testing
 /// Random forests that two or three threads drive at once keep the contract, whatever comes first.
 @Suite("Fuzz", tenMinutes)
 struct FuzzTests {
-    /// By hand: `FUZZ_SEEDS=1000000 swift test -c release --filter FuzzTests`.
-    private static let seeds = ProcessInfo.processInfo.environment["FUZZ_SEEDS"].flatMap(UInt64.init) ?? 2_000
+    /// A million by hand: `TEST_EFFORT=500 swift test -c release --filter FuzzTests`.
+    private static let seeds = UInt64(rounds(2_000))
 
     @Test("2,000 random forests, driven by two and three threads: one event, one onDisposed, every release, and nothing is kept")
     func threads() async {

@@ -5,8 +5,8 @@ import Testing
 /// Random trees of operators, driven by random steps, do what a model does that is simple enough to be obviously right.
 @Suite("Model", tenMinutes)
 struct ModelTests {
-    /// By hand: `MODEL_SEEDS=1000000 swift test -c release --filter ModelTests`.
-    private static let seeds = ProcessInfo.processInfo.environment["MODEL_SEEDS"].flatMap(UInt64.init) ?? 20_000
+    /// A million by hand: `TEST_EFFORT=50 swift test -c release --filter ModelTests`.
+    private static let seeds = UInt64(rounds(20_000))
 
     @Test("20,000 random forests do what the model does, step by step", arguments: [0, 1, 2, 3] as [UInt64])
     func trees(part: UInt64) async {

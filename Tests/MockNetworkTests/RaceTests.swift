@@ -13,7 +13,7 @@ import FoundationNetworking
 /// 20,000 requests that are disposed at random moments.
 @Suite("Races", .serialized, tenMinutes)
 struct RaceTests {
-    private static let rounds = 3_340
+    private static let rounds = TestSupport.rounds(1_600)
     private static let lanes = 8
 
     enum Kind: CaseIterable {
