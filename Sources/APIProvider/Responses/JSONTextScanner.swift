@@ -23,16 +23,6 @@ package struct JSONTextScanner {
         return bytes[start..<position]
     }
 
-    /// The next string, with its quotes. What stands before it is passed over.
-    package mutating func nextString() -> ArraySlice<UInt8>? {
-        guard let quote = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) else {
-            position = bytes.count
-            return nil
-        }
-        position = quote
-        return next()
-    }
-
     /// A colon with the white space around it, if that comes next.
     package mutating func colon() -> ArraySlice<UInt8>? {
         var end = position
@@ -54,22 +44,6 @@ package struct JSONTextScanner {
     /// Passes over a number.
     mutating func skipNumber() {
         while position < bytes.count, "+-.0123456789eE".utf8.contains(bytes[position]) { position += 1 }
-    }
-
-    /// Passes over one value, with all that is nested in it.
-    package mutating func skipValue() {
-        var depth = 0
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if depth == 0 { return }
-                depth -= 1
-            case UInt8(ascii: ",") where depth == 0: return
-            default: break
-            }
-            _ = next()
-        }
     }
 
     /// What a string says, without its quotes and escapes.

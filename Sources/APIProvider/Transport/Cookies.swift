@@ -6,8 +6,8 @@ import FoundationNetworking
 
 extension URLRequest {
     /// The request with the cookies of `storage`, unless it has its own.
-    func with(_ storage: HTTPCookieStorage?) -> URLRequest {
-        guard let storage, let url, httpShouldHandleCookies, value(forHTTPHeaderField: "Cookie") == nil,
+    func with(_ storage: HTTPCookieStorage) -> URLRequest {
+        guard let url, httpShouldHandleCookies, value(forHTTPHeaderField: "Cookie") == nil,
             let header = storage.header(for: url)
         else { return self }
         var request = self

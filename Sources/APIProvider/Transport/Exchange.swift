@@ -59,7 +59,10 @@ public final class Exchange: Sendable {
             return
         }
         // Those that have come while it waited are sent, too.
-        if cookies != nil { outgoing.withLock { $0 = $0.with(cookies) } }
+        if let cookies {
+            let request = request.with(cookies)
+            outgoing.withLock { $0 = request }
+        }
         let sending = start(self)
         let isCancelled = state.withLock { state in
             guard case .starting = state else { return true }

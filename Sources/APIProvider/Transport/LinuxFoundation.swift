@@ -94,16 +94,14 @@ extension URLSessionTask {
     }
 }
 
-extension URLResponse {
+extension HTTPURLResponse {
     /// Whether its host may have answered by HTTP/2, of which a session on Linux says nothing: fields of a connection are of HTTP/1.1 alone
     /// (RFC 9113, section 8.2.2).
     var mayBeOfHTTP2: Bool {
-        guard url?.scheme?.lowercased() == "https", let response = self as? HTTPURLResponse else { return false }
-        return ["Connection", "Keep-Alive", "Transfer-Encoding"].allSatisfy { response.value(forHTTPHeaderField: $0) == nil }
+        url?.scheme?.lowercased() == "https"
+            && ["Connection", "Keep-Alive", "Transfer-Encoding"].allSatisfy { value(forHTTPHeaderField: $0) == nil }
     }
-}
 
-extension HTTPURLResponse {
     /// The header fields, with values read as UTF-8.
     package var headerFields: [String: String] {
         allHeaderFields.reduce(into: [:]) { fields, field in

@@ -71,7 +71,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        if !take(response, of: dataTask) { dataTask.cancel() }
+        let exchange = sendings.withLock { sendings in
+            sendings[dataTask.taskIdentifier]?.hasHead = true
+            return sendings[dataTask.taskIdentifier]?.exchange
+        }
+        if let exchange, !hand(response, to: exchange) { dataTask.cancel() }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -80,17 +84,16 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if let response = task.response, sendings.withLock({ $0[task.taskIdentifier]?.hasHead == false }) { _ = take(response, of: task) }
         guard let sending = sendings.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+        if !sending.hasHead, let response = task.response { _ = hand(response, to: sending.exchange) }
         // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error.
-        let isWhole = sending.isChallenged && sending.hasHead && (error as? URLError)?.code == .cancelled
+        let isWhole = sending.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         sending.exchange.complete(with: isWhole ? nil : error?.uncarried.withAppleCode)
     }
 
     /// False when the body of this response cannot be taken.
-    private func take(_ response: URLResponse, of task: URLSessionTask) -> Bool {
-        guard let response = response as? HTTPURLResponse, let exchange = exchange(of: task) else { return true }
-        sendings.withLock { $0[task.taskIdentifier]?.hasHead = true }
+    private func hand(_ response: URLResponse, to exchange: Exchange) -> Bool {
+        guard let response = response as? HTTPURLResponse else { return true }
         if !isForNetwork { exchange.receiveFromProtocol() }
         return exchange.receive(response, sharesConnection: response.mayBeOfHTTP2)
     }

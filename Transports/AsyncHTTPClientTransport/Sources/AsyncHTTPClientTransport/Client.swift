@@ -94,6 +94,6 @@ final class Client: Sendable {
 extension URLRequest {
     /// RFC 9110, section 9.2.2.
     fileprivate var isIdempotent: Bool {
-        httpBodyStream == nil && ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(httpMethod ?? "GET")
+        httpBodyStream == nil && RetryPolicy.default.methods.contains(.init(rawValue: httpMethod ?? "GET"))
     }
 }

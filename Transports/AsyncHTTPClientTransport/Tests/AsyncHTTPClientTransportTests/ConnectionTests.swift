@@ -50,19 +50,14 @@ struct ConnectionTests {
             goOn.wait()
             connection.respond(body: "ok")
         }
-        let results = AsyncStream.makeStream(of: String.self)
+        let results = Signals<String>()
         let requests = (0..<20).map { number in
             provider.request(Endpoint<String>(.get, .url(server.url, "/\(number)"), timeoutInterval: 30)).subscribe(
-                onSuccess: { results.continuation.yield($0) }, onFailure: { results.continuation.yield("\($0)") })
+                onSuccess: { results.send($0) }, onFailure: { results.send("\($0)") })
         }
         requests[19].dispose()
         for _ in 0..<20 { goOn.signal() }
-        var count = 0
-        for await result in results.stream {
-            #expect(result == "ok")
-            count += 1
-            if count == 19 { break }
-        }
+        #expect(await results.next(19) == Array(repeating: "ok", count: 19))
         #expect(!server.requests.contains { $0.target == "/19" })
     }
 
@@ -131,15 +126,11 @@ struct ConnectionTests {
             let transport = ExchangeTransport(settings) { client.start($0) }
             return DefaultAPIProvider(transport: transport).request(Endpoint<String>(.get, .url(server.url)))
         }
-        let results = AsyncStream.makeStream(of: String.self)
-        let subscription = single().subscribe(
-            onSuccess: { results.continuation.yield($0) }, onFailure: { results.continuation.yield("\($0)") })
+        let results = Signals<String>()
+        let subscription = single().subscribe(onSuccess: { results.send($0) }, onFailure: { results.send("\($0)") })
         #expect(own != nil)
         goOn.signal()
-        for await result in results.stream {
-            #expect(result == "ok")
-            break
-        }
+        #expect(await results.next() == "ok")
         subscription.dispose()
         let deadline = DispatchTime.now() + 30
         while own != nil, DispatchTime.now() < deadline { await Task.yield() }
