@@ -33,6 +33,51 @@ struct ShareTests {
         box.withLock { $0 = nil }
     }
 
+    @Test("What follows each of two members starts when all before it is released, also if one joins as the source starts")
+    func releasedBeforeNextOfTwo() {
+        let log = Log<String>()
+        let box = Locked<Single<Int>?>(nil)
+        let shared = Single<Int>.create { observer in
+            _ = box.withLock { $0 }?.flatMap { .just($0 + 1) }.subscribe(onSuccess: { log.append("other \($0)") })
+            observer(.success(1))
+            return log.disposable()
+        }
+        .share()
+        box.withLock { $0 = shared }
+        _ = shared.do(onDispose: log.adds("part disposed")).flatMap { _ in Single<Int>.just(2).do(onSubscribe: log.adds("second")) }
+            .subscribe(onSuccess: { log.append("event \($0)") }, onDisposed: log.adds("disposed"))
+        #expect(log.entries.filter { $0 != "other 2" } == ["release", "part disposed", "second", "event 2", "disposed"])
+        #expect(log.entries.contains("other 2"))
+        box.withLock { $0 = nil }
+    }
+
+    @Test("When the last to stay disposes in its own event, no closure of the source runs after that", arguments: [true, false])
+    func lastDisposesInEvent(isInOperator: Bool) {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        let disposable = SerialDisposable()
+        let shared = producer.single.do(afterSuccess: { log.append("after \($0)") }).share()
+        disposable.disposable = shared.map { value in
+            if isInOperator { disposable.dispose() }
+            return value
+        }
+        .subscribe(onSuccess: { _ in disposable.dispose() }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["release", "disposed"])
+    }
+
+    @Test("While a member stays, a closure of the source runs after the event that another has left in")
+    func oneStaysAfterEvent() {
+        let log = Log<String>()
+        let producer = Producer<Int>()
+        let disposable = SerialDisposable()
+        let shared = producer.single.do(afterSuccess: { log.append("after \($0)") }).share()
+        _ = shared.subscribe()
+        disposable.disposable = shared.subscribe(onSuccess: { _ in disposable.dispose() })
+        producer.send(.success(1))
+        #expect(log.entries == ["after 1"])
+    }
+
     @Test("When dispose has returned, onSubscribed of its source does not run either")
     func disposedAsItStarts() {
         let log = Log<String>()

@@ -75,13 +75,13 @@ final class Sharing<Element: Sendable>: Sendable {
         // Who has come first starts it, for whoever is there by now.
         guard let run = joined else { return nil }
         var context = Context(run)
-        let next = source.run(&context) { context, event in context.end() ? self.deliver(event, of: run, in: context) : nil }
+        let next = source.run(&context) { context, event in context.end() ? self.deliver(event, of: run) : nil }
         run.whenReleased(Action { self.release(run) })
         return context.unwind(next)
     }
 
     @inlinable
-    func deliver(_ event: SingleEvent<Element>, of run: Run, in context: Context) -> Next? {
+    func deliver(_ event: SingleEvent<Element>, of run: Run) -> Next? {
         let members = current.withLock { current in
             if current === run { current = nil }
             defer { run.isClosed = true }
@@ -93,8 +93,10 @@ final class Sharing<Element: Sendable>: Sendable {
             if context.hasEnded { member.chain.release() }
             return next
         }
+        if members.allSatisfy(\.chain.hasBeenDisposed) { run.cancel(byUser: true) }
         guard nexts.count > 1 else { return nexts.first }
-        return Next(of: context) { _ in
+        // It is of no chain, so that it starts when all that this call is inside of is released.
+        return Next(of: Context(Subscription(owner: nil))) { _ in
             for next in nexts { Next.run(next) }
             return nil
         }
