@@ -10,13 +10,17 @@ import FoundationNetworking
 
 @Suite("What a bad network looks like", .serialized, tenMinutes)
 struct FaultTests {
-    @Test("Each fault has its error and its sentence, and leaves no connection behind. The server…", arguments: Fault.all)
-    func fault(_ fault: Fault) async throws {
+    @Test(
+        "Each fault has its error and its sentence, and leaves no connection behind. The server…",
+        arguments: Fault.all.filter { !$0.isSlow })
+    func fault(_ fault: Fault) async throws { try await Self.check(fault) }
+
+    fileprivate static func check(_ fault: Fault) async throws {
         let (url, result) = try await fault.run()
         // Which code a fault has on Apple's systems is documented for some and measured for none.
         #if canImport(FoundationNetworking)
         // A system without certificates of authorities, as a small container is, makes no TLS connection at all.
-        let outcomes = fault.isSecure && !Self.hasAuthorities ? [Self.noAuthorities] : TestedTransport.outcomes(of: fault)
+        let outcomes = fault.isSecure && !hasAuthorities ? [noAuthorities] : TestedTransport.outcomes(of: fault)
         #expect(outcomes.contains { fault.has($0, as: result, of: url) }, "\(result)")
         #else
         if case .failure(let error) = result { #expect(error is APIError, "\(url)") }
@@ -141,4 +145,10 @@ struct FaultTests {
         #expect(response.value(forHTTPHeaderField: "X-TWO") == "1, 2")
         #expect(response.value(forHTTPHeaderField: "x-name") == "né")
     }
+}
+
+@Suite("What a bad network looks like, where it takes seconds", tenMinutes)
+struct SlowFaultTests {
+    @Test("Each fault has its error and its sentence, and leaves no connection behind. The server…", arguments: Fault.all.filter(\.isSlow))
+    func fault(_ fault: Fault) async throws { try await FaultTests.check(fault) }
 }

@@ -20,15 +20,15 @@ struct DisposeBagTests {
     @Test("A bag that goes disposes the subscriptions that are active, each of however many")
     func activeSubscriptions() {
         let log = Log<Int>()
-        let sources = (0..<100).map { number in Producer<Int> { Disposables.create { log.append(number) } } }
+        let sources = (0..<200).map { number in Producer<Int> { Disposables.create { log.append(number) } } }
         do {
             let bag = DisposeBag()
             for source in sources { source.single.subscribe().disposed(by: bag) }
-            for source in sources.prefix(50) { source.send(.success(1)) }
+            for source in sources.prefix(100) { source.send(.success(1)) }
             for source in sources.prefix(50) { source.single.subscribe().disposed(by: bag) }
-            #expect(log.entries.sorted() == Array(0..<50))
+            #expect(log.entries.sorted() == Array(0..<100))
         }
-        #expect(log.entries.sorted() == (0..<50).flatMap { [$0, $0] } + Array(50..<100))
+        #expect(log.entries.sorted() == (0..<50).flatMap { [$0, $0] } + Array(50..<200))
     }
 
     @Test("A callback may insert into the bag that holds its subscription")
@@ -82,6 +82,25 @@ struct DisposeBagTests {
             subscribe(times: 1_000_000)
             // A bag that kept them would hold over 200 MB.
             #expect(try residentKilobytes() - before < 10_000)
+        }
+    }
+
+    @Test("A bag that is empty again does not keep the memory that it needed when it was full")
+    func emptied() async {
+        await #expect(processExitsWith: .success) {
+            func usedBag() -> DisposeBag {
+                let bag = DisposeBag()
+                let disposable = Single<Int>.never().subscribe()
+                for _ in 0..<10_000 { bag.insert(disposable) }
+                disposable.dispose()
+                return bag
+            }
+            _ = usedBag()
+            let before = try residentKilobytes()
+            let bags = (0..<20).map { _ in usedBag() }
+            // The places of 20 bags take 16 MB.
+            #expect(try residentKilobytes() - before < 5_000)
+            withExtendedLifetime(bags) {}
         }
     }
     #endif

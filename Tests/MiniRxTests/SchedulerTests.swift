@@ -55,10 +55,13 @@ struct SchedulerTests {
         scheduler.advance(by: .seconds(2))
         #expect(log.entries == ["early at 1", "early too at 1", "nested at 2"])
         #expect(scheduler.now == start + .seconds(2))
-        scheduler.run()
+        scheduler.advance(to: start + .seconds(3))
         #expect(log.entries.last == "late at 3")
+        _ = schedule("last", after: .seconds(1))
+        scheduler.run()
+        #expect(log.entries.last == "last at 4")
         scheduler.advance(to: start)
-        #expect(scheduler.now == start + .seconds(3))
+        #expect(scheduler.now == start + .seconds(4))
     }
 
     @Test("What is scheduled at the same time runs in the order of the calls, also in between what is disposed")
