@@ -90,8 +90,8 @@ extension Reply {
 
     fileprivate func report(_ request: URLRequest, to progress: (TransferProgress) -> Void) {
         var transferred = TransferProgress()
-        if let count = request.httpBody?.count, count > 0 {
-            (transferred.bytesSent, transferred.bytesToSend) = (Int64(count), Int64(count))
+        if let count = request.bodyLength, count > 0 {
+            (transferred.bytesSent, transferred.bytesToSend) = (count, count)
             progress(transferred)
         }
         for chunk in chunks() {

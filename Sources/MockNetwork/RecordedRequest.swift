@@ -39,7 +39,7 @@ public struct RecordedRequest: Sendable {
         method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
         url = request.url ?? URL(fileURLWithPath: "/")
         fields = request.allHTTPHeaderFields ?? [:]
-        body = request.httpBody ?? request.httpBodyStream.map(Data.init(reading:)) ?? Data()
+        body = request.bodyInMemory ?? request.httpBodyStream.map(Data.init(reading:)) ?? Data()
     }
 }
 

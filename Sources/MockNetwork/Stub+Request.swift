@@ -49,7 +49,7 @@ extension StubResponse {
 extension BodyMatcher {
     /// Matches a body that means the same as that of `request`; `nil` for a request that never has one.
     fileprivate init?(of request: URLRequest) {
-        let body = request.httpBody ?? Data()
+        let body = request.bodyInMemory ?? Data()
         let type = request.value(forHTTPHeaderField: "Content-Type")?.lowercased() ?? ""
         if type.hasPrefix("application/json"), let text = String(data: body, encoding: .utf8) {
             self = .json(text: text)

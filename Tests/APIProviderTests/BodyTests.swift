@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MiniRx
 import TestSupport
 import Testing
 
@@ -11,22 +12,10 @@ import FoundationNetworking
 struct BodyTests {
     let folder = TemporaryFolder()
 
-    @Test("A file is sent as it is")
-    func file() async throws {
-        let server = try LoopbackServer { _, connection in connection.respond() }
-        let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let file = folder.url("photo.jpg")
-        try bytes.write(to: file)
-        let request = Endpoint<Empty>(.put, .url(server.url), body: .file(file, contentType: "image/jpeg"))
-        _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral).request(request).value
-        #expect(server.requests.first?.body == bytes)
-        #expect(server.requests.first?.headers["content-type"] == "image/jpeg")
-    }
-
     @Test("An empty file is an empty body")
     func emptyFile() throws {
         try Data().write(to: folder.url("empty"))
-        #expect(try sent(.file(folder.url("empty"), contentType: "a/b")).httpBody == Data())
+        #expect(content(of: try sent(.file(folder.url("empty"), contentType: "a/b"))) == Data())
     }
 
     struct Invalid: Sendable, CustomTestStringConvertible {
@@ -93,7 +82,75 @@ struct BodyTests {
             "Content-Type: text/html", "", "<html>",
             "--\(boundary)--", "",
         ].joined(separator: "\r\n")
-        #expect(request.httpBody == Data(text.utf8))
+        #expect(content(of: request) == Data(text.utf8))
+    }
+
+    @Test("A body of files has a length, and can be sent again")
+    func again() async throws {
+        try Data(repeating: 1, count: 100_000).write(to: folder.url("first"))
+        try Data("abc".utf8).write(to: folder.url("second"))
+        let body = HTTPBody.multipart(["first", "second"].map { MultipartPart(name: $0, file: folder.url($0), contentType: "a/b") })
+        let exchanges = Log<Exchange>()
+        let transport = ExchangeTransport { exchange in
+            exchanges.append(exchange)
+            #expect(exchange.canBeSentAgain)
+            // A network stack may send it twice.
+            for _ in 0..<2 { #expect(content(of: exchange.request)?.count == exchange.bodyLength.map { Int($0) }) }
+            exchange.complete(with: URLError(.networkConnectionLost))
+            return Disposables.create()
+        }
+        let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .nanoseconds(0)))
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [retry])
+        await #expect(throws: APIError.self) { try await provider.request(Endpoint<Void>(.put, "", body: body)).value }
+        #expect(exchanges.count == 2)
+        #expect(exchanges.entries.allSatisfy { ($0.bodyLength ?? 0) > 100_000 })
+    }
+
+    @Test("A file that became shorter ends its stream with an error, and one that has gone is an invalid request")
+    func changedFile() async throws {
+        let file = folder.url("file")
+        try Data("abc".utf8).write(to: file)
+        let request = try sent(.file(file, contentType: "a/b"))
+        try Data("a".utf8).write(to: file)
+        let stream = try #require(request.httpBodyStream)
+        stream.open()
+        var buffer = [UInt8](repeating: 0, count: 10)
+        #expect(stream.read(&buffer, maxLength: 10) == 1)
+        #expect(stream.read(&buffer, maxLength: 10) == -1)
+        #expect(stream.streamStatus == .error)
+        #expect(stream.streamError?.localizedDescription == "the file \(file.path) became shorter while it was sent.")
+
+        let removing = Removing(file: file)
+        let provider = DefaultAPIProvider(baseURL: example, configuration: .ephemeral, middlewares: [removing])
+        let error = await #expect(throws: APIError.self) {
+            try await provider.request(Endpoint<Void>(.put, "", body: .file(file, contentType: "a/b"))).value
+        }
+        #expect(error?.description == "The request was not sent: its body cannot be read (\(noSuchFile)).")
+    }
+
+    private struct Removing: Middleware {
+        let file: URL
+
+        func intercept(
+            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+        ) -> Single<APIResponse> {
+            try? FileManager.default.removeItem(at: file)
+            return next(request)
+        }
+    }
+
+    @Test("No boundary stands in a file, wherever one is", arguments: [0, 1, 262_120, 262_135, 262_143, 262_144, 524_280, 600_000])
+    func boundaryInFile(position: Int) throws {
+        let taken = try boundary(of: try sent(.multipart([])))
+        try (Data(count: position) + Data(taken.utf8) + Data(count: 10)).write(to: folder.url("file"))
+        let request = try sent(.multipart([MultipartPart(name: "file", file: folder.url("file"), contentType: "a/b")]))
+        #expect(try boundary(of: request) != taken)
+    }
+
+    @Test("A cURL command shows the content of a file")
+    func curl() throws {
+        try Data("a=b".utf8).write(to: folder.url("file"))
+        #expect(try sent(.file(folder.url("file"), contentType: "text/plain")).curlCommand().contains("--data-raw 'a=b'"))
     }
 
     @Test(
@@ -157,6 +214,16 @@ struct BodyTests {
 
     private func sent(_ body: HTTPBody) throws -> URLRequest {
         try Endpoint<Empty>(.post, "", body: body).urlRequest(relativeTo: example)
+    }
+
+    private func content(of request: URLRequest) -> Data? {
+        guard let stream = request.httpBodyStream else { return request.httpBody }
+        stream.open()
+        defer { stream.close() }
+        var content = Data()
+        var buffer = [UInt8](repeating: 0, count: 1000)
+        while case let count = stream.read(&buffer, maxLength: buffer.count), count > 0 { content += buffer[..<count] }
+        return content
     }
 
     private func boundary(of request: URLRequest) throws -> String {

@@ -98,7 +98,7 @@ public struct LoggingMiddleware: Middleware {
 
 extension URLRequest {
     fileprivate func details(by redactor: Redactor) -> [String] {
-        let body = httpBodyStream == nil ? httpBody?.excerpt(maximum: 1024, by: redactor) : "(a stream)"
+        let body = bodyInMemory.map { $0.excerpt(maximum: 1024, by: redactor) } ?? (httpBodyStream == nil ? nil : "(a stream)")
         return redactor.lines(of: allHTTPHeaderFields ?? [:]) + [body].compactMap { $0 }
     }
 }

@@ -35,7 +35,7 @@ private struct CurlCommand: CustomStringConvertible {
     init(_ request: URLRequest, _ redactor: Redactor) {
         let method = request.httpMethod ?? "GET"
         // Without data, curl would leave out the Content-Length that these have though it is 0 (RFC 9110, section 8.6).
-        let data = request.httpBody ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
+        let data = request.bodyInMemory ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
         let hasBody = data != nil || request.httpBodyStream != nil
         switch method {
         case "GET" where !hasBody: break
@@ -53,7 +53,7 @@ private struct CurlCommand: CustomStringConvertible {
         if hasBody, type == nil, method != "POST" || data?.isEmpty == true { arguments.append("--header 'Content-Type:'") }
 
         var before = ""
-        if request.httpBodyStream != nil {
+        if request.httpBodyStream != nil, request.bodyInMemory == nil {
             before = ": 'The body is a stream, which is not read here: give it to curl on its standard input.'\n"
             arguments.append("--data-binary @-")
         } else if let data, data.count > Self.maximumBodySize {

@@ -35,7 +35,7 @@ extension Endpoint {
         if isDecoded, headers["Accept"] == nil, let mediaType { request.setValue(mediaType, forHTTPHeaderField: "Accept") }
 
         if let body = try body?.encode(encoder) {
-            request.httpBody = body.data
+            try request.setBody(body.pieces)
             guard body.type.isFieldValue else { throw APIError.invalid("the content type of its body has a control character") }
             if headers["Content-Type"] == nil { request.setValue(body.type, forHTTPHeaderField: "Content-Type") }
         }

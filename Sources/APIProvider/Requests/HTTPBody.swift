@@ -4,17 +4,17 @@ public import Foundation
 ///
 /// It is encoded when the request is built, once for each subscription, on the subscriber's thread.
 public struct HTTPBody: Sendable {
-    /// The bytes to send, and their media type.
+    /// What to send, and its media type.
     package struct Content {
         package let type: String
-        package let data: Data
+        let pieces: [BodyPiece]
     }
 
     /// Makes the content with the provider's encoder.
     package let encode: @Sendable (JSONEncoder) throws -> Content
 
-    private init(contentType: String, data: @escaping @Sendable () throws -> Data) {
-        encode = { _ in Content(type: contentType, data: try data()) }
+    private init(contentType: String, piece: @escaping @Sendable () throws -> BodyPiece) {
+        encode = { _ in Content(type: contentType, pieces: [try piece()]) }
     }
 
     private init(encode: @escaping @Sendable (JSONEncoder) throws -> Content) { self.encode = encode }
@@ -39,7 +39,7 @@ public struct HTTPBody: Sendable {
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
         HTTPBody { standard in
             do {
-                return Content(type: "application/json", data: try (encoder ?? standard).encode(value))
+                return Content(type: "application/json", pieces: [.data(try (encoder ?? standard).encode(value))])
             } catch {
                 throw APIError.invalidRequest(reason: "its body of type \(type(of: value)) cannot be encoded as JSON", underlying: error)
             }
@@ -48,27 +48,29 @@ public struct HTTPBody: Sendable {
 
     /// A form: `application/x-www-form-urlencoded`, by the WHATWG URL standard.
     public static func form(_ parameters: QueryParameters) -> HTTPBody {
-        HTTPBody(contentType: "application/x-www-form-urlencoded") { Data(parameters.formEncoded.utf8) }
+        HTTPBody(contentType: "application/x-www-form-urlencoded") { .data(Data(parameters.formEncoded.utf8)) }
     }
 
     /// Bytes with a content type.
     public static func data(_ data: Data, contentType: String) -> HTTPBody {
-        HTTPBody(contentType: contentType) { data }
+        HTTPBody(contentType: contentType) { .data(data) }
     }
 
     /// The content of a file. If it cannot be read, the request is invalid.
     ///
-    /// The file is mapped into memory and not read, so that a large one takes address space alone; on Linux the loading system copies it
-    /// when the request is sent. It must not be cut short before the request has ended.
+    /// The file is read while it is sent: `httpBodyStream` of the request is a stream that knows its length and can be sent again.
+    /// ``URLSessionTransport`` maps it into memory instead, so that a large one takes address space alone; on Linux the loading system copies
+    /// it then. Do not change the file before the request has ended.
     public static func file(_ file: URL, contentType: String) -> HTTPBody {
-        HTTPBody(contentType: contentType) { try Data(mapping: file) }
+        HTTPBody(contentType: contentType) { try BodyPiece(file) }
     }
 
     /// A `multipart/form-data` body (RFC 7578) with these parts in order.
     ///
-    /// The boundary follows from the parts, and occurs in none of them. The whole body is put together in memory, once for each
-    /// subscription: what is too large for that is better sent by ``file(_:contentType:)``. A file that cannot be read, or a content type
-    /// with a line break, makes the request invalid.
+    /// The boundary follows from the parts, and occurs in none of them. Files are read twice: for the boundary when the request is built, and
+    /// while they are sent. With files, `httpBodyStream` of the request is a stream that knows its length and can be sent again;
+    /// ``URLSessionTransport`` puts the whole body together in memory instead. A file that cannot be read, or a content type with a line
+    /// break, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
         HTTPBody { _ in try Content(multipart: parts) }
     }
@@ -80,17 +82,5 @@ extension JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return encoder
-    }
-}
-
-extension Data {
-    /// The content of a file, which is read from the disk page by page when it is used.
-    init(mapping file: URL) throws {
-        guard file.isFileURL else { throw APIError.invalidRequest(reason: "its body is to come from \(file.redacted), which is no file") }
-        do {
-            self = try Data(contentsOf: file, options: .alwaysMapped)
-        } catch {
-            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: error)
-        }
     }
 }

@@ -4,49 +4,56 @@ extension HTTPBody.Content {
     /// `parts` as RFC 7578 writes them.
     init(multipart parts: [MultipartPart]) throws {
         let parts = try parts.map { try $0.encoded() }
-        let boundary = Self.boundary(absentFrom: parts.flatMap { [$0.header, $0.content] })
-        let (start, end) = (Data("--\(boundary)\r\n".utf8), Data("--\(boundary)--\r\n".utf8))
-
-        var data = Data()
-        data.reserveCapacity(parts.reduce(end.count) { $0 + start.count + $1.header.count + $1.content.count + 2 })
+        let boundary = try Self.boundary(absentFrom: BodyStream(parts.flatMap { [.data($0.header), $0.content] }))
+        var text = "--\(boundary)"
+        var pieces: [BodyPiece] = []
         for part in parts {
-            for piece in [start, part.header, part.content, Data("\r\n".utf8)] { data.append(piece) }
+            pieces += [.data(Data("\(text)\r\n".utf8) + part.header), part.content]
+            text = "\r\n--\(boundary)"
         }
-        data.append(end)
-        self.init(type: "multipart/form-data; boundary=\(boundary)", data: data)
+        self.init(type: "multipart/form-data; boundary=\(boundary)", pieces: pieces + [.data(Data("\(text)--\r\n".utf8))])
     }
 
-    private static let prefix = "APIProvider-boundary-"
+    private static let prefix = Array("APIProvider-boundary-".utf8)
     /// What the numbers begin at, so that all have as many digits.
     private static let firstNumber = 1_000_000_000
+    private static let digits = "\(firstNumber)".utf8.count
 
-    /// The first numbered boundary (RFC 2046, section 5.1.1) that stands in none of `texts`. One pass over them is enough, because all
+    /// The first numbered boundary (RFC 2046, section 5.1.1) that does not stand in `content`. One pass over it is enough, because all
     /// boundaries are of one length: each place where the prefix stands rules out one.
-    private static func boundary(absentFrom texts: [Data]) -> String {
-        let taken = texts.reduce(into: Set<Int>()) { $0.formUnion($1.numbers(after: prefix, digits: "\(firstNumber)".utf8.count)) }
+    private static func boundary(absentFrom content: BodyStream) throws -> String {
+        var taken = Set<Int>()
+        var chunk = [UInt8](repeating: 0, count: min(content.length, 1 << 18))
+        // The end of a chunk may be the beginning of a boundary.
+        var end: [UInt8] = []
+        content.open()
+        defer { content.close() }
+        while case let count = content.read(&chunk, maxLength: chunk.count), count > 0 {
+            let text = end + chunk[..<count]
+            taken.formUnion(text.withUnsafeBytes { $0.numbers(after: prefix, digits: digits) })
+            end = text.suffix(prefix.count + digits - 1)
+        }
+        if let error = content.streamError { throw APIError.invalidRequest(reason: "its body cannot be read", underlying: error) }
         var number = firstNumber
         while taken.contains(number) { number += 1 }
-        return "\(prefix)\(number)"
+        return "\(String(decoding: prefix, as: UTF8.self))\(number)"
     }
 }
 
-extension Data {
+extension UnsafeRawBufferPointer {
     /// What stands behind each `prefix`, where that is a number.
-    fileprivate func numbers(after prefix: String, digits: Int) -> Set<Int> {
-        let prefix = Array(prefix.utf8)
-        return withUnsafeBytes { bytes in
-            var numbers = Set<Int>()
-            var position = 0
-            // `range(of:)` would take seconds for a large file.
-            while let base = bytes.baseAddress, let found = memchr(base + position, Int32(prefix[0]), bytes.count - position) {
-                let start = base.distance(to: found)
-                if bytes[start...].starts(with: prefix) {
-                    let text = String(decoding: bytes[(start + prefix.count)...].prefix(digits), as: UTF8.self)
-                    if let number = Int(text) { numbers.insert(number) }
-                }
-                position = start + 1
+    fileprivate func numbers(after prefix: [UInt8], digits: Int) -> Set<Int> {
+        var numbers = Set<Int>()
+        var position = 0
+        // `range(of:)` would take seconds for a large file.
+        while let base = baseAddress, let found = memchr(base + position, Int32(prefix[0]), count - position) {
+            let start = base.distance(to: found)
+            if self[start...].starts(with: prefix) {
+                let text = String(decoding: self[(start + prefix.count)...].prefix(digits), as: UTF8.self)
+                if let number = Int(text) { numbers.insert(number) }
             }
-            return numbers
+            position = start + 1
         }
+        return numbers
     }
 }

@@ -17,21 +17,21 @@ public struct MultipartPart: Sendable {
     private let name: String
     private let fileName: String?
     private let contentType: String?
-    private let content: @Sendable () throws -> Data
+    private let content: @Sendable () throws -> BodyPiece
 
     /// Creates a field with a value, which is sent in UTF-8.
     public init(name: String, value: String) {
         (self.name, fileName, contentType) = (name, nil, nil)
-        content = { Data(value.utf8) }
+        content = { .data(Data(value.utf8)) }
     }
 
     /// Creates a file with these bytes.
     public init(name: String, fileName: String, contentType: String, data: Data) {
         (self.name, self.fileName, self.contentType) = (name, fileName, contentType)
-        content = { data }
+        content = { .data(data) }
     }
 
-    /// Creates a file whose content is read when the request is built.
+    /// Creates a file whose content is read while the request is sent. Do not change it before the request has ended.
     ///
     /// - Parameters:
     ///   - name: The name of the field.
@@ -40,11 +40,11 @@ public struct MultipartPart: Sendable {
     ///   - contentType: The media type of the file.
     public init(name: String, file: URL, fileName: String? = nil, contentType: String) {
         (self.name, self.fileName, self.contentType) = (name, fileName ?? file.lastPathComponent, contentType)
-        content = { try Data(mapping: file) }
+        content = { try BodyPiece(file) }
     }
 
     /// The header of the part with the empty line after it, and the content.
-    func encoded() throws -> (header: Data, content: Data) {
+    func encoded() throws -> (header: Data, content: BodyPiece) {
         var header = "Content-Disposition: form-data; name=\"\(name.quotable)\""
         if let fileName { header += "; filename=\"\(fileName.quotable)\"" }
         if let contentType {

@@ -19,7 +19,15 @@ public final class Exchange: Sendable {
     }
 
     /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
-    public var request: URLRequest { outgoing.withLock { $0 } }
+    ///
+    /// A body of files is in `httpBodyStream`. Each time you ask for the request, that starts at the beginning.
+    public var request: URLRequest { outgoing.withLock { $0 }.withUnreadBody }
+
+    /// How many bytes the body has: 0 without one, and `nil` if nobody knows. The server wants to know it as the Content-Length.
+    public var bodyLength: Int64? { outgoing.withLock { $0 }.bodyLength }
+
+    /// Whether ``request`` can be sent once more: not when its body is a stream of the user's own.
+    public var canBeSentAgain: Bool { outgoing.withLock { $0 }.canBeSentAgain }
 
     private let transfer: Transfer
     private let connections: ConnectionQueue?
@@ -82,7 +90,7 @@ public final class Exchange: Sendable {
     ///   - sharesConnection: Whether other requests may use the same connection at the same time, as by HTTP/2.
     public func receive(_ response: HTTPURLResponse, sharesConnection: Bool = false) -> Bool {
         connections?.learn(place, isShared: sharesConnection)
-        if keepsCookies, !transfer.isOver, request.httpShouldHandleCookies { cookies?.store(response) }
+        if keepsCookies, !transfer.isOver, outgoing.withLock({ $0.httpShouldHandleCookies }) { cookies?.store(response) }
         return transfer.receive(response)
     }
 

@@ -80,7 +80,7 @@ public final class URLSessionTransport: Transport {
     ///   - request: What to send.
     ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        exchanges.send(request, progress: progress)
+        withBodyInMemory(request) { exchanges.send($0, progress: progress) }
     }
 
     /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes.
@@ -97,7 +97,15 @@ public final class URLSessionTransport: Transport {
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        exchanges.download(request, to: destination, progress: progress)
+        withBodyInMemory(request) { exchanges.download($0, to: destination, progress: progress) }
+    }
+
+    private func withBodyInMemory(_ request: URLRequest, _ send: (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+        do {
+            return send(try request.withBodyInMemory())
+        } catch {
+            return .error(error)
+        }
     }
 }
 

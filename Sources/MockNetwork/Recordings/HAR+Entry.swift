@@ -41,12 +41,12 @@ extension HAR.Request {
         cookies = pairs.compactMap { HAR.Field(cookie: $0, of: "Cookie", redactor) }
 
         let type = request.value(forHTTPHeaderField: "Content-Type")
-        let body = request.httpBody.map { redactor.body($0, contentType: type) }
+        let body = request.bodyInMemory.map { redactor.body($0, contentType: type) }
         postData = body.map { body in
             let (text, encoding) = body.harText
             return HAR.PostData(mimeType: redactor.mediaType(type), text: text, _encoding: encoding)
         }
-        let isStream = request.httpBodyStream != nil
+        let isStream = body == nil && request.httpBodyStream != nil
         bodySize = isStream ? -1 : body?.count ?? 0
         comment = isStream ? "The body is a stream, which is not read here." : nil
     }

@@ -71,9 +71,9 @@ final class Client: Sendable {
     /// URLSession (RFC 9112, section 9.3.1).
     private func send(_ exchange: Exchange, _ sending: NIOLockedValueBox<Sending>, isFirst: Bool) {
         do {
-            let request = try HTTPClient.Request(exchange.request, acceptsCompression: isOwn)
+            let request = try HTTPClient.Request(exchange, acceptsCompression: isOwn)
             let host = "\(request.scheme)://\(request.host):\(request.port)"
-            let maySendAgain = isFirst && exchange.request.isIdempotent && answered.withLockedValue { $0.contains(host) }
+            let maySendAgain = isFirst && exchange.isIdempotent && answered.withLockedValue { $0.contains(host) }
             let delegate = ResponseDelegate(exchange, client: self, host: host)
             if maySendAgain { delegate.sendAgain = { self.send(exchange, sending, isFirst: false) } }
             let task = client.execute(request: request, delegate: delegate)
@@ -91,9 +91,9 @@ final class Client: Sendable {
     }
 }
 
-extension URLRequest {
+extension Exchange {
     /// RFC 9110, section 9.2.2.
     fileprivate var isIdempotent: Bool {
-        httpBodyStream == nil && RetryPolicy.default.methods.contains(.init(rawValue: httpMethod ?? "GET"))
+        canBeSentAgain && RetryPolicy.default.methods.contains(.init(rawValue: request.httpMethod ?? "GET"))
     }
 }

@@ -25,7 +25,7 @@ extension Error {
         case let error as NIOHTTPDecompression.DecompressionError where error == .limit: URLError.passed(maximumResponseSize)
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError: URLError(.cannotDecodeRawData)
         case is NIOHTTP2Errors.StreamClosed: URLError(.networkConnectionLost)
-        case is URLError: self
+        case is URLError, is CocoaError: self
         default: URLError(.unknown, "\(self)")
         }
     }

@@ -28,8 +28,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
 
     init(_ exchange: Exchange, client: Client, host: String) {
         (self.exchange, self.client, self.host) = (exchange, client, host)
-        let request = exchange.request
-        (bodyLength, url) = (request.bodyLength, request.url)
+        (bodyLength, url) = (exchange.bodyLength, exchange.request.url)
     }
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {

@@ -7,11 +7,11 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The memory that a large body takes: `memory (client|session) (up|down) URL MEGABYTES`.
+/// The memory that a large body takes: `memory (client|session) (up|parts|down) URL MEGABYTES`. `parts` is a multipart body with the file.
 enum Memory {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 4, let url = URL(string: arguments[2]), let megabytes = Int(arguments[3]) else {
-            fatalError("memory (client|session) (up|down) URL MEGABYTES")
+            fatalError("memory (client|session) (up|parts|down) URL MEGABYTES")
         }
         let transport: any Transport =
             arguments[0] == "client" ? AsyncHTTPClientTransport() : URLSessionTransport(configuration: .ephemeral)
@@ -27,7 +27,7 @@ enum Memory {
             done.wait()
         }
         wait(provider.request(Endpoint<Data>(.get, "/1000")))
-        if arguments[1] == "up" {
+        if arguments[1] != "down" {
             _ = FileManager.default.createFile(atPath: file.path, contents: nil)
             let handle = try FileHandle(forWritingTo: file)
             for _ in 0..<megabytes { try handle.write(contentsOf: Data(repeating: 0x61, count: 1_000_000)) }
@@ -37,10 +37,13 @@ enum Memory {
         // Linux keeps the peaks of each process; this starts them anew.
         try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         let sampler = Sampler()
-        if arguments[1] == "up" {
-            wait(provider.request(Endpoint<Data>(.post, "/0", body: .file(file, contentType: "application/octet-stream"))))
-        } else {
-            wait(provider.request(Endpoint(.get, "/\(megabytes * 1_000_000)", downloadingTo: file)))
+        let type = "application/octet-stream"
+        switch arguments[1] {
+        case "up": wait(provider.request(Endpoint<Data>(.post, "/0", body: .file(file, contentType: type))))
+        case "parts":
+            let part = MultipartPart(name: "file", file: file, contentType: type)
+            wait(provider.request(Endpoint<Data>(.post, "/0", body: .multipart([part]))))
+        default: wait(provider.request(Endpoint(.get, "/\(megabytes * 1_000_000)", downloadingTo: file)))
         }
         let peak = kilobytes()["VmHWM"] ?? 0
         print(

@@ -1,3 +1,4 @@
+import APIProvider
 import AsyncHTTPClient
 import Foundation
 import NIOConcurrencyHelpers
@@ -13,7 +14,8 @@ extension HTTPClient.Request {
     /// The request as the client takes it.
     ///
     /// - Parameter acceptsCompression: Whether the client is known to decode what comes compressed.
-    init(_ request: URLRequest, acceptsCompression: Bool) throws {
+    init(_ exchange: Exchange, acceptsCompression: Bool) throws {
+        let request = exchange.request
         guard let url = request.url else { throw URLError(.badURL) }
         var headers = NIOHTTP1.HTTPHeaders()
         for (name, value) in request.allHTTPHeaderFields ?? [:] where name.lowercased() != "content-length" {
@@ -21,13 +23,15 @@ extension HTTPClient.Request {
         }
         if !headers.contains(name: "Accept") { headers.add(name: "Accept", value: "*/*") }
         if acceptsCompression, !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
-        try self.init(url: url, method: HTTPMethod(rawValue: request.httpMethod ?? "GET"), headers: headers, body: HTTPClient.Body(request))
+        try self.init(
+            url: url, method: HTTPMethod(rawValue: request.httpMethod ?? "GET"), headers: headers,
+            body: HTTPClient.Body(request, length: exchange.bodyLength))
     }
 }
 
 extension HTTPClient.Body {
     /// The body of `request`, which goes as fast as the server takes it.
-    fileprivate init?(_ request: URLRequest) {
+    fileprivate init?(_ request: URLRequest, length: Int64?) {
         if let data = request.httpBody, data.count <= Upload.chunkSize {
             self = .byteBuffer(ByteBuffer(data: data))
         } else if let data = request.httpBody {
@@ -37,7 +41,7 @@ extension HTTPClient.Body {
             }
         } else if let stream = request.httpBodyStream {
             let chunks = StreamChunks(stream)
-            self = .stream(contentLength: request.bodyLength) { Upload(writer: $0, nextChunk: chunks.next).run() }
+            self = .stream(contentLength: length) { Upload(writer: $0, nextChunk: chunks.next).run() }
         } else {
             return nil
         }
@@ -55,6 +59,8 @@ extension Data {
 /// Reads a stream, which cannot be read twice.
 private final class StreamChunks: @unchecked Sendable {  // One thread at a time calls `next`.
     private let stream: InputStream
+    /// Used again for the next chunk when the one before has gone.
+    private var chunk = ByteBuffer()
 
     init(_ stream: InputStream) { self.stream = stream }
 
@@ -62,19 +68,13 @@ private final class StreamChunks: @unchecked Sendable {  // One thread at a time
 
     @Sendable func next() throws -> ByteBuffer? {
         if stream.streamStatus == .notOpen { stream.open() }
-        var chunk = ByteBuffer()
+        chunk.clear(minimumCapacity: Upload.chunkSize)
         let count = chunk.writeWithUnsafeMutableBytes(minimumWritableBytes: Upload.chunkSize) { bytes in
             guard let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return 0 }
             return max(stream.read(start, maxLength: bytes.count), 0)
         }
-        if count == 0, let error = stream.streamError { throw error }
+        // On Linux, `streamError` of a stream without an error ends the process.
+        if count == 0, stream.streamStatus == .error, let error = stream.streamError { throw error }
         return count > 0 ? chunk : nil
-    }
-}
-
-extension URLRequest {
-    /// How many bytes the body has; `nil` while nobody knows.
-    var bodyLength: Int64? {
-        httpBody.map { Int64($0.count) } ?? value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
     }
 }

@@ -1,0 +1,125 @@
+import Foundation
+
+/// A body that is read while it is sent: bytes and the content of files, one after the other.
+///
+/// It can be read once, by one thread at a time. ``unread`` starts at the beginning, so a request that has one can be sent again.
+final class BodyStream: InputStream {
+    /// How many bytes come in all.
+    let length: Int
+    private let pieces: [BodyPiece]
+    private var next = 0
+    private var current: InputStream?
+    private var bytesLeft = 0
+    private var status = Status.notOpen
+    private var failure: (any Error)?
+
+    init(_ pieces: [BodyPiece]) {
+        self.pieces = pieces
+        length = pieces.reduce(0) { $0 + $1.count }
+        super.init(data: Data())
+    }
+
+    deinit { current?.close() }
+
+    var unread: BodyStream { BodyStream(pieces) }
+
+    /// All of it in memory. A single file is mapped, so it takes address space alone.
+    func data() throws -> Data {
+        if pieces.count == 1 { return try pieces[0].data() }
+        return try pieces.reduce(into: Data(capacity: length)) { $0.append(try $1.data()) }
+    }
+
+    override func open() {
+        if status == .notOpen { status = .open }
+    }
+
+    override func close() {
+        current?.close()
+        status = .closed
+    }
+
+    override var streamStatus: Status { status }
+
+    override var streamError: (any Error)? { failure }
+
+    override var hasBytesAvailable: Bool { status == .open }
+
+    override func getBuffer(_: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>) -> Bool { false }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+        while status == .open {
+            if bytesLeft > 0, let current {
+                let count = current.read(buffer, maxLength: min(maxLength, bytesLeft))
+                guard count > 0 else {
+                    // On Linux, `streamError` of a stream without an error ends the process.
+                    return fail(with: (current.streamStatus == .error ? current.streamError : nil) ?? pieces[next - 1].shortened)
+                }
+                bytesLeft -= count
+                return count
+            }
+            current?.close()
+            guard next < pieces.count else {
+                status = .atEnd
+                break
+            }
+            bytesLeft = pieces[next].count
+            current = pieces[next].stream
+            current?.open()
+            next += 1
+        }
+        return status == .atEnd ? 0 : -1
+    }
+
+    private func fail(with error: any Error) -> Int {
+        (status, failure) = (.error, error)
+        return -1
+    }
+}
+
+/// A part of a ``BodyStream``.
+enum BodyPiece: Sendable {
+    case data(Data)
+    case file(URL, count: Int)
+
+    /// The content of a file, as long as it is now.
+    init(_ file: URL) throws {
+        guard file.isFileURL else { throw APIError.invalidRequest(reason: "its body is to come from \(file.redacted), which is no file") }
+        do {
+            // Nothing is read for this.
+            self = .file(file, count: try Data(contentsOf: file, options: .alwaysMapped).count)
+        } catch {
+            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: error)
+        }
+    }
+
+    var count: Int {
+        switch self {
+        case .data(let data): data.count
+        case .file(_, let count): count
+        }
+    }
+
+    var isFile: Bool {
+        if case .file = self { true } else { false }
+    }
+
+    fileprivate var stream: InputStream? {
+        switch self {
+        case .data(let data): InputStream(data: data)
+        case .file(let file, _): InputStream(url: file)
+        }
+    }
+
+    fileprivate func data() throws -> Data {
+        switch self {
+        case .data(let data): data
+        case .file(let file, _): try Data(contentsOf: file, options: .alwaysMapped)
+        }
+    }
+
+    fileprivate var shortened: CocoaError {
+        guard case .file(let file, _) = self else { return CocoaError(.fileReadUnknown) }
+        let sentence = "the file \(file.path) became shorter while it was sent."
+        return CocoaError(.fileReadCorruptFile, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
+    }
+}

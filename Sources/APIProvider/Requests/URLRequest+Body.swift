@@ -1,0 +1,47 @@
+package import Foundation
+
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
+extension URLRequest {
+    /// Sets the body: bytes in memory as they are, and files as a stream.
+    mutating func setBody(_ pieces: [BodyPiece]) throws {
+        let stream = BodyStream(pieces)
+        if pieces.contains(where: \.isFile) { httpBodyStream = stream } else { httpBody = try stream.data() }
+    }
+
+    /// Whether the same request can be sent once more: a stream of somebody else's has been read by then.
+    var canBeSentAgain: Bool { httpBodyStream == nil || httpBodyStream is BodyStream }
+
+    /// The body in memory, or `nil` if there is none or it is a stream of somebody else's.
+    package var bodyInMemory: Data? { httpBody ?? (try? (httpBodyStream as? BodyStream)?.data()) }
+
+    /// How many bytes the body has, or `nil` if nobody knows.
+    package var bodyLength: Int64? {
+        if let httpBody { return Int64(httpBody.count) }
+        guard let httpBodyStream else { return 0 }
+        if let stream = httpBodyStream as? BodyStream { return Int64(stream.length) }
+        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+    }
+
+    /// The request with a body that has not been read.
+    var withUnreadBody: URLRequest {
+        guard let stream = httpBodyStream as? BodyStream else { return self }
+        var request = self
+        request.httpBodyStream = stream.unread
+        return request
+    }
+
+    /// The request with the body in memory. A session would send a stream without its length, and Linux keeps all of it anyway.
+    func withBodyInMemory() throws -> URLRequest {
+        guard let stream = httpBodyStream as? BodyStream else { return self }
+        var request = self
+        do {
+            request.httpBody = try stream.data()
+        } catch {
+            throw APIError.invalidRequest(reason: "its body cannot be read", underlying: error)
+        }
+        return request
+    }
+}

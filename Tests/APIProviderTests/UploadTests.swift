@@ -1,0 +1,59 @@
+import APIProvider
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Uploads over the network")
+struct UploadTests {
+    private let folder = TemporaryFolder()
+    private let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    private let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral))
+
+    private func file() throws -> URL {
+        let file = folder.url("photo.jpg")
+        try bytes.write(to: file)
+        return file
+    }
+
+    @Test("A file is sent as it is, with its length and its type, and tells of its progress")
+    func sendsFile() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond() }
+        let log = Log<TransferProgress>()
+        let request = Endpoint<Void>(.put, .url(server.url), body: .file(try file(), contentType: "image/jpeg"))
+            .onProgress { log.append($0) }
+        try await provider.request(request).value
+        let received = try #require(server.requests.first)
+        #expect(received.body == bytes)
+        #expect(received.headers["content-length"] == "300000")
+        #expect(received.headers["content-type"] == "image/jpeg")
+        #expect(log.entries.contains { $0.bytesSent == 300_000 && $0.bytesToSend == 300_000 })
+    }
+
+    @Test("A multipart body has what stands between the files, and the length of all")
+    func sendsParts() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond() }
+        let parts = [
+            MultipartPart(name: "title", value: "Holidays"), MultipartPart(name: "photo", file: try file(), contentType: "image/jpeg"),
+        ]
+        try await provider.request(Endpoint<Void>(.post, .url(server.url), body: .multipart(parts))).value
+        let received = try #require(server.requests.first)
+        #expect(received.headers["content-length"] == "\(received.body.count)")
+        #expect(received.body.range(of: bytes) != nil)
+        #expect(received.body.range(of: Data("name=\"title\"\r\n\r\nHolidays\r\n--".utf8)) != nil)
+        #expect(received.body.suffix(4) == Data("--\r\n".utf8))
+    }
+
+    @Test("A redirect that keeps the body sends the file once more", arguments: ["307 Temporary Redirect", "308 Permanent Redirect"])
+    func redirect(status: String) async throws {
+        let server = try LoopbackServer { request, connection in
+            if request.target == "/new" { connection.respond() } else { connection.respond(status, headers: ["Location": "/new"]) }
+        }
+        try await provider.request(Endpoint<Void>(.put, .url(server.url), body: .file(try file(), contentType: "a/b"))).value
+        #expect(server.requests.map(\.target) == ["/", "/new"])
+        #expect(server.requests.last?.body == bytes)
+    }
+}
