@@ -6,15 +6,18 @@ struct Context {
     /// What this is a branch of.
     @usableFromInline let owner: Fork?
     /// How many sources may still be started inside this call: none while one is attached, and not many, or the stack would overflow.
-    @usableFromInline var startsLeft: Int
+    @usableFromInline var startsLeft: Int8
     /// Whether the subscription has ended in this call. It is released when the call has unwound.
     @usableFromInline var hasEnded = false
 
     /// For a call in which nothing is attached, unless `startsLeft` is 0.
     @inlinable
-    init(_ subscription: Subscription? = nil, owner: Fork? = nil, startsLeft: Int = 16) {
+    init(_ subscription: Subscription? = nil, owner: Fork? = nil, startsLeft: Int8 = 16) {
         (self.subscription, self.owner, self.startsLeft) = (subscription, owner, startsLeft)
     }
+
+    /// What a new subscription is a branch of, unless it is to be attached.
+    @inlinable var ownerOfNew: Fork? { subscription == nil ? owner : nil }
 
     /// To be asked before each closure of the user's: none of them runs when the one before has disposed the chain.
     @inlinable var isDisposed: Bool { subscription?.isDisposed ?? false || owner?.isOver ?? false }
@@ -34,7 +37,7 @@ struct Context {
     @inlinable
     mutating func admits(_ parts: Fork) -> Bool {
         startsLeft = 0
-        return subscription?.attach(parts) ?? owner?.adopt(parts) ?? true
+        return subscription?.attach(parts) ?? isAdopted(parts)
     }
 
     /// Attaches an emitter, which is the subscription if there is none; it joins the branches once its body has returned, and can be
@@ -45,20 +48,21 @@ struct Context {
         return subscription?.attach(emitter) ?? !(owner?.isOver ?? false)
     }
 
-    /// Attaches a source that cannot be the subscription. `nil` if it is too late: then it must not start.
+    /// Whether `new`, which has not started, is a branch of the owner now. False if it is too late for that.
     @inlinable
-    mutating func attach(_ source: any Source) -> Subscription? {
-        startsLeft = 0
-        guard let subscription = madeSubscription(), subscription.attach(source) else { return nil }
-        return subscription
+    func isAdopted(_ new: Subscription) -> Bool {
+        guard let owner, !owner.adopt(new) else { return true }
+        owner.drop(new)
+        return false
     }
 
-    /// Makes the subscription, if there is none. `nil` if it is too late for that.
+    /// The subscription, which is made if there is none, for a source that cannot be it. `nil` if it is too late for that.
     @inlinable
-    mutating func madeSubscription() -> Subscription? {
+    mutating func subscriptionForSource() -> Subscription? {
+        startsLeft = 0
         if let subscription { return subscription }
         let new = Subscription(owner: owner)
-        guard owner?.adopt(new) ?? true else { return nil }
+        guard isAdopted(new) else { return nil }
         subscription = new
         return new
     }

@@ -3,16 +3,17 @@
 /// The emitter of the first `create` of a chain is the subscription itself. One that comes later is attached to that.
 @usableFromInline
 final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // As in ``Subscription``.
-    /// Until the event, or the end.
-    @exclusivity(unchecked) @usableFromInline var observer: Receiver<Element>?
-    @exclusivity(unchecked) @usableFromInline var resource: (any Disposable)?
     /// Whether the resource is to be released as soon as it is there.
     @exclusivity(unchecked) @usableFromInline var isDone = false
-    /// The thread that runs the producer's body, until that returns.
-    @exclusivity(unchecked) @usableFromInline var bodyThread: ThreadID?
+    /// Whether the producer's body is running.
+    @exclusivity(unchecked) @usableFromInline var isInBody = true
     // What an event has led to that came inside of the body, on its thread. No other thread touches these, and so there is no lock.
     @exclusivity(unchecked) @usableFromInline var hasEmittedInBody = false
     @exclusivity(unchecked) @usableFromInline var ofBody: (context: Context, next: Next?)?
+    @usableFromInline let bodyThread: ThreadID
+    /// Until the event, or the end.
+    @exclusivity(unchecked) @usableFromInline var observer: Receiver<Element>?
+    @exclusivity(unchecked) @usableFromInline var resource: (any Disposable)?
 
     @inlinable
     init(owner: Fork?, _ observer: @escaping Single<Element>.Observer) {
@@ -33,7 +34,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
 
     @inlinable
     func emit(_ event: SingleEvent<Element>, in subscription: Subscription) {
-        let (observer, isInBody) = mutex.withLock { (self.observer.take(), bodyThread == .current) }
+        let (observer, isInBody) = mutex.withLock { (self.observer.take(), self.isInBody && bodyThread == .current) }
         guard let observer else { return }
         guard !isInBody else { return emitInBody(event, to: observer, in: subscription) }
         var context = Context(subscription, owner: subscription.owner, startsLeft: 0)
@@ -43,7 +44,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
             return self.resource.take()
         }
         resource?.dispose()
-        let released = (resource == nil ? 0 : 1) + (context.hasEnded ? 1 : 0)
+        let released: Int32 = (resource == nil ? 0 : 1) + (context.hasEnded ? 1 : 0)
         if released > 0 { subscription.release(released) }
         Next.run(next)
     }
@@ -65,7 +66,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
             resource.dispose()
             guard let (event, next) = ofBody.take() else { return nil }
             context.subscription = event.subscription
-            let released = (subscription === self ? 0 : 1) + (event.hasEnded ? 1 : 0)
+            let released: Int32 = (subscription === self ? 0 : 1) + (event.hasEnded ? 1 : 0)
             if released > 0 { event.subscription?.release(released) }
             return next
         }
@@ -76,8 +77,10 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
 
     @inlinable @inline(never)
     func keep(_ resource: any Disposable, of subscription: Subscription) {
+        // Adopted before it can be released, so that the owner waits for it. It does so also if this comes too late.
+        let isAdopted = subscription !== self || owner?.adopt(self) ?? true
         let isTooLate = mutex.withLock {
-            bodyThread = nil
+            isInBody = false
             if !isDone { self.resource = resource }
             return isDone
         }
@@ -85,7 +88,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
             resource.dispose()
             subscription.release()
         }
-        if subscription === self, let owner, !owner.adopt(self) { cancel() }
+        if !isAdopted { cancel() }
     }
 
     /// Releases the resource. There is none yet while the producer's body runs: then `hold` releases it.

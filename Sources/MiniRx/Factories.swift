@@ -9,7 +9,7 @@ extension Single {
     @preconcurrency @inlinable
     public static func create(subscribe: @escaping @Sendable (@escaping SingleObserver) -> any Disposable) -> Single {
         Single { context, observer in
-            let emitter = Emitter(owner: context.subscription == nil ? context.owner : nil, observer)
+            let emitter = Emitter(owner: context.ownerOfNew, observer)
             return context.admits(emitter) ? emitter.run(subscribe, in: &context) : nil
         }
     }
@@ -54,7 +54,7 @@ extension Single {
     @inlinable
     public static func never() -> Single {
         Single { context, _ in
-            _ = context.madeSubscription()
+            _ = context.subscriptionForSource()
             return nil
         }
     }

@@ -1,15 +1,16 @@
-/// The parts that make one event: for `zip`, `timeout` and `do(onDispose:)`. The first `finish` ends them all.
+/// The parts that make one event: for `zip`, `timeout` and `do(onDispose:)`. The first that `finish` returns an event for ends them all.
 @usableFromInline
-final class Parts<Whole: Sendable>: Fork, @unchecked Sendable {  // As in ``Subscription``.
-    /// Until the event of the whole, or the end.
+final class Parts<Gathered: Values, Whole: Sendable>: Fork, @unchecked Sendable {  // As in ``Subscription``.
+    // Until the event of the whole, or the end. Whoever has shut this takes them, without the mutex.
     @exclusivity(unchecked) @usableFromInline var observer: Receiver<Whole>?
-    /// What the event of the whole has led to that a part gave as it was started. The thread that starts them alone touches it.
+    @exclusivity(unchecked) @usableFromInline var values: Gathered
+    /// What the event of the whole has led to, if a part gave it as it was started. Only the thread that starts the parts touches it.
     @exclusivity(unchecked) @usableFromInline var ofStart: Context?
 
     @inlinable
-    init(in context: Context, _ observer: @escaping Single<Whole>.Observer) {
-        self.observer = Receiver(observer)
-        super.init(in: context)
+    init(in context: Context, _ values: Gathered = Gathered(), onReleased: Action? = nil, _ observer: @escaping Single<Whole>.Observer) {
+        (self.observer, self.values) = (Receiver(observer), values)
+        super.init(in: context, onReleased: onReleased)
     }
 
     /// Runs `start`, which starts the parts. Returns what is to be started next.
@@ -18,6 +19,7 @@ final class Parts<Whole: Sendable>: Fork, @unchecked Sendable {  // As in ``Subs
         guard context.admits(self) else { return nil }
         let next = start()
         if let ofStart {
+            onReleased.take()?()
             context.subscription = ofStart.subscription
             if ofStart.hasEnded { ofStart.subscription?.release() }
         } else {
@@ -31,50 +33,64 @@ final class Parts<Whole: Sendable>: Fork, @unchecked Sendable {  // As in ``Subs
     ///
     /// A part that joins a `share` may give what is to be started in another chain: that is started here.
     @inlinable
-    func start<Element>(_ single: Single<Element>, onReleased: Action? = nil, _ observer: @escaping Single<Element>.Observer) -> Next? {
+    func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) -> Next? {
         var context = Context(owner: self)
         let first = single.run(&context, observer)
         let next = context.unwind(first)
-        hasStarted(context.subscription, onReleased: onReleased)
-        if let next, !isOver {
-            Next.run(next)
-            return nil
+        guard let next, !isOver else { return next }
+        Next.run(next)
+        return nil
+    }
+
+    /// Ends a part. If `whole` returns an event for it, this is delivered, and all parts are ended. Later calls do nothing.
+    ///
+    /// `whole` is called under the mutex, and must not release anything of the user's.
+    @inlinable
+    func finish(_ part: inout Context, _ whole: (inout Gathered) -> SingleEvent<Whole>?) -> Next? {
+        guard part.end() else { return nil }
+        var isLast = false
+        let event = mutex.withLock { () -> SingleEvent<Whole>? in
+            guard !isShut, let event = whole(&values) else { return nil }
+            isShut = true
+            isLast = unfinished == 1
+            return event
         }
-        return next
-    }
-
-    /// Ends a part, delivers the event of the whole, and then ends every part. Later calls do nothing.
-    @inlinable
-    func finish(_ event: SingleEvent<Whole>, _ part: inout Context) -> Next? {
-        part.end() ? finish(event, isStarting: part.subscription == nil) : nil
-    }
-
-    @inlinable
-    func finish(_ event: SingleEvent<Whole>, isStarting: Bool) -> Next? {
-        guard let closed = mutex.withLock({ shut() }) else { return nil }
-        // Of the first parts of a chain nobody else knows yet: it is as if there were no subscription.
-        let isUnknown = isStarting && chain == nil && closed.unfinished == (starting == nil ? 1 : 2)
+        guard let event, let observer = observer.take() else { return nil }
+        values = Gathered()
+        // Of the first parts of a chain that end as they are started nobody else knows yet: it is as if there were no subscription.
+        let isUnknown = isLast && part.subscription == nil && chain == nil
+        if isUnknown { owner?.drop(self) }
         let subscription = isUnknown ? nil : chain ?? self
-        var context = Context(subscription, owner: chain?.owner ?? owner, startsLeft: 0)
-        let next = closed.observer.receive(&context, event)
-        for branch in closed.branches { branch.cancel() }
+        var context = Context(subscription, owner: (chain ?? self).owner, startsLeft: 0)
+        let next = observer.receive(&context, event)
+        cancelBranches()
         if isUnknown { ofStart = context } else if context.hasEnded { subscription?.release() }
         return next
     }
 
     @usableFromInline
     override func cancel(in subscription: Subscription) {
-        guard let closed = mutex.withLock({ shut() }) else { return }
-        for branch in closed.branches { branch.cancel() }
-        if closed.unfinished == 0 { subscription.release() }
+        let (isFirst, isReleased) = mutex.withLock {
+            defer { isShut = true }
+            return (!isShut, unfinished == 0)
+        }
+        guard isFirst else { return }
+        (observer, values) = (nil, Gathered())
+        cancelBranches()
+        if isReleased { branchesReleased() }
     }
+}
 
-    /// Under the mutex.
+/// The values that parts have given so far.
+@usableFromInline
+protocol Values {
+    /// None.
+    init()
+}
+
+/// For parts whose events are complete.
+@usableFromInline
+struct NoValues: Values {
     @inlinable
-    func shut() -> (observer: Receiver<Whole>, branches: [Subscription], unfinished: Int)? {
-        guard let observer else { return nil }
-        isShut = true
-        defer { (self.observer, branches) = (nil, []) }
-        return (observer, branches, unfinished)
-    }
+    init() {}
 }

@@ -9,14 +9,14 @@
 class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables are touched under the mutex.
     /// What this is a branch of, or a source.
     @usableFromInline final let owner: Fork?
-    @exclusivity(unchecked) @usableFromInline final var hasEnded = false
-    /// Whether `dispose()` has been called, before the end or after it.
-    @exclusivity(unchecked) @usableFromInline final var isCancelled = false
-    /// Attached sources that are not released yet, and an end that has not unwound.
-    @exclusivity(unchecked) @usableFromInline final var unreleased = 0
     @exclusivity(unchecked) @usableFromInline final var source: (any Source)?
     @exclusivity(unchecked) @usableFromInline final var onDisposed: Action?
     @exclusivity(unchecked) @usableFromInline final var memberships: [DisposeBag.Membership] = []
+    /// Attached sources that are not released yet, and an end that has not unwound.
+    @exclusivity(unchecked) @usableFromInline final var unreleased: Int32 = 0
+    @exclusivity(unchecked) @usableFromInline final var hasEnded = false
+    /// Whether `dispose()` has been called, before the end or after it.
+    @exclusivity(unchecked) @usableFromInline final var isCancelled = false
 
     @inlinable
     init(owner: Fork?) { self.owner = owner }
@@ -57,12 +57,14 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
 
     /// So many of what counts as unreleased are released.
     @inlinable
-    final func release(_ count: Int = 1) {
-        let waiting = mutex.withLock { () -> Action? in
+    final func release(_ count: Int32 = 1) {
+        let (isReleased, waiting) = mutex.withLock { () -> (Bool, Action?) in
             unreleased -= count
-            return hasEnded && unreleased == 0 ? onDisposed.take() : nil
+            guard hasEnded, unreleased == 0 else { return (false, nil) }
+            return (true, onDisposed.take())
         }
         waiting?()
+        if isReleased { owner?.finishOne() }
     }
 
     /// Ends with an event. False if it has ended before. The caller delivers the event, and then calls `release`.

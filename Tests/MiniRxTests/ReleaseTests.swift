@@ -75,16 +75,32 @@ struct ReleaseTests {
         }
     }
 
-    @Test("zip lets go of its values when it has delivered them, though what follows lives")
-    func zipValues() {
+    @Test("zip lets go of its values when the event is there, though what follows lives", arguments: [true, false])
+    func zipValues(isSuccess: Bool) {
         weak var token: Token?
         let disposable: any Disposable
         do {
             let held = Token()
             token = held
-            let source = Producer<Token>()
-            disposable = Single.zip(source.single, Single.just(held)).flatMap { _ in Single<Int>.never() }.subscribe()
-            source.send(.success(held))
+            let (first, second) = (Producer<Token>(), Producer<Token>())
+            disposable = Single.zip(first.single, second.single).flatMap { _ in Single<Int>.never() }.catch { _ in .never() }.subscribe()
+            first.send(.success(held))
+            second.send(isSuccess ? .success(held) : .failure(TestError()))
+        }
+        #expect(token == nil)
+        disposable.dispose()
+    }
+
+    @Test("share lets go of what a member holds when its event is there, though what follows lives")
+    func shareMember() {
+        weak var token: Token?
+        let producer = Producer<Int>()
+        let disposable: any Disposable
+        do {
+            let held = Token()
+            token = held
+            disposable = producer.single.share().flatMap { _ in withExtendedLifetime(held) { Single<Int>.never() } }.subscribe()
+            producer.send(.success(1))
         }
         #expect(token == nil)
         disposable.dispose()

@@ -57,8 +57,8 @@ extension Single {
         }
         return Single { context, observer in
             guard let onDispose else { return context.isDisposed ? nil : announced.run(&context, observer) }
-            let parts = Parts(in: context, observer)
-            return parts.run(in: &context) { parts.start(announced, onReleased: Action(onDispose)) { parts.finish($1, &$0) } }
+            let parts = Parts(in: context, NoValues(), onReleased: Action(onDispose), observer)
+            return parts.run(in: &context) { parts.start(announced) { context, event in parts.finish(&context) { _ in event } } }
         }
     }
 }

@@ -12,68 +12,77 @@ extension Single {
     }
 }
 
+/// The runs of a shared source, one at a time. What its members and runs hold is touched under its mutex, too.
 @usableFromInline
-final class Sharing<Element: Sendable>: Sendable {
+final class Sharing<Element: Sendable>: @unchecked Sendable {
+    /// One who shares, as the source of a chain.
     @usableFromInline
-    struct Member {
+    final class Member: Source, @unchecked Sendable {
+        @usableFromInline let sharing: Sharing
         @usableFromInline let chain: Subscription
-        @usableFromInline let observer: Single<Element>.Observer
+        /// Until it leaves.
+        @exclusivity(unchecked) @usableFromInline var observer: Receiver<Element>?
+        @exclusivity(unchecked) @usableFromInline var run: Run?
+        @exclusivity(unchecked) @usableFromInline var hasLeft = false
 
         @inlinable
-        init(_ chain: Subscription, _ observer: @escaping Single<Element>.Observer) { (self.chain, self.observer) = (chain, observer) }
+        init(of sharing: Sharing, _ chain: Subscription, _ observer: @escaping Single<Element>.Observer) {
+            (self.sharing, self.chain, self.observer) = (sharing, chain, Receiver(observer))
+        }
+
+        @usableFromInline
+        func cancel(in chain: Subscription) { sharing.leave(self) }
+
+        /// When the run is closed: then nobody else touches the observer.
+        @inlinable
+        func receive(_ event: SingleEvent<Element>) -> Next? {
+            guard let observer else { return nil }
+            var context = Context(chain, owner: chain.owner, startsLeft: 0)
+            let next = observer.receive(&context, event)
+            if context.hasEnded { chain.release() }
+            return next
+        }
     }
 
     /// One subscription to the source.
     @usableFromInline
-    final class Run: Subscription, @unchecked Sendable {  // The variables are touched under the lock of `Sharing`.
-        /// Who gets the event, by the order of their coming.
-        @exclusivity(unchecked) @usableFromInline var members: [Int: Member] = [:]
-        @exclusivity(unchecked) @usableFromInline var count = 0
+    final class Run: Subscription, @unchecked Sendable {
+        /// Those who get the event, in the order in which they came, and some who have left.
+        @exclusivity(unchecked) @usableFromInline var members: [Member] = []
+        @exclusivity(unchecked) @usableFromInline var staying = 0
         /// Whether the event is there or the last has left. Then nobody joins or leaves, and all are released when the source is.
         @exclusivity(unchecked) @usableFromInline var isClosed = false
 
         @inlinable
         init() { super.init(owner: nil) }
-
-        @inlinable var inOrder: [Member] { members.sorted { $0.key < $1.key }.map(\.value) }
-    }
-
-    /// A place among those who share, as the source of a chain.
-    @usableFromInline
-    final class Membership: Source, @unchecked Sendable {  // The variables are touched under the lock of `Sharing`.
-        @usableFromInline let sharing: Sharing
-        @exclusivity(unchecked) @usableFromInline var place: (run: Run, number: Int)?
-        @exclusivity(unchecked) @usableFromInline var hasLeft = false
-
-        @inlinable
-        init(_ sharing: Sharing) { self.sharing = sharing }
-
-        @usableFromInline
-        func cancel(in chain: Subscription) { sharing.leave(self, chain) }
     }
 
     @usableFromInline let source: Single<Element>
-    @usableFromInline let current = Locked<Run?>(nil)
+    @exclusivity(unchecked) @usableFromInline var current: Run?
 
     @inlinable
     init(source: Single<Element>) { self.source = source }
 
+    @inlinable var mutex: Lock { .shared(by: self) }
+
     @inlinable
     func join(_ context: inout Context, _ observer: @escaping Single<Element>.Observer) -> Next? {
+        guard let chain = context.subscriptionForSource() else { return nil }
+        let member = Member(of: self, chain, observer)
         // Attached first: who leaves while joining is not left behind in a run.
-        let membership = Membership(self)
-        guard let chain = context.attach(membership) else { return nil }
-        let joined = current.withLock { current -> Run? in
-            guard !membership.hasLeft else { return nil }
+        guard chain.attach(member) else { return nil }
+        let started = mutex.withLock { () -> Run? in
+            guard !member.hasLeft else { return nil }
             let run = current ?? Run()
+            let isFirst = current == nil
             current = run
-            membership.place = (run, run.count)
-            run.members[run.count] = Member(chain, observer)
-            run.count += 1
-            return run.count == 1 ? run : nil
+            member.run = run
+            run.members.append(member)
+            run.staying += 1
+            return isFirst ? run : nil
         }
         // Who has come first starts it, for whoever is there by now.
-        guard let run = joined else { return nil }
+        guard let run = started else { return nil }
         var context = Context(run)
         let next = source.run(&context) { context, event in context.end() ? self.deliver(event, of: run) : nil }
         run.whenReleased(Action { self.release(run) })
@@ -82,18 +91,9 @@ final class Sharing<Element: Sendable>: Sendable {
 
     @inlinable
     func deliver(_ event: SingleEvent<Element>, of run: Run) -> Next? {
-        let members = current.withLock { current in
-            if current === run { current = nil }
-            defer { run.isClosed = true }
-            return run.isClosed ? [] : run.inOrder
-        }
-        let nexts = members.compactMap { member in
-            var context = Context(member.chain, owner: member.chain.owner, startsLeft: 0)
-            let next = member.observer(&context, event)
-            if context.hasEnded { member.chain.release() }
-            return next
-        }
-        if members.allSatisfy(\.chain.hasBeenDisposed) { run.cancel(byUser: true) }
+        let members = mutex.withLock { close(run) ? run.members : [] }
+        let nexts = members.compactMap { $0.receive(event) }
+        if members.allSatisfy({ $0.observer == nil || $0.chain.hasBeenDisposed }) { run.cancel(byUser: true) }
         guard nexts.count > 1 else { return nexts.first }
         // It is of no chain, so that it starts when all that this call is inside of is released.
         return Next(of: Context(Subscription(owner: nil))) { _ in
@@ -102,33 +102,42 @@ final class Sharing<Element: Sendable>: Sendable {
         }
     }
 
+    /// Under the mutex. False if it was closed before.
+    @inlinable
+    func close(_ run: Run) -> Bool {
+        if current === run { current = nil }
+        defer { run.isClosed = true }
+        return !run.isClosed
+    }
+
     /// The source is released, and so are the chains that have waited for it.
     @inlinable
     func release(_ run: Run) {
-        let members = current.withLock { _ in
-            defer { run.members = [:] }
-            return run.inOrder
+        let members = mutex.withLock {
+            defer { run.members = [] }
+            return run.members
         }
-        for member in members { member.chain.release() }
+        for member in members where member.observer.take() != nil { member.chain.release() }
     }
 
     @usableFromInline
-    func leave(_ membership: Membership, _ chain: Subscription) {
-        var left: Member?
-        let (isReleased, unwanted) = current.withLock { current -> (Bool, Subscription?) in
-            membership.hasLeft = true
-            guard let (run, number) = membership.place else { return (true, nil) }
+    func leave(_ member: Member) {
+        var unwanted: (observer: Receiver<Element>?, members: [Member])?
+        let (isReleased, last) = mutex.withLock { () -> (Bool, Run?) in
+            member.hasLeft = true
+            guard let run = member.run else { return (true, nil) }
             guard !run.isClosed else { return (false, nil) }
-            guard run.members.count == 1 else {
-                left = run.members.removeValue(forKey: number)
-                return (true, nil)
+            run.staying -= 1
+            guard run.staying > 0 else { return (false, close(run) ? run : nil) }
+            unwanted = (member.observer.take(), [])
+            if run.members.count > 2 * run.staying + 16 {
+                unwanted?.members = run.members
+                run.members.removeAll(where: \.hasLeft)
             }
-            run.isClosed = true
-            if current === run { current = nil }
-            return (false, run)
+            return (true, nil)
         }
-        _ = consume left
-        unwanted?.cancel(byUser: chain.hasBeenDisposed)
-        if isReleased { chain.release() }
+        _ = consume unwanted
+        last?.cancel(byUser: member.chain.hasBeenDisposed)
+        if isReleased { member.chain.release() }
     }
 }

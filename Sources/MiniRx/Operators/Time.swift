@@ -29,11 +29,11 @@ extension Single {
     func timeout(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler, error: any Error) -> Single {
         if case .event = content { return self }
         return Single { context, observer in
-            let parts = Parts(in: context, observer)
+            let parts = Parts(in: context, NoValues(), observer)
             return parts.run(in: &context) {
                 let timer = Single<Void>.timer(dueTime, scheduler)
-                return parts.start(timer) { context, _ in parts.finish(.failure(error), &context) }
-                    ?? parts.start(self) { parts.finish($1, &$0) }
+                return parts.start(timer) { context, _ in parts.finish(&context) { _ in .failure(error) } }
+                    ?? parts.start(self) { context, event in parts.finish(&context) { _ in event } }
             }
         }
     }

@@ -7,15 +7,14 @@ extension Single {
         let singles = Array(singles)
         guard !singles.isEmpty else { return .just([]) }
         return Single { context, observer in
-            let parts = Parts(in: context, observer)
-            let values = Values(of: parts, (all: [T?](repeating: nil, count: singles.count), missing: singles.count))
+            let parts = Parts(in: context, Row<T>(count: singles.count), observer)
             return parts.run(in: &context) {
                 for (index, single) in singles.enumerated() {
                     let next = parts.start(single) { context, event in
-                        values.receive(event, &context) { values, value in
-                            values.all[index] = value
-                            values.missing -= 1
-                            return values.missing == 0 ? values.all.compactMap { $0 } : nil
+                        parts.receive(event, &context) { row, value in
+                            row.values[index] = value
+                            row.missing -= 1
+                            return row.missing == 0 ? row.values.compactMap { $0 } : nil
                         }
                     }
                     if let next { return next }
@@ -48,22 +47,20 @@ extension Single {
         default: break
         }
         return Single { context, observer in
-            let parts = Parts(in: context, observer)
-            let values = Values(of: parts, (a: A?.none, b: B?.none))
+            let parts = Parts(in: context, Pair<A, B>(), observer)
             return parts.run(in: &context) {
-                let next = parts.start(a) { context, event in
-                    values.receive(event, &context) { values, a in
-                        values.a = a
-                        return values.b.map { (a, $0) }
+                parts.start(a) { context, event in
+                    parts.receive(event, &context) { pair, a in
+                        pair.a = a
+                        return pair.b.map { (a, $0) }
                     }
                 }
-                if let next { return next }
-                return parts.start(b) { context, event in
-                    values.receive(event, &context) { values, b in
-                        values.b = b
-                        return values.a.map { ($0, b) }
+                    ?? parts.start(b) { context, event in
+                        parts.receive(event, &context) { pair, b in
+                            pair.b = b
+                            return pair.a.map { ($0, b) }
+                        }
                     }
-                }
             }
         }
     }
@@ -131,26 +128,36 @@ struct Box<Value: Sendable>: Sendable {
     init(_ value: Value) { self.value = value }
 }
 
-/// The values of parts that have come so far.
-@usableFromInline
-final class Values<All, Whole: Sendable>: @unchecked Sendable {  // The variable is touched under the mutex of the parts.
-    @usableFromInline let parts: Parts<Whole>
-    @exclusivity(unchecked) @usableFromInline var all: All
-
-    @inlinable
-    init(of parts: Parts<Whole>, _ all: All) { (self.parts, self.all) = (parts, all) }
-
+extension Parts {
     /// Sets the value of a part, or fails with its error. The whole succeeds with what `set` returns for the last value.
     @inlinable
-    func receive<Element>(_ event: SingleEvent<Element>, _ part: inout Context, set: (inout All, Element) -> Whole?) -> Next? {
-        guard part.end() else { return nil }
-        let isStarting = part.subscription == nil
-        switch event {
-        case .success(let value):
-            guard let whole = parts.mutex.withLock({ parts.isShut ? nil : set(&all, value) }) else { return nil }
-            return parts.finish(.success(whole), isStarting: isStarting)
-        case .failure(let error):
-            return parts.finish(.failure(error), isStarting: isStarting)
+    func receive<Element>(_ event: SingleEvent<Element>, _ part: inout Context, set: (inout Gathered, Element) -> Whole?) -> Next? {
+        finish(&part) { values in
+            switch event {
+            case .success(let value): set(&values, value).map { .success($0) }
+            case .failure(let error): .failure(error)
+            }
         }
     }
+}
+
+@usableFromInline
+struct Pair<A, B>: Values {
+    @usableFromInline var a: A?
+    @usableFromInline var b: B?
+
+    @inlinable
+    init() {}
+}
+
+@usableFromInline
+struct Row<Value>: Values {
+    @usableFromInline var values: [Value?]
+    @usableFromInline var missing: Int
+
+    @inlinable
+    init(count: Int) { (values, missing) = ([Value?](repeating: nil, count: count), count) }
+
+    @inlinable
+    init() { self.init(count: 0) }
 }
