@@ -13,7 +13,8 @@ struct RedactionTests {
             "passcode", "credentials", "bearer", "device_code", "code_verifier", "client_assertion", "Ocp-Apim-Subscription-Key",
             "x-functions-key", "pass", "user_pass", "dbPass", "pw", "userPw", "app_key", "privkey", "creds", "awsCreds", "X-Authentication",
             "Authentication", "PHPSESSID", "session", "auth_code", "oauth_verifier", "SAMLResponse", "id_token", "tokens", "device_tokens",
-            "password2", "passwordConfirmation", "password_hash", "secret_id", "AWSAccessKeyId", "X-Hub-Signature-256", "APIKey", "apikey",
+            "password2", "APISig", "passwordConfirmation", "password_hash", "secret_id", "AWSAccessKeyId", "X-Hub-Signature-256", "APIKey",
+            "apikey",
             "OAuth2Token", "credentials.password", "totp", "otp", "X-Amz-Security-Token", "connection_string", "sessionToken",
         ])
     func secret(name: String) {
@@ -145,6 +146,21 @@ struct RedactionTests {
             "the basic plan", "Bearer authentication is required", #"Bearer realm="api", error="invalid_token""#, "mail me@example.com",
             "https://medium.com/@me/post", "12:30:45 lodash@4.17.21", "b1946ac92492d2347c6235b4d2611184",
             "6F9619FF-8B86-D011-B42D-00C04FC964FF", "www.subdomain.example.com", "task_sk-SK", #"{"name":"title","value":"Token ring"}"#,
+            " key: v", "the key: v", "a::password::b", "password=\nnext", "password:", "password =", "-password s3cret", "--verbose s3cret",
+            "a\ncode = 7\nb", "code = 7", "a code=7", "password: … more", "pw: {a: 1} x", "https://h:8080/x@y", "https://[::1]:8080/x@y",
+            "https:/x@y", "at a:b@c x", "at a:1@4.17.21 x", "at u:s3cret@1.2.3 x", "mailto:me@example.com", "at u:@a.example x",
+            "at u:x/y@a.example x", "at u:x@host:123456 x", "at u:x@host:80a x", "at u:(x)@a.example x", "curl -x me:7 x", "curl -u me x",
+            "a data: b, token c", "data:;base64,aGVsbG8= x", "token&a=1", "=7&a=1", "a=1&token=&b=2", #"<input name="a" value="b" >x"#,
+            "<password/>x", "<password />x</password>", "x Array<Token> y", "x <token> y", #"<field name="password"></field>x"#,
+            #"<field name="password"/>x"#, #"<field name="password"><b>c</b></field>x"#, #"<field name="a">b</field>x"#,
+            "<p>Token <b>x</b></p>", "<dict><key>a</key><string>b</string></dict>", #"{"tokens":[],"a":1}"#, #"{"tokens":{ },"a":1}"#,
+            #"["password","s3cret","x"]"#, #"[["password","s3cret","x"]]"#, #"{"name":"password","value":null,"b":1}"#,
+            #"{"name":7,"value":"b"}"#, #"{"value":"b","name":"a""#, #"[["a","b""#, #"{"a":"C:\\password\\b"}"#,
+            #"{"token":true,"pin":false}"#, "token ghp_12345 x", "a SG.aB3dE5fG7hJ9kL1mN3p b", "a eyJ.b", "a eyJhIjoxfQ b",
+            "ab1def2hij3lmn4pq.Ab1dEf2hIj3lMn4pQ.Ab1dEf2hIj3lMn4pQ", "bearer of bad news", "Basic realm=x", "NTLM …",
+            "x\nContent-Disposition: form-data; name=\"a\"\n\nb\n--b\nrest", "x\nContent-Disposition: form-data; name=\"password\"",
+            "--b\nContent-Disposition: form-data; name=\"a\"\n--b--", "{}", "[]", #"{"a":["password",{"b":"c"}],"d":["x","y"]}"#,
+            #"{"a":["password","b"],"c":"d"}"#, #"["password","email"]"#, #"{"grants":["password","code"]}"#, #"[["a","b","password"]]"#,
         ])
     func unchanged(text: String) {
         for style in [Redactor.Style.sentence, .report, .recording] { #expect(Redactor(for: style).text(text) == text) }

@@ -1,5 +1,4 @@
 import APIProvider
-import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -55,9 +54,7 @@ struct SecretSegmentTests {
     func cost() throws {
         let text = String(repeating: #"{"name":"ReactorKit","url":"https://api.example.com/repos/devxoul/ReactorKit"},"#, count: 200)
         func seconds() -> Double {
-            let start = DispatchTime.now().uptimeNanoseconds
-            for _ in 0..<5 { _ = Redactor(for: .report).text(text) }
-            return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+            cpuSeconds { for _ in 0..<5 { _ = Redactor(for: .report).text(text) } }
         }
         _ = RequestPath("/\(secret: "0-pl4nted-secret")")
         let before = (0..<3).map { _ in seconds() }.min() ?? 0

@@ -29,14 +29,14 @@ package struct Planted: Sendable, CustomTestStringConvertible {
     }
 
     /// For text of which more is left out than the secret.
-    private func shown(as text: String) -> Planted {
+    package func shown(as text: String) -> Planted {
         var planted = self
         planted.shown = text
         planted.recorded = text.replacingOccurrences(of: "…", with: "REDACTED")
         return planted
     }
 
-    private func recorded(as text: String) -> Planted {
+    package func recorded(as text: String) -> Planted {
         var planted = self
         planted.recorded = text
         return planted

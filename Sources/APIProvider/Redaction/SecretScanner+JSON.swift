@@ -126,7 +126,7 @@ extension SecretScanner {
     private mutating func close(_ frame: Frame, at end: Int, in frames: inout [Frame]) {
         let isPair = frame.isObject || frame.count == 2 && frames.last?.isObject == false
         if isPair, let value = frame.pair.secretValue { hideLate(value) }
-        if frame.member != nil { note(frame.start..<end, of: frame.member, in: &frames) }
+        note(frame.start..<end, of: frame.member, in: &frames)
     }
 
     /// Leaves out values whose name may come where the text has been cut.
