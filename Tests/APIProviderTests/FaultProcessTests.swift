@@ -24,6 +24,24 @@ struct FaultProcessTests {
         }
     }
 
+    @Test("A disk that takes no more is an error, after which no file is left")
+    func fullDisk() async {
+        await #expect(processExitsWith: .success) {
+            // The limit of a process stands for the end of a disk.
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 1_000, rlim_max: 1_000)
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            let folder = TemporaryFolder()
+            let provider = DefaultAPIProvider(
+                baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0, data: Data(count: 1_001))) })
+            let error = await #expect(throws: APIError.self) {
+                try await provider.request(Endpoint(.get, "/", downloadingTo: folder.url("file.bin"))).value
+            }
+            #expect("\(String(describing: error))".contains("File too large"))
+            #expect(try folder.names.isEmpty)
+        }
+    }
+
     @Test("Responses with which Foundation itself ends the process: the documentation lists them", arguments: Deadly.allCases)
     func deadly(_ response: Deadly) async throws {
         // When this test fails, Foundation has been mended: take the response off the list in the documentation.

@@ -83,6 +83,12 @@ struct RequestBuildingTests {
         #expect(try request.urlRequest(relativeTo: example).url?.absoluteString == row.url)
     }
 
+    @Test("A base URL that is relative to another is resolved first")
+    func relativeBase() throws {
+        let base = try #require(URL(string: "v2?a=1", relativeTo: URL(string: "https://h/x/")))
+        #expect(try Endpoint<Item>(.get, .url(base, "y")).urlRequest().url?.absoluteString == "https://h/x/v2/y?a=1")
+    }
+
     @Test("The same value makes the same JSON each time")
     func json() throws {
         let value = Dictionary(uniqueKeysWithValues: (0..<20).map { ("key\($0)", $0) })
