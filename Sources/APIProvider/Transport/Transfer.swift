@@ -162,7 +162,7 @@ final class Transfer: @unchecked Sendable {  // What is no lock is touched by on
     /// much of the body the server has read, and not only the system, is not known.
     private func explaining(_ error: any Error) -> any Error {
         guard let error = error as? URLError, error.code == .networkConnectionLost, response == nil,
-            let count = request.httpBody?.count, count > 65_536
+            let count = request.bodyLength, count > 65_536
         else { return error }
         let host = request.url?.host ?? "the host"
         let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"

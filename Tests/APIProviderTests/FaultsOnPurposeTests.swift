@@ -1,0 +1,117 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Each call of a request that may fail fails in turn", .serialized)
+struct FaultsOnPurposeTests {
+    /// A decoder, a middleware and a network stack that fail when it is their turn.
+    private struct Failing: BodyDecoder, Middleware {
+        let faults: Faults
+        let exchanges = Log<Weak>()
+
+        struct Weak: Sendable {
+            weak var exchange: Exchange?
+        }
+
+        func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+            try faults.call()
+            return try JSONDecoder().decode(type, from: data)
+        }
+
+        func intercept(
+            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+        ) -> Single<APIResponse> {
+            .deferred {
+                try faults.call()
+                return next(request).map { response in
+                    try faults.call()
+                    return response
+                }
+            }
+        }
+
+        var transport: ExchangeTransport {
+            ExchangeTransport { exchange in
+                exchanges.append(Weak(exchange: exchange))
+                exchange.complete(with: answer(exchange))
+                return Disposables.create()
+            }
+        }
+
+        private func answer(_ exchange: Exchange) -> (any Error)? {
+            let lost = URLError(.networkConnectionLost)
+            guard let url = exchange.request.url,
+                let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Length": "7"])
+            else { return lost }
+            if faults.isNext() || !exchange.receive(head) { return lost }
+            for chunk in ["[1,", "2,", "3]"] where faults.isNext() || !exchange.receive(Data(chunk.utf8)) { return lost }
+            return faults.isNext() ? lost : nil
+        }
+
+        /// Whether nothing holds an exchange, when the thread that delivered the event has gone on.
+        func isReleased() async -> Bool {
+            let deadline = DispatchTime.now() + 60
+            while exchanges.entries.contains(where: { $0.exchange != nil }), DispatchTime.now() < deadline { await Task.yield() }
+            return exchanges.entries.allSatisfy { $0.exchange == nil }
+        }
+    }
+
+    private func provider(_ failing: Failing) -> DefaultAPIProvider {
+        DefaultAPIProvider(
+            baseURL: example, transport: failing.transport, decoder: failing,
+            middlewares: [failing, RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .nanoseconds(0)))])
+    }
+
+    @Test("A request ends once, and nothing is kept")
+    func request() async {
+        let calls = await Faults.inTurn { faults in
+            let failing = Failing(faults: faults)
+            let endpoint = Endpoint<[Int]>(.get, "/items").adapting { _ in try faults.call() }.validating { _ in try faults.call() }
+            let result = await outcome(of: provider(failing).request(endpoint))
+            switch result {
+            case .success(let value): #expect(value == [1, 2, 3])
+            case .failure(let error): #expect(faults.hasFailed, "\(error)")
+            }
+            #expect(await failing.isReleased())
+        }
+        #expect(calls >= 10)
+    }
+
+    #if os(Linux)
+    @Test("A download leaves the old file or the new one, no other, and none open", arguments: [true, false])
+    func download(isNew: Bool) async throws {
+        let calls = try await Faults.inTurn { faults in
+            let folder = TemporaryFolder()
+            let file = folder.url("file")
+            if !isNew { try Data("old".utf8).write(to: file) }
+            let failing = Failing(faults: faults)
+            let (result, open) = await FaultyFiles.within(folder.url, faults) {
+                let result = await outcome(of: provider(failing).request(Endpoint(.get, "/items", downloadingTo: file)))
+                #expect(await failing.isReleased())
+                return result
+            }
+            let content = try? String(contentsOf: file, encoding: .utf8)
+            switch result {
+            case .success: #expect(content == "[1,2,3]")
+            case .failure(let error):
+                #expect(faults.hasFailed, "\(error)")
+                #expect(content == (isNew ? nil : "old") || error is Faults.Failure)
+            }
+            #expect(try folder.names.allSatisfy { $0 == "file" })
+            #expect(open == 0)
+        }
+        // Eight of them are calls on files: open, fchmod for an old file's mode, write for each chunk, dup, close and rename.
+        #expect(calls == (isNew ? 15 : 16))
+    }
+    #endif
+
+    private func outcome<Value>(of single: Single<Value>) async -> Result<Value, any Error> {
+        do { return .success(try await single.value) } catch { return .failure(error) }
+    }
+}

@@ -1,0 +1,131 @@
+import Dispatch
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Each thing that may fail fails in turn")
+struct FaultsOnPurposeTests {
+    /// What a chain is made of: closures that may throw, sources that may fail, and a scheduler that may lose an action.
+    struct Run: Sendable {
+        let faults: Faults
+        let token: Token
+        let open = Locked(0)
+        let scheduler: LosingScheduler
+
+        init(_ faults: Faults, _ token: Token) {
+            (self.faults, self.token) = (faults, token)
+            scheduler = LosingScheduler(faults: faults)
+        }
+
+        var source: Single<Int> {
+            .create { observer in
+                open.withLock { $0 += 1 }
+                observer(faults.isNext() ? .failure(Faults.Failure()) : .success(1))
+                return Disposables.create { open.withLock { $0 -= 1 } }
+            }
+        }
+
+        func value() throws -> Int {
+            try faults.call()
+            return withExtendedLifetime(token) { 1 }
+        }
+
+        func single() throws -> Single<Int> {
+            try faults.call()
+            return withExtendedLifetime(token) { source }
+        }
+
+        var failed: Single<Int> { source.flatMap { _ in .error(TestError()) } }
+    }
+
+    struct LosingScheduler: Scheduler {
+        let time = TestScheduler()
+        let faults: Faults
+        let hasLost = Locked(false)
+
+        var now: DispatchTime { time.now }
+
+        func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+            guard faults.isNext() else { return time.schedule(after: delay, action) }
+            hasLost.withLock { $0 = true }
+            return Disposables.create()
+        }
+    }
+
+    struct Release: Disposable {
+        let open: Locked<Int>
+
+        func dispose() { open.withLock { $0 -= 1 } }
+    }
+
+    struct Chain: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let single: @Sendable (Run) -> Single<Int>
+
+        init(_ name: String, _ single: @escaping @Sendable (Run) -> Single<Int>) { (testDescription, self.single) = (name, single) }
+    }
+
+    static let chains = [
+        Chain("create") { $0.source },
+        Chain("deferred") { run in .deferred { try run.single() } },
+        Chain("map") { run in run.source.map { _ in try run.value() } },
+        Chain("mapError") { run in run.source.mapError { error in withExtendedLifetime(run.token) { error } } },
+        Chain("flatMap") { run in run.source.flatMap { _ in try run.single() } },
+        Chain("catch") { run in run.failed.catch { _ in try run.single() } },
+        Chain("catchAndReturn") { $0.source.catchAndReturn(2) },
+        Chain("retry") { $0.source.retry(2) },
+        Chain("retry, with a delay") { $0.failed.retry(scheduler: $0.scheduler) { failures, _ in failures < 3 ? .seconds(1) : nil } },
+        Chain("zip of two") { run in .zip(run.source, run.source) { _, _ in try run.value() } },
+        Chain("zip of three") { run in .zip(run.source, run.source, run.source) { _, _, _ in try run.value() } },
+        Chain("zip of four") { run in .zip(run.source, run.source, run.source, run.source) { _, _, _, _ in try run.value() } },
+        Chain("zip of many") { run in .zip(Array(repeating: run.source, count: 5)) { _ in try run.value() } },
+        Chain("using") { run in
+            .using {
+                _ = try run.value()
+                run.open.withLock { $0 += 1 }
+                return Release(open: run.open)
+            } primitiveSequenceFactory: { _ in
+                try run.single()
+            }
+        },
+        Chain("do") { run in
+            run.source.do(onSuccess: { _ in withExtendedLifetime(run.token) {} }, onDispose: { withExtendedLifetime(run.token) {} })
+        },
+        Chain("delay") { $0.source.delay(.seconds(1), scheduler: $0.scheduler) },
+        Chain("delaySubscription") { $0.source.delaySubscription(.seconds(1), scheduler: $0.scheduler) },
+        Chain("timeout") { $0.source.delay(.seconds(2), scheduler: $0.scheduler).timeout(.seconds(1), scheduler: $0.scheduler) },
+        Chain("observe(on:)") { $0.source.observe(on: $0.scheduler) },
+        Chain("subscribe(on:)") { $0.source.subscribe(on: $0.scheduler) },
+        Chain("share") { run in
+            let shared = run.source.delay(.seconds(1), scheduler: run.scheduler).share()
+            return .zip(shared.flatMap { _ in try run.single() }, shared) { _, _ in try run.value() }
+        },
+        Chain("all of them") { run in
+            let shared = run.source.subscribe(on: run.scheduler).map { _ in try run.value() }.flatMap { _ in try run.single() }.share()
+            let other = shared.delay(.seconds(1), scheduler: run.scheduler).catch { _ in try run.single() }.retry(2)
+            return Single.zip(shared, other) { _, _ in try run.value() }.timeout(.seconds(5), scheduler: run.scheduler)
+                .catch { _ in try run.single() }.observe(on: run.scheduler).map { _ in try run.value() }
+        },
+    ]
+
+    @Test("One event comes, every source is released, and nothing is kept", arguments: chains)
+    func inTurn(chain: Chain) async {
+        let calls = await Faults.inTurn { faults in
+            weak var token: Token?
+            do {
+                let held = Token()
+                token = held
+                let run = Run(faults, held)
+                let events = Log<SingleEvent<Int>>()
+                let subscription = chain.single(run).subscribe { event in withExtendedLifetime(run.token) { events.append(event) } }
+                run.scheduler.time.run()
+                // What is lost never happens: then it is for the subscriber to dispose.
+                #expect(events.count == 1 || run.scheduler.hasLost.withLock { $0 } && events.count == 0)
+                subscription.dispose()
+                #expect(run.open.withLock { $0 } == 0)
+            }
+            #expect(token == nil)
+        }
+        #expect(calls > 0)
+    }
+}
