@@ -1,4 +1,4 @@
-/// A closure without parameters. It stays one as it is stored, swapped and taken: a bare closure gains a thunk at each turn through a generic.
+/// A closure without parameters that can be stored, swapped and taken out. A bare closure would get one more thunk each time.
 @usableFromInline
 package struct Action: Sendable {
     @usableFromInline let run: @Sendable () -> Void

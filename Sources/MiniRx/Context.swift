@@ -1,31 +1,31 @@
-/// What goes along with a call into a chain: with `subscribe`, with an event of a source, and with the start of what follows.
+/// The state of a call into a chain. There is one for `subscribe`, for each event of a source, and for each start of a ``Next``.
 @usableFromInline
 struct Context {
-    /// There is none before something is to be released when the call has unwound. Until then nobody can dispose the chain by itself.
+    /// The chain's subscription. It is made when the first source is attached. Until then, nobody can dispose the chain alone.
     @usableFromInline var subscription: Subscription?
-    /// What this is a branch of.
+    /// The fork, if the chain is a branch of one.
     @usableFromInline let owner: Fork?
-    /// How many sources may still be started inside this call: none while one is attached, and not many, or the stack would overflow.
+    /// How many more sources may start inside this call. While a source is attached, it is 0. It is small, because the stack is.
     @usableFromInline var startsLeft: Int8
-    /// Whether the subscription has ended in this call. It is released when the call has unwound.
+    /// Whether the subscription has ended in this call. It is released after the call.
     @usableFromInline var hasEnded = false
 
-    /// For a call in which nothing is attached, unless `startsLeft` is 0.
+    /// Creates the state of a call in which no source is attached, or one is if `startsLeft` is 0.
     @inlinable
     init(_ subscription: Subscription? = nil, owner: Fork? = nil, startsLeft: Int8 = 16) {
         (self.subscription, self.owner, self.startsLeft) = (subscription, owner, startsLeft)
     }
 
-    /// What a new subscription is a branch of, unless it is to be attached.
+    /// The owner of a new subscription. One that will be attached to the chain's subscription has none.
     @inlinable var ownerOfNew: Fork? { subscription == nil ? owner : nil }
 
-    /// To be asked before each closure of the user's: none of them runs when the one before has disposed the chain.
+    /// Whether the chain has ended. Check it before each closure of the user, because the one before may have disposed the chain.
     @inlinable var isDisposed: Bool { subscription?.isDisposed ?? false || owner?.isOver ?? false }
 
-    /// To be asked before a closure that comes after the event: it runs after the end, but not after a dispose.
+    /// Whether the user has disposed the chain. Check it before a closure that runs after the event.
     @inlinable var hasBeenDisposed: Bool { subscription?.hasBeenDisposed ?? owner?.hasBeenDisposed ?? false }
 
-    /// Starts `single` as the next source: now if nothing is attached, or else when what is attached has unwound.
+    /// Starts `single` as the next source: now if no source is attached, or else when the attached source has returned.
     @inlinable
     mutating func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) -> Next? {
         guard startsLeft > 0 else { return Next(of: self) { single.run(&$0, observer) } }
@@ -33,22 +33,22 @@ struct Context {
         return single.run(&self, observer)
     }
 
-    /// Attaches parts, which are the subscription if there is none. False if it is too late: then they must not start.
+    /// Attaches parts. If there is no subscription, they become it. If this returns false, it is too late, and they must not start.
     @inlinable
     mutating func admits(_ parts: Fork) -> Bool {
         startsLeft = 0
         return subscription?.attach(parts) ?? isAdopted(parts)
     }
 
-    /// Attaches an emitter, which is the subscription if there is none; it joins the branches once its body has returned, and can be
-    /// cancelled. False if it is too late: then it must not start.
+    /// Attaches an emitter. If there is no subscription, it becomes it, and the owner adopts it when its body has returned. If this returns
+    /// false, it is too late, and the emitter must not start.
     @inlinable
     mutating func admits<Element>(_ emitter: Emitter<Element>) -> Bool {
         startsLeft = 0
         return subscription?.attach(emitter) ?? !(owner?.isOver ?? false)
     }
 
-    /// Whether `new`, which has not started, is a branch of the owner now. False if it is too late for that.
+    /// Makes `new`, which has not started, a branch of the owner, if there is one. Returns false if it is too late for that.
     @inlinable
     func isAdopted(_ new: Subscription) -> Bool {
         guard let owner, !owner.adopt(new) else { return true }
@@ -56,7 +56,7 @@ struct Context {
         return false
     }
 
-    /// The subscription, which is made if there is none, for a source that cannot be it. `nil` if it is too late for that.
+    /// Returns the subscription for a source that cannot be one itself, and makes it if there is none. Returns `nil` if it is too late.
     @inlinable
     mutating func subscriptionForSource() -> Subscription? {
         startsLeft = 0
@@ -67,7 +67,7 @@ struct Context {
         return new
     }
 
-    /// The one transition to the end by an event. False if the end has come before.
+    /// Ends the subscription with an event. Returns false if it has ended before.
     @inlinable
     mutating func end() -> Bool {
         guard let subscription else { return true }
@@ -75,8 +75,7 @@ struct Context {
         return hasEnded
     }
 
-    /// Takes note that the call has unwound, and starts `first`, what that leaves, and so on, as far as it is of this chain or branch. Returns
-    /// what is not.
+    /// Finishes the call. Starts `first`, what that returns, and so on, while they belong to this chain. Returns the one that does not.
     @inlinable
     mutating func unwind(_ first: Next?) -> Next? {
         var next = first
@@ -90,7 +89,7 @@ struct Context {
         return next
     }
 
-    /// Starts `next`, and what that leaves. Returns what `subscribe` does.
+    /// Starts `next` and all that follows, and returns the result of `subscribe`.
     @usableFromInline
     mutating func started(_ next: Next?, onDisposed: (@Sendable () -> Void)?) -> any Disposable {
         Next.run(unwind(next))

@@ -1,17 +1,17 @@
-/// The producer's side of one `create`: it lets one event through, and disposes the producer's resource exactly once.
+/// The producer's side of one `create`. It delivers one event, and disposes the producer's resource exactly once.
 ///
-/// The emitter of the first `create` of a chain is the subscription itself. One that comes later is attached to that.
+/// The emitter of the first `create` of a chain is the subscription itself. Later ones are attached to it.
 @usableFromInline
 final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // As in ``Subscription``.
-    /// Whether the resource is to be released as soon as it is there.
+    /// Whether the resource must be disposed as soon as the body returns it.
     @exclusivity(unchecked) @usableFromInline var isDone = false
     /// Whether the producer's body is running.
     @exclusivity(unchecked) @usableFromInline var isInBody = true
-    // What an event has led to that came inside of the body, on its thread. No other thread touches these, and so there is no lock.
+    // For an event inside the body, on its thread. No other thread uses these two, so they need no lock.
     @exclusivity(unchecked) @usableFromInline var hasEmittedInBody = false
     @exclusivity(unchecked) @usableFromInline var ofBody: (context: Context, next: Next?)?
     @usableFromInline let bodyThread: ThreadID
-    /// Until the event, or the end.
+    /// The observer, until the event or the end.
     @exclusivity(unchecked) @usableFromInline var observer: Receiver<Element>?
     @exclusivity(unchecked) @usableFromInline var resource: (any Disposable)?
 
@@ -22,7 +22,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
         unreleased = 1
     }
 
-    /// Runs the producer's body. Returns what is to be started next.
+    /// Runs the producer's body, and returns the next start.
     @inlinable
     func run(_ body: (@escaping Single<Element>.SingleObserver) -> any Disposable, in context: inout Context) -> Next? {
         guard let subscription = context.subscription else {
@@ -49,8 +49,9 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
         Next.run(next)
     }
 
-    /// What follows, and the release, wait until the body has returned. Of a first emitter nobody else knows yet: it is as if there were no
-    /// subscription.
+    /// Delivers an event inside the body. The next start and the release wait until the body has returned.
+    ///
+    /// Nobody else knows the first emitter of a chain yet, so this works as if there were no subscription.
     @inlinable
     func emitInBody(_ event: SingleEvent<Element>, to observer: Receiver<Element>, in subscription: Subscription) {
         hasEmittedInBody = true
@@ -59,7 +60,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
         if next != nil || context.subscription != nil { ofBody = (context, next) }
     }
 
-    /// Takes what the producer's body has returned.
+    /// Takes the resource that the producer's body has returned.
     @inlinable
     func hold(_ resource: any Disposable, of subscription: Subscription, in context: inout Context) -> Next? {
         guard !hasEmittedInBody else {
@@ -77,7 +78,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
 
     @inlinable @inline(never)
     func keep(_ resource: any Disposable, of subscription: Subscription) {
-        // Adopted before it can be released, so that the owner waits for it. It does so also if this comes too late.
+        // The owner adopts this before it can be released, and then waits for it, even if it is too late to go on.
         let isAdopted = subscription !== self || owner?.adopt(self) ?? true
         let isTooLate = mutex.withLock {
             isInBody = false
@@ -91,7 +92,7 @@ final class Emitter<Element: Sendable>: Subscription, @unchecked Sendable {  // 
         if !isAdopted { cancel() }
     }
 
-    /// Releases the resource. There is none yet while the producer's body runs: then `hold` releases it.
+    /// Releases the resource. While the producer's body runs there is none yet, and `keep` releases it later.
     @usableFromInline
     override func cancel(in subscription: Subscription) {
         let (resource, _) = mutex.withLock {

@@ -1,17 +1,17 @@
-/// A subscription that waits for its branches: chains inside of a chain, with ends of their own.
+/// A subscription that waits for its branches, which are chains inside the chain.
 ///
-/// The first of a chain is the chain's subscription itself, as an ``Emitter`` is. One that comes later is attached to that.
+/// Like an ``Emitter``, the first fork of a chain is the subscription itself. Later ones are attached to it.
 @usableFromInline
 class Fork: Subscription, @unchecked Sendable {  // As in ``Subscription``.
-    /// What this is attached to, if it came later.
+    /// The subscription that this is attached to. `nil` if this is the subscription.
     @usableFromInline final let chain: Subscription?
-    /// Called once all branches are released, by whoever has released the last: there is no race for it.
+    /// Called when all branches are released. Only the thread that releases the last branch uses it.
     @exclusivity(unchecked) @usableFromInline final var onReleased: Action?
-    /// Whoever has shut this takes them, without the mutex.
+    /// After this is shut, only the thread that has shut it uses them, without the mutex.
     @exclusivity(unchecked) @usableFromInline final var branches: [Subscription] = []
-    /// The start of the branches, and the branches that are not released.
+    /// The number of branches that are not released. The start of the branches counts as one until it is over.
     @exclusivity(unchecked) @usableFromInline final var unfinished = 1
-    /// Whether no branch is to go on: the event of the whole has come, or the end.
+    /// Whether the whole has its event, or has ended. Then no branch goes on.
     @exclusivity(unchecked) @usableFromInline final var isShut = false
 
     @inlinable
@@ -26,7 +26,7 @@ class Fork: Subscription, @unchecked Sendable {  // As in ``Subscription``.
     @usableFromInline
     override var hasBeenDisposed: Bool { chain?.hasBeenDisposed ?? super.hasBeenDisposed }
 
-    /// Waits for a branch, and ends it when this ends. False if it is too late for that: then the caller cancels or drops it.
+    /// Adds a branch to wait for, and to cancel at the end. If this returns false, it is too late, and the caller cancels or drops it.
     @usableFromInline
     final func adopt(_ branch: Subscription) -> Bool {
         mutex.withLock {
@@ -36,7 +36,7 @@ class Fork: Subscription, @unchecked Sendable {  // As in ``Subscription``.
         }
     }
 
-    /// Forgets the latest branch, which has not started, or has ended as it was started.
+    /// Forgets the latest branch, which has not started or has ended at once.
     @usableFromInline
     final func drop(_ branch: Subscription) {
         mutex.withLock {
@@ -45,7 +45,7 @@ class Fork: Subscription, @unchecked Sendable {  // As in ``Subscription``.
         }
     }
 
-    /// The start of the branches is over, or one of them is released.
+    /// Call this when the start of the branches is over, and when one of them is released.
     @usableFromInline
     final func finishOne() {
         let isReleased = mutex.withLock {
@@ -55,7 +55,7 @@ class Fork: Subscription, @unchecked Sendable {  // As in ``Subscription``.
         if isReleased { branchesReleased() }
     }
 
-    /// Called by whoever has shut this.
+    /// Call this on the thread that has shut this.
     @usableFromInline
     final func cancelBranches() {
         for branch in branches { branch.cancel() }

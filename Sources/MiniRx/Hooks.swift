@@ -1,6 +1,6 @@
 /// Settings for the whole process.
 public enum Hooks {
-    /// A bare closure would gain a thunk each time that it is read and set.
+    /// A bare closure would get one more thunk each time it is read and set.
     private struct Handler {
         let handle: @Sendable (any Error) -> Void
     }

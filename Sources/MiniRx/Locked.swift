@@ -10,10 +10,11 @@ public import Android
 
 /// A value and the mutex that guards it, in one allocation.
 ///
-/// The house rule: decide under the lock, take out what must be called or released, unlock, then call. Nothing of the user's runs or is
-/// released inside `withLock`. A closure is wrapped in a struct first: bare, it would gain a thunk each time that it is read, set or taken.
+/// Decide under the lock, take out what you must call or release, unlock, then call. No closure of the user runs inside `withLock`, and no
+/// object of the user is released there. Wrap a closure in a struct, such as ``Action``, before you store it here: a bare one would get one
+/// more thunk each time it is read or set.
 @usableFromInline
-package struct Locked<State>: @unchecked Sendable {  // `State` is reached only under the mutex.
+package struct Locked<State>: @unchecked Sendable {  // `State` is used only under the mutex.
     @usableFromInline
     final class Buffer: ManagedBuffer<State, Lock.Storage> {
         @inlinable
@@ -34,9 +35,9 @@ package struct Locked<State>: @unchecked Sendable {  // `State` is reached only 
     }
 }
 
-/// A mutex by its address. Whoever owns its memory initializes it, and keeps it as long as somebody may lock it.
+/// A mutex in memory that somebody else owns. The owner initializes it, and keeps it while anybody may lock it.
 @usableFromInline
-struct Lock: @unchecked Sendable {  // It is there to be locked by any thread.
+struct Lock: @unchecked Sendable {  // A mutex is made to be locked by any thread.
     #if canImport(Darwin)
     @usableFromInline typealias Storage = os_unfair_lock
     #else
@@ -78,15 +79,16 @@ struct Lock: @unchecked Sendable {  // It is there to be locked by any thread.
 }
 
 extension Lock {
-    /// The mutex for `object`, which others have too: one of its own would be another allocation. What is done under it takes some
-    /// nanoseconds and locks nothing else, so that objects on several threads seldom wait for each other.
+    /// Returns the mutex of `object`, which it shares with other objects. A mutex of its own would need another allocation.
+    ///
+    /// Work under this mutex must take only nanoseconds and lock nothing else. Then objects on different threads seldom wait for each other.
     @inlinable
     static func shared(by object: AnyObject) -> Lock {
         let address = UInt(bitPattern: ObjectIdentifier(object))
         return Lock(first.storage + Int((address >> 4 ^ address >> 12) & 0xFF))
     }
 
-    /// The first of 256, which stay for the life of the process.
+    /// The first of 256 mutexes, which live as long as the process.
     @usableFromInline static let first: Lock = {
         let storage = UnsafeMutablePointer<Storage>.allocate(capacity: 256)
         for index in 0..<256 { Lock(storage + index).initialize() }
@@ -94,7 +96,7 @@ extension Lock {
     }()
 }
 
-/// Tells one thread from another.
+/// The identity of a thread.
 @usableFromInline
 struct ThreadID: Equatable {
     @usableFromInline let id: pthread_t

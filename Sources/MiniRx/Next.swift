@@ -1,8 +1,9 @@
-/// The start of a source, which waits until the one before it has unwound and is released. Whoever gets it starts it, on the thread that the
-/// event came on: so the order is right, and the stack stays flat.
+/// The start of a source that must wait until the source before it has returned and is released.
+///
+/// An observer returns it, and its caller starts it when it can, on the thread of the event. This keeps the order right and the stack flat.
 @usableFromInline
 struct Next {
-    /// What it is of: `nil` while that is being started, by the same thread.
+    /// The chain that the source belongs to. `nil` if that has no subscription yet.
     @usableFromInline let subscription: Subscription?
     @usableFromInline let owner: Fork?
     @usableFromInline let start: (inout Context) -> Next?
@@ -12,7 +13,7 @@ struct Next {
         (subscription, owner, self.start) = (context.subscription, context.owner, start)
     }
 
-    /// Starts `first`, then what that leaves, and so on.
+    /// Starts `first`, then what that returns, and so on.
     @inlinable
     static func run(_ first: Next?) {
         var next = first

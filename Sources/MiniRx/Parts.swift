@@ -1,10 +1,10 @@
-/// The parts that make one event: for `zip`, `timeout` and `do(onDispose:)`. The first that `finish` returns an event for ends them all.
+/// Several chains that make one event together, for `zip`, `timeout` and `do(onDispose:)`. That event ends them all.
 @usableFromInline
 final class Parts<Gathered: Values, Whole: Sendable>: Fork, @unchecked Sendable {  // As in ``Subscription``.
-    // Until the event of the whole, or the end. Whoever has shut this takes them, without the mutex.
+    // After this is shut, only the thread that has shut it uses these two, without the mutex.
     @exclusivity(unchecked) @usableFromInline var observer: Receiver<Whole>?
     @exclusivity(unchecked) @usableFromInline var values: Gathered
-    /// What the event of the whole has led to, if a part gave it as it was started. Only the thread that starts the parts touches it.
+    /// The state after the event of the whole, if that came while the parts were started. Only the thread that starts them uses it.
     @exclusivity(unchecked) @usableFromInline var ofStart: Context?
 
     @inlinable
@@ -13,15 +13,15 @@ final class Parts<Gathered: Values, Whole: Sendable>: Fork, @unchecked Sendable 
         super.init(in: context, onReleased: onReleased)
     }
 
-    /// Runs `start`, which starts the parts. Returns what is to be started next.
+    /// Runs `start`, which starts the parts, and returns the next start.
     @inlinable
     func run(in context: inout Context, _ start: () -> Next?) -> Next? {
         guard context.admits(self) else { return nil }
         let next = start()
-        if let ofStart {
+        if let event = ofStart.take() {
             onReleased.take()?()
-            context.subscription = ofStart.subscription
-            if ofStart.hasEnded { ofStart.subscription?.release() }
+            context.subscription = event.subscription
+            if event.hasEnded { event.subscription?.release() }
         } else {
             context.subscription = chain ?? self
             finishOne()
@@ -29,9 +29,9 @@ final class Parts<Gathered: Values, Whole: Sendable>: Fork, @unchecked Sendable 
         return next
     }
 
-    /// Starts a part, unless all have ended. If it returns something to be started next, the event of the whole has come.
+    /// Starts a part, unless all have ended. If it returns a next start, the whole has its event.
     ///
-    /// A part that joins a `share` may give what is to be started in another chain: that is started here.
+    /// A part that joins a `share` may return a next start of another chain. That one is started here.
     @inlinable
     func start<Element>(_ single: Single<Element>, _ observer: @escaping Single<Element>.Observer) -> Next? {
         var context = Context(owner: self)
@@ -42,9 +42,9 @@ final class Parts<Gathered: Values, Whole: Sendable>: Fork, @unchecked Sendable 
         return nil
     }
 
-    /// Ends a part. If `whole` returns an event for it, this is delivered, and all parts are ended. Later calls do nothing.
+    /// Ends a part. If `whole` returns an event, delivers it and ends all parts. Later calls do nothing.
     ///
-    /// `whole` is called under the mutex, and must not release anything of the user's.
+    /// `whole` is called under the mutex, so it must not release any object of the user.
     @inlinable
     func finish(_ part: inout Context, _ whole: (inout Gathered) -> SingleEvent<Whole>?) -> Next? {
         guard part.end() else { return nil }
@@ -57,14 +57,19 @@ final class Parts<Gathered: Values, Whole: Sendable>: Fork, @unchecked Sendable 
         }
         guard let event, let observer = observer.take() else { return nil }
         values = Gathered()
-        // Of the first parts of a chain that end as they are started nobody else knows yet: it is as if there were no subscription.
-        let isUnknown = isLast && part.subscription == nil && chain == nil
-        if isUnknown { owner?.drop(self) }
-        let subscription = isUnknown ? nil : chain ?? self
-        var context = Context(subscription, owner: (chain ?? self).owner, startsLeft: 0)
+        // If these are the first parts of a chain, and end while they are started, nobody else knows them yet. Then this works as if
+        // there were no subscription.
+        guard !isLast || part.subscription != nil || chain != nil else {
+            owner?.drop(self)
+            var context = Context(owner: owner, startsLeft: 0)
+            defer { ofStart = context }
+            return observer.receive(&context, event)
+        }
+        let subscription = chain ?? self
+        var context = Context(subscription, owner: subscription.owner, startsLeft: 0)
         let next = observer.receive(&context, event)
         cancelBranches()
-        if isUnknown { ofStart = context } else if context.hasEnded { subscription?.release() }
+        if context.hasEnded { subscription.release() }
         return next
     }
 
@@ -84,11 +89,11 @@ final class Parts<Gathered: Values, Whole: Sendable>: Fork, @unchecked Sendable 
 /// The values that parts have given so far.
 @usableFromInline
 protocol Values {
-    /// None.
+    /// Creates it without values.
     init()
 }
 
-/// For parts whose events are complete.
+/// For parts that give the event of the whole alone.
 @usableFromInline
 struct NoValues: Values {
     @inlinable

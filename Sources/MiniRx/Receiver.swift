@@ -1,4 +1,4 @@
-/// An observer that is kept until the event, or the end. A bare closure would gain a thunk each time that it is taken.
+/// An observer that is stored until the event or the end. A bare closure would get one more thunk each time it is taken out.
 @usableFromInline
 struct Receiver<Element: Sendable>: Sendable {
     @usableFromInline let receive: Single<Element>.Observer

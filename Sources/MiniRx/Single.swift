@@ -24,11 +24,12 @@ public struct Single<Element: Sendable>: Sendable {
     /// A closure that gets the one event.
     public typealias SingleObserver = @Sendable (SingleEvent<Element>) -> Void
 
-    /// The observer inside a chain. It returns what is to be started next, once the source of the event has unwound and is released.
+    /// The observer inside a chain. It returns the source to start next, after the source of the event has returned and is released.
     @usableFromInline typealias Observer = @Sendable (inout Context, SingleEvent<Element>) -> Next?
 
-    /// An event that is there from the start, or a closure that starts a source. An operator is a closure that starts its source with
-    /// another observer: there is no more to a chain.
+    /// An event that is known from the start, or a closure that starts a source.
+    ///
+    /// An operator is a closure that starts its source with another observer. A chain is nothing more than that.
     @usableFromInline
     enum Content: Sendable {
         case event(SingleEvent<Element>)
@@ -43,7 +44,7 @@ public struct Single<Element: Sendable>: Sendable {
     @inlinable
     init(_ source: @escaping @Sendable (inout Context, @escaping Observer) -> Next?) { content = .source(source) }
 
-    /// Starts the computation in a chain. Returns what is to be started next, once the caller has unwound.
+    /// Starts the computation in a chain. Returns the source to start next, after the caller has returned.
     @inlinable
     func run(_ context: inout Context, _ observer: @escaping Observer) -> Next? {
         switch content {

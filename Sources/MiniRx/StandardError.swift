@@ -8,11 +8,11 @@ import Musl
 import Android
 #endif
 
-/// Where what is for people goes, so that it does not mix with what a program prints.
+/// Prints messages for people, so that they do not mix with the output of the program.
 package enum StandardError {
-    /// Prints `text` and a line break in one call, so that what several threads print stays whole.
+    /// Prints `text` and a line break in one call, so that lines from several threads do not mix.
     package static func print(_ text: String) {
-        // What standard error does not take is nobody's to report.
+        // If standard error does not take the text, there is nobody to tell.
         _ = Array("\(text)\n".utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
 }

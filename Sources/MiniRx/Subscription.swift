@@ -1,18 +1,18 @@
-/// One run of a chain, from `subscribe` to its end, and the disposable that `subscribe` returns; or a branch of one.
+/// One run of a chain or of a branch, from `subscribe` to its end. It is the disposable that `subscribe` returns.
 ///
-/// It comes down to the sources and comes back with the event, so that no closure of a chain has to keep it alive. It has one active source
-/// at a time: first itself, if it is an ``Emitter`` or ``Parts``, then what is attached. When it has ended and all that was attached is
-/// released, `onDisposed` is called.
+/// It is passed down to the sources, and comes back with the event, so no closure of a chain has to keep it alive. It has one active source
+/// at a time. The first may be the subscription itself, if it is an ``Emitter`` or ``Parts``. Later ones are attached. When it has ended and
+/// all its sources are released, `onDisposed` is called.
 ///
-/// The rule for its mutex is: decide under it, take out what is to be called or released, unlock, then call.
+/// The rule for its mutex: decide under the mutex, take out what you must call or release, unlock, then call.
 @usableFromInline
-class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables are touched under the mutex.
-    /// What this is a branch of, or a source.
+class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables are used only under the mutex.
+    /// The fork that this is a branch of.
     @usableFromInline final let owner: Fork?
     @exclusivity(unchecked) @usableFromInline final var source: (any Source)?
     @exclusivity(unchecked) @usableFromInline final var onDisposed: Action?
     @exclusivity(unchecked) @usableFromInline final var memberships: [DisposeBag.Membership] = []
-    /// Attached sources that are not released yet, and an end that has not unwound.
+    /// The number of sources that are not released yet. An end whose call has not returned yet counts as one.
     @exclusivity(unchecked) @usableFromInline final var unreleased: Int32 = 0
     @exclusivity(unchecked) @usableFromInline final var hasEnded = false
     /// Whether `dispose()` has been called, before the end or after it.
@@ -26,10 +26,10 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
     /// Whether it has ended, by an event or by `dispose()`.
     @inlinable final var isDisposed: Bool { mutex.withLock { hasEnded } }
 
-    /// Whether the user has disposed what `subscribe` has returned.
+    /// Whether the user has disposed the result of `subscribe`.
     @usableFromInline var hasBeenDisposed: Bool { owner?.hasBeenDisposed ?? mutex.withLock { isCancelled } }
 
-    /// Calls `action` once this has ended and all is released, which may be now.
+    /// Calls `action` when this has ended and everything is released. That may be now.
     @inlinable
     final func whenReleased(_ action: Action) {
         let isReleased = mutex.withLock {
@@ -40,7 +40,7 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
         if isReleased { action() }
     }
 
-    /// Makes `source` the one that `dispose()` cancels. False if it is too late for that: then the source must not start.
+    /// Makes `source` the one that `dispose()` cancels. If this returns false, it is too late, and the source must not start.
     @inlinable
     final func attach(_ source: any Source) -> Bool {
         var old: (any Source)?
@@ -55,7 +55,7 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
         return isAttached
     }
 
-    /// So many of what counts as unreleased are released.
+    /// Reduces the number of unreleased sources by `count`.
     @inlinable
     final func release(_ count: Int32 = 1) {
         let (isReleased, waiting) = mutex.withLock { () -> (Bool, Action?) in
@@ -67,7 +67,7 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
         if isReleased { owner?.finishOne() }
     }
 
-    /// Ends with an event. False if it has ended before. The caller delivers the event, and then calls `release`.
+    /// Ends with an event. Returns false if it has ended before. The caller delivers the event, and then calls `release`.
     @inlinable
     final func end() -> Bool {
         guard let held = mutex.withLock({ close() }) else { return false }
@@ -91,7 +91,7 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
         release()
     }
 
-    /// The one transition to the end, under the mutex.
+    /// Ends, under the mutex. Returns `nil` if it has ended before.
     @inlinable
     final func close() -> (source: (any Source)?, memberships: [DisposeBag.Membership])? {
         guard !hasEnded else { return nil }
@@ -101,11 +101,11 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
         return (source, memberships)
     }
 
-    /// Cancels what this was before anything was attached.
+    /// Cancels this as a source. Only an ``Emitter`` or ``Parts`` is one.
     @usableFromInline
     func cancel(in subscription: Subscription) {}
 
-    /// Remembers a place in a bag, to leave it at the end. False if the end has come already.
+    /// Remembers a place in a bag, to leave it at the end. Returns false if this has ended.
     final func join(_ membership: DisposeBag.Membership) -> Bool {
         mutex.withLock {
             guard !hasEnded else { return false }
@@ -115,9 +115,9 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
     }
 }
 
-/// What a subscription cancels: an ``Emitter``, or what an operator puts in the place of one.
+/// Something that a subscription can cancel: an ``Emitter``, ``Parts``, or a member of a `share`.
 @usableFromInline
 protocol Source: AnyObject, Sendable {
-    /// Releases the source, now or as soon as it can be, and then tells the subscription by ``Subscription/release(_:)``.
+    /// Releases the source as soon as possible, and then calls ``Subscription/release(_:)``.
     func cancel(in subscription: Subscription)
 }

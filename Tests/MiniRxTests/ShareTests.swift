@@ -124,7 +124,7 @@ struct ShareTests {
     @Test("Joins that race with leaves are all served, 5,000 times")
     func races() {
         let queue = DispatchQueue(label: "share", attributes: .concurrent)
-        for _ in 0..<5_000 {
+        for _ in 0..<rounds(5_000) {
             let shared = Single.just(1).share()
             let log = Log<String>()
             let group = DispatchGroup()
@@ -189,7 +189,7 @@ struct ShareTests {
     @Test("A join that races the event is served or starts afresh, and ends as any other, 10,000 times")
     func joinRacesEvent() {
         let queue = DispatchQueue(label: "share", attributes: .concurrent)
-        for _ in 0..<10_000 {
+        for _ in 0..<rounds(10_000) {
             let log = Log<String>()
             let producer = Producer<Int> { log.disposable() }
             let shared = producer.single.share()

@@ -36,7 +36,7 @@ extension DisposeBag {
         func leave() { contents.remove(at: slot) }
     }
 
-    /// Slots, of which the free ones are reused.
+    /// The disposables in slots. Free slots are used again.
     fileprivate struct Contents: Sendable {
         private struct State {
             var slots: [(any Disposable)?] = []
@@ -69,7 +69,7 @@ extension DisposeBag {
                 guard !state.isDisposed else { return nil }
                 let removed = state.slots[slot].take()
                 state.free.append(slot)
-                // An empty bag does not keep the memory of its fullest hour.
+                // An empty bag does not keep the memory that it needed when it was full.
                 if state.free.count == state.slots.count, state.free.count > 64 { (state.slots, state.free) = ([], []) }
                 return removed
             }

@@ -15,7 +15,7 @@ extension Single {
     @inlinable
     public func retry(_ maxAttemptCount: Int) -> Single {
         guard maxAttemptCount > 0 else {
-            // A mistake in the program. A precondition would print nothing in a release build.
+            // This is a mistake in the program. A precondition would print nothing in a release build.
             fatalError(
                 "retry(\(maxAttemptCount)) would never subscribe. The count is of attempts: write retry(1) for one, retry() for no limit.")
         }

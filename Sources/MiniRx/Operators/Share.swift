@@ -12,15 +12,15 @@ extension Single {
     }
 }
 
-/// The runs of a shared source, one at a time. What its members and runs hold is touched under its mutex, too.
+/// The runs of a shared source, one at a time. Its mutex also guards the variables of its members and runs.
 @usableFromInline
 final class Sharing<Element: Sendable>: @unchecked Sendable {
-    /// One who shares, as the source of a chain.
+    /// The place of one chain in a run, as the source of that chain.
     @usableFromInline
     final class Member: Source, @unchecked Sendable {
         @usableFromInline let sharing: Sharing
         @usableFromInline let chain: Subscription
-        /// Until it leaves.
+        /// The chain's observer, until the chain leaves.
         @exclusivity(unchecked) @usableFromInline var observer: Receiver<Element>?
         @exclusivity(unchecked) @usableFromInline var run: Run?
         @exclusivity(unchecked) @usableFromInline var hasLeft = false
@@ -33,7 +33,7 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {
         @usableFromInline
         func cancel(in chain: Subscription) { sharing.leave(self) }
 
-        /// When the run is closed: then nobody else touches the observer.
+        /// Delivers the event. The run is closed, so nobody else uses the observer.
         @inlinable
         func receive(_ event: SingleEvent<Element>) -> Next? {
             guard let observer else { return nil }
@@ -47,10 +47,10 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {
     /// One subscription to the source.
     @usableFromInline
     final class Run: Subscription, @unchecked Sendable {
-        /// Those who get the event, in the order in which they came, and some who have left.
+        /// The members in the order in which they joined. Some may have left.
         @exclusivity(unchecked) @usableFromInline var members: [Member] = []
         @exclusivity(unchecked) @usableFromInline var staying = 0
-        /// Whether the event is there or the last has left. Then nobody joins or leaves, and all are released when the source is.
+        /// Whether the event is there, or the last member has left. Then nobody joins or leaves, and all are released with the source.
         @exclusivity(unchecked) @usableFromInline var isClosed = false
 
         @inlinable
@@ -69,7 +69,7 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {
     func join(_ context: inout Context, _ observer: @escaping Single<Element>.Observer) -> Next? {
         guard let chain = context.subscriptionForSource() else { return nil }
         let member = Member(of: self, chain, observer)
-        // Attached first: who leaves while joining is not left behind in a run.
+        // Attached first, so that a member that leaves while it joins does not stay in a run.
         guard chain.attach(member) else { return nil }
         let started = mutex.withLock { () -> Run? in
             guard !member.hasLeft else { return nil }
@@ -81,7 +81,7 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {
             run.staying += 1
             return isFirst ? run : nil
         }
-        // Who has come first starts it, for whoever is there by now.
+        // The first member starts the run.
         guard let run = started else { return nil }
         var context = Context(run)
         let next = source.run(&context) { context, event in context.end() ? self.deliver(event, of: run) : nil }
@@ -95,14 +95,14 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {
         let nexts = members.compactMap { $0.receive(event) }
         if members.allSatisfy({ $0.observer == nil || $0.chain.hasBeenDisposed }) { run.cancel(byUser: true) }
         guard nexts.count > 1 else { return nexts.first }
-        // It is of no chain, so that it starts when all that this call is inside of is released.
+        // It belongs to no chain, so it starts when everything around this call is released.
         return Next(of: Context(Subscription(owner: nil))) { _ in
             for next in nexts { Next.run(next) }
             return nil
         }
     }
 
-    /// Under the mutex. False if it was closed before.
+    /// Closes the run, under the mutex. Returns false if it is closed already.
     @inlinable
     func close(_ run: Run) -> Bool {
         if current === run { current = nil }
@@ -110,7 +110,7 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {
         return !run.isClosed
     }
 
-    /// The source is released, and so are the chains that have waited for it.
+    /// Call this when the source is released. It releases the chains that wait for that.
     @inlinable
     func release(_ run: Run) {
         let members = mutex.withLock {

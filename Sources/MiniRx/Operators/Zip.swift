@@ -119,7 +119,7 @@ extension Single {
     }
 }
 
-/// Keeps a value's type when it is erased, also that of an optional.
+/// A value that keeps its type when it is erased, even if it is an optional.
 @usableFromInline
 struct Box<Value: Sendable>: Sendable {
     @usableFromInline let value: Value
@@ -129,7 +129,7 @@ struct Box<Value: Sendable>: Sendable {
 }
 
 extension Parts {
-    /// Sets the value of a part, or fails with its error. The whole succeeds with what `set` returns for the last value.
+    /// Fails with the error of a part, or sets its value. For the last value, `set` returns the value of the whole.
     @inlinable
     func receive<Element>(_ event: SingleEvent<Element>, _ part: inout Context, set: (inout Gathered, Element) -> Whole?) -> Next? {
         finish(&part) { values in
@@ -141,6 +141,7 @@ extension Parts {
     }
 }
 
+/// The values of a zip of two.
 @usableFromInline
 struct Pair<A, B>: Values {
     @usableFromInline var a: A?
@@ -150,6 +151,7 @@ struct Pair<A, B>: Values {
     init() {}
 }
 
+/// The values of a zip of a collection.
 @usableFromInline
 struct Row<Value>: Values {
     @usableFromInline var values: [Value?]

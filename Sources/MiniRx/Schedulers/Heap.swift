@@ -1,6 +1,6 @@
-/// Elements of which the least can be taken at any time, in logarithmic time.
+/// A collection that gives its least element first, in logarithmic time.
 struct Heap<Element: Comparable> {
-    /// Each is at least its parent, which stands at half its index.
+    /// No element is less than its parent, which is at half its index.
     private var elements: [Element] = []
 
     var count: Int { elements.count }
@@ -30,7 +30,7 @@ struct Heap<Element: Comparable> {
 
     mutating func removeAll(where isUnwanted: (Element) -> Bool) {
         elements.removeAll(where: isUnwanted)
-        // What is sorted is a heap.
+        // A sorted array is a heap.
         elements.sort()
     }
 }

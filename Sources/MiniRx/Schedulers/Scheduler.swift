@@ -21,7 +21,7 @@ extension DispatchQueue {
             async(execute: item.run)
             return item
         }
-        // `asyncAfter` would keep its timer until the deadline, also for an action that has been disposed long before.
+        // `asyncAfter` would keep its timer until the deadline, even if the action is disposed long before.
         let timer = Timer(source: DispatchSource.makeTimerSource(queue: self))
         timer.source.setEventHandler {
             timer.source.cancel()
@@ -36,12 +36,12 @@ extension DispatchQueue {
     }
 }
 
-/// Dispatch lets its objects be used from any thread, but not everywhere says so.
+/// A timer. Dispatch lets you use its objects on any thread, but does not declare all of them Sendable.
 private struct Timer: @unchecked Sendable {
     let source: any DispatchSourceTimer
 }
 
-/// An action that runs at most once, and not after it has been disposed: in both cases it is let go.
+/// An action that runs at most once, and never after it is disposed. In both cases it is released.
 struct ScheduledItem: Disposable {
     private let action: Locked<Action?>
 

@@ -11,10 +11,10 @@ public import Dispatch
 /// ```
 public final class TestScheduler: Scheduler {
     private struct State {
-        // Not zero, which is `DISPATCH_TIME_NOW`, nor so little that it becomes zero in the ticks of a machine.
+        // Zero would be `DISPATCH_TIME_NOW`, and a small number may become zero in the ticks of a machine.
         var now: UInt64 = 1_000_000_000
         var places = Heap<Place>()
-        /// What has neither run nor been disposed, by the order of the calls.
+        /// The actions that have neither run nor been disposed, by the number of the call.
         var actions: [Int: Action] = [:]
         var count = 0
 
@@ -99,7 +99,7 @@ public final class TestScheduler: Scheduler {
 }
 
 extension DispatchTimeInterval {
-    /// In nanoseconds: none for a negative interval, and no end for `.never`.
+    /// The interval in nanoseconds. A negative one is 0, and `.never` is the greatest number.
     fileprivate var length: UInt64 {
         func scaled(_ value: Int, by factor: UInt64) -> UInt64 {
             let product = UInt64(max(0, value)).multipliedReportingOverflow(by: factor)
