@@ -65,6 +65,22 @@ struct DisposeBagTests {
         withExtendedLifetime(bags) {}
     }
 
+    @Test("A subscription that has ended before it is inserted is let go")
+    func endedBefore() {
+        let bag = DisposeBag()
+        let producer = LatestProducer()
+        weak var subscription: AnyObject?
+        do {
+            let disposable = producer.single.subscribe()
+            subscription = disposable as AnyObject
+            #expect(subscription != nil)
+            producer.send(.success(1))
+            bag.insert(disposable)
+        }
+        #expect(subscription == nil)
+        withExtendedLifetime(bag) {}
+    }
+
     #if compiler(>=6.2) && os(Linux)
     @Test("A million finished subscriptions leave its memory as it was")
     func flat() async {

@@ -186,6 +186,22 @@ struct SchedulerTests {
     }
     #endif
 
+    @Test("A delayed action that is disposed is let go at once, also while its queue is busy")
+    func busyQueue() {
+        let queue = DispatchQueue(label: "busy")
+        let goOn = DispatchSemaphore(value: 0)
+        queue.async { goOn.wait() }
+        weak var token: Token?
+        do {
+            let held = Token()
+            token = held
+            let scheduler = SerialDispatchQueueScheduler(queue: queue)
+            scheduler.schedule(after: .seconds(3600)) { withExtendedLifetime(held) {} }.dispose()
+        }
+        #expect(token == nil)
+        goOn.signal()
+    }
+
     @Test("A concurrent scheduler runs on its queue")
     func concurrent() async throws {
         let queue = DispatchQueue(label: "mine", attributes: .concurrent)
