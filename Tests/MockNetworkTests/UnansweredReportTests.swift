@@ -88,6 +88,43 @@ struct UnansweredReportTests {
         }
     }
 
+    @Test(
+        "The first difference within JSON is told by its place, and others by the whole bodies",
+        arguments: [
+            ("[1,2,3]", "[1,3,4]", "[1]: 2", "[1]: 3"), ("[1]", "[1,2]", "[1]: nothing", "[1]: 2"),
+            ("[1,2]", "[1]", "[1]: 2", "[1]: nothing"), (#"{"a":[{"b":null}]}"#, #"{"a":[{"b":true}]}"#, "a[0].b: null", "a[0].b: true"),
+            (#"{"a":{}}"#, #"{"a":[]}"#, "a: an object", "a: an array"), (#"{"b":1,"a":1}"#, #"{"b":2,"a":2}"#, "a: 1", "a: 2"),
+            (#"{"a":1}"#, "{}", "a: 1", "a: nothing"), (#"{"a":"x"}"#, #"{"a":"y\n"}"#, #"a: "x""#, #"a: "y\n""#),
+            ("[1.50]", "[1.5e1]", "[0]: 1.50", "[0]: 1.5e1"), ("[1]", "{}", "[1]", "{}"), ("1", "no JSON", "1", "no JSON"),
+            ("no JSON", "1", "no JSON", "1"), ("1", "", "1", "no body"),
+            (#"{"token":"a"}"#, #"{"token":"b"}"#, "token: …", "token: … (another)"),
+            ("1", String(repeating: "x", count: 201), "1", String(repeating: "x", count: 200) + "…"),
+            ("1", String(repeating: "x", count: 200), "1", String(repeating: "x", count: 200)),
+        ])
+    func json(expected: String, body: String, shownExpected: String, shownBody: String) async throws {
+        let request = Endpoint<String>(.post, "/a", body: .data(Data(body.utf8), contentType: "text/plain"))
+        let report = try await report(of: request) { MockURLProtocol.stub("/a", body: .json(text: expected), respond: .status(200)) }
+        #expect(report.contains("body    expected  \(shownExpected)\n               got       \(shownBody)\n"), "\(report)")
+    }
+
+    @Test("It names the three nearest stubs, the nearest first, and of equal ones the newest")
+    func nearest() async throws {
+        let report = try await report(of: Endpoint<String>(.get, "/repos/apple/swift/issues", query: ["state": "open"])) {
+            for (method, url) in [
+                (.get, "/users"), (.get, "/repos/apple/swift"), (.post, "/repos/*/*/issues"), (.get, "/repos/apple/swift/issue"),
+                (.get, "/repos/apple/swift/issues?state=closed"), (.get, "/repos/apple/swift/issues?state=all"),
+            ] as [(HTTPMethod, String)] { MockURLProtocol.stub(method, url, respond: .status(200)) }
+        }
+        let named = report.split(separator: "\n").compactMap { line in
+            (1...6).contains { line.hasPrefix("    \($0). ") } ? line.dropFirst(7).prefix { $0 != "(" } : nil
+        }
+        #expect(
+            named == [
+                "GET /repos/apple/swift/issue ", "GET /repos/apple/swift/issues?state=all ", "GET /repos/apple/swift/issues?state=closed ",
+            ])
+        #expect(report.contains("\" has 6 stubs. The nearest are:\n"))
+    }
+
     @Test("A secret shows nowhere, also where it is nested, or stands in a URL")
     func nested() async throws {
         let url = "https://api.example.com/a?next=https%3A%2F%2Fb.example%2F%3Ftoken%3Ds3cret&n=1#access_token=s3cret"
