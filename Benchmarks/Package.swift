@@ -36,6 +36,12 @@ let package = Package(
             path: "Benchmarks/MockNetworkBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(name: "ratios"),
+        .executableTarget(
+            name: "long-runs",
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
+                .product(name: "MockNetwork", package: "APIProvider"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -11,6 +11,7 @@ import FoundationNetworking
 // Compares requests by AsyncHTTPClientTransport, by URLSessionTransport and by a bare HTTPClient, against a server in another process.
 //
 //     swift run -c release transport-benchmarks
+//     swift run -c release transport-benchmarks endurance [REQUESTS]    memory and descriptors, 100 requests in flight
 
 if CommandLine.arguments.dropFirst().first == "serve" {
     let channel = try Server.start()
@@ -41,6 +42,21 @@ guard let port = Int(line.trimmingCharacters(in: .newlines)), let url = URL(stri
 let ours = Sender.provider(DefaultAPIProvider(baseURL: url, transport: AsyncHTTPClientTransport()))
 let session = Sender.provider(DefaultAPIProvider(baseURL: url, transport: URLSessionTransport(configuration: .ephemeral)))
 let bare = Sender.client(HTTPClient.shared, url)
+
+if CommandLine.arguments.dropFirst().first == "endurance" {
+    let count = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 1_000_000
+    for (name, sender) in [("AsyncHTTPClientTransport", ours), ("URLSessionTransport", session)] {
+        var usage: [String] = []
+        for part in [1_000, count / 10, count - count / 10] {
+            _ = sender.cost(of: part, size: 100, width: 100)
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            usage.append("\((Memory.kilobytes()["VmRSS"] ?? 0) / 1000) MB and \(descriptors) descriptors")
+        }
+        print("\(name), \(count) requests: \(usage[0]) after 1,000, \(usage[1]) after a tenth, \(usage[2]) at the end")
+    }
+    server.terminate()
+    exit(0)
+}
 
 print(
     "| body | in flight | bare client | AsyncHTTPClientTransport | URLSessionTransport | to bare | to URLSession | CPU to bare | CPU to URLSession |"
