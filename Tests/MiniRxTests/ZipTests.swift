@@ -88,4 +88,22 @@ struct ZipTests {
             if round % 5 != 0 { #expect(log.count == 4) }
         }
     }
+
+    #if compiler(>=6.2) && os(Linux)
+    @Test("What ends at once inside a part is let go while the others go on, 100,000 times")
+    func endedBranches() async {
+        await #expect(processExitsWith: .success) {
+            func zipped(_ attempts: Int) -> Single<(Int, Int)> {
+                let failing = Single<Int>.error(TestError()).do(onDispose: {}).retry(attempts)
+                return Single.zip(failing.catch { _ in .never() }, .never())
+            }
+            zipped(1_000).subscribe().dispose()
+            let before = try residentKilobytes()
+            let disposable = zipped(100_000).subscribe()
+            // All of them would take 20 MB.
+            #expect(try residentKilobytes() - before < 4_000)
+            disposable.dispose()
+        }
+    }
+    #endif
 }

@@ -200,14 +200,20 @@ struct UnansweredReportTests {
         #expect(report.utf8.count < 2000)
     }
 
-    @Test("In the process-wide scope it names the scopes that are live")
+    @Test("In the process-wide scope it names the scopes that are live, in order")
     func process() async throws {
-        try await MockURLProtocol.withScope("a live one") {
+        func inScopes(_ names: ArraySlice<String>, _ operation: @Sendable () async throws -> Void) async throws {
+            guard let name = names.first else { return try await operation() }
+            try await MockURLProtocol.withScope(name) { try await inScopes(names.dropFirst(), operation) }
+        }
+        try await inScopes(["!3", "!1", "!2"]) {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.protocolClasses = [MockURLProtocol.self]
             let provider = DefaultAPIProvider(baseURL: example, configuration: configuration)
             let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "/process")).value }
-            #expect(error.description.contains("The scope of the whole process has no stubs.\n\nOther scopes are live: \""), "\(error)")
+            #expect(
+                error.description.contains("The scope of the whole process has no stubs.\n\nOther scopes are live: \"!1\", \"!2\", \"!3\""),
+                "\(error)")
             #expect(error.description.contains("To answer it, make its session so, and paste this before the request is sent:"), "\(error)")
         }
     }
