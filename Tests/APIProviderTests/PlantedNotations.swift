@@ -48,7 +48,7 @@ extension Planted {
         .text("ftp://§@h x"),
         .text("https://h/?a=1#token=§&b=2"),
         .text("https://h/a?b#?token=§"),
-        .text("code=§ x"),
+        .text("code=§ x").shown(as: "code=…"),
         .text("https://h/a%2Ftoken=§/x"), .text("https://h/it's?token=§'s3cret x").shown(as: "https://h/it's?token=… x"),
         .text("at u:§@localhost x").shown(as: "at …@localhost x"),
         .text("at u:§@localhost:80 x").shown(as: "at …@localhost:80 x"),
