@@ -89,6 +89,8 @@ public struct DefaultAPIProvider: APIProvider {
     private func chain<Response>(for endpoint: Endpoint<Response>) -> @Sendable (URLRequest) -> Single<APIResponse> {
         let (destination, report) = (endpoint.destination, endpoint.report)
         let send: @Sendable (URLRequest) -> Single<APIResponse> = { [transport, decoder] request in
+            // A middleware may have read the body, or sent it before.
+            let request = request.withUnreadBody
             let response =
                 destination.map { transport.download(request, to: $0, progress: report) } ?? transport.send(request, progress: report)
             return response.map { $0.readable(by: decoder) }

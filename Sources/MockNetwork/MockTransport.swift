@@ -45,8 +45,12 @@ public struct MockTransport: Transport {
     ///   - progress: Called once for the body that is sent and once for each chunk that arrives, on the thread of the answer.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         .following(request) { request in
-            do { try request.check() } catch { return .error(error) }
-            return exchange(request, progress)
+            do {
+                try request.check()
+                return exchange(try request.withBodyInMemory(), progress)
+            } catch {
+                return .error(error)
+            }
         }
     }
 

@@ -39,7 +39,10 @@ public struct RecordedRequest: Sendable {
         method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
         url = request.url ?? URL(fileURLWithPath: "/")
         fields = request.allHTTPHeaderFields ?? [:]
-        body = request.bodyInMemory ?? request.httpBodyStream.map(Data.init(reading:)) ?? Data()
+        // A copy: a file that is mapped may become shorter later.
+        body =
+            request.bodyInMemory.map { body in body.withUnsafeBytes { Data($0) } } ?? request.httpBodyStream.map(Data.init(reading:))
+            ?? Data()
     }
 }
 

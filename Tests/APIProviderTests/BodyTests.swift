@@ -147,6 +147,40 @@ struct BodyTests {
         #expect(try boundary(of: request) != taken)
     }
 
+    @Test("A request that you send yourself has its files in memory")
+    func inMemory() throws {
+        try Data("abc".utf8).write(to: folder.url("file"))
+        let request = try Endpoint<Empty>(.post, .url(example), body: .file(folder.url("file"), contentType: "a/b")).urlRequest()
+        #expect(request.httpBody == Data("abc".utf8))
+    }
+
+    @Test("What a middleware has read is sent from the beginning, also by a transport of one's own and once more")
+    func readBefore() async throws {
+        try Data("abc".utf8).write(to: folder.url("file"))
+        let bodies = Log<Data?>()
+        let transport = AnyTransport { request in
+            bodies.append(content(of: request))
+            return .error(APIError.transport(request, underlying: URLError(.networkConnectionLost)))
+        }
+        let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .nanoseconds(0)))
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [Reading(), retry])
+        let request = Endpoint<Void>(.put, "", body: .file(folder.url("file"), contentType: "a/b"))
+        await #expect(throws: APIError.self) { try await provider.request(request).value }
+        #expect(bodies.entries == [Data("abc".utf8), Data("abc".utf8)])
+    }
+
+    private struct Reading: Middleware {
+        func intercept(
+            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+        ) -> Single<APIResponse> {
+            request.httpBodyStream?.open()
+            var buffer = [UInt8](repeating: 0, count: 2)
+            #expect(request.httpBodyStream?.read(&buffer, maxLength: 0) == 0)
+            #expect(request.httpBodyStream?.read(&buffer, maxLength: 2) == 2)
+            return next(request)
+        }
+    }
+
     @Test("A cURL command shows the content of a file")
     func curl() throws {
         try Data("a=b".utf8).write(to: folder.url("file"))
@@ -213,7 +247,7 @@ struct BodyTests {
     }
 
     private func sent(_ body: HTTPBody) throws -> URLRequest {
-        try Endpoint<Empty>(.post, "", body: body).urlRequest(relativeTo: example)
+        try Endpoint<Empty>(.post, "", body: body).urlRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
     }
 
     private func content(of request: URLRequest) -> Data? {

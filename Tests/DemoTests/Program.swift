@@ -18,7 +18,8 @@ struct Program {
     init(_ arguments: String..., environment: [String: String] = [:]) {
         process.executableURL = Self.url
         process.arguments = arguments
-        process.environment = environment
+        // Where it is built to count its lines, it must know where to write them.
+        process.environment = environment.merging(ProcessInfo.processInfo.environment.filter { $0.key == "LLVM_PROFILE_FILE" }) { $1 }
         process.standardOutput = output
         process.standardError = error
     }

@@ -98,7 +98,9 @@ public struct LoggingMiddleware: Middleware {
 
 extension URLRequest {
     fileprivate func details(by redactor: Redactor) -> [String] {
-        let body = bodyInMemory.map { $0.excerpt(maximum: 1024, by: redactor) } ?? (httpBodyStream == nil ? nil : "(a stream)")
+        let body =
+            bodyPrefix(8192).map { $0.excerpt(of: Int(bodyLength ?? 0), maximum: 1024, by: redactor) }
+            ?? (httpBodyStream == nil ? nil : "(a stream)")
         return redactor.lines(of: allHTTPHeaderFields ?? [:]) + [body].compactMap { $0 }
     }
 }

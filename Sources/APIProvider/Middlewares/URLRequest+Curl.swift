@@ -9,7 +9,7 @@ extension URLRequest {
     /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body, byte for byte.
     ///
     /// Secrets and all values of the URL's query are left out. See ``Redaction``. The command then starts with a line that says so. A body
-    /// that a terminal would change is passed to curl with `printf`. A stream is not read, and a body of more than 100,000 bytes is not
+    /// that a terminal would change is passed to curl with `printf`. A stream of yours is not read, and a body of more than 100,000 bytes is not
     /// shown. Then a line says what to do. Headers that HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
@@ -35,7 +35,9 @@ private struct CurlCommand: CustomStringConvertible {
     init(_ request: URLRequest, _ redactor: Redactor) {
         let method = request.httpMethod ?? "GET"
         // Without data, curl would leave out the Content-Length that these have though it is 0 (RFC 9110, section 8.6).
-        let data = request.bodyInMemory ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
+        let length = request.bodyLength
+        let data = request.bodyPrefix(Self.maximumBodySize) ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
+        let isUnknown = request.httpBodyStream != nil && request.bodyPrefix(0) == nil
         let hasBody = data != nil || request.httpBodyStream != nil
         switch method {
         case "GET" where !hasBody: break
@@ -53,11 +55,11 @@ private struct CurlCommand: CustomStringConvertible {
         if hasBody, type == nil, method != "POST" || data?.isEmpty == true { arguments.append("--header 'Content-Type:'") }
 
         var before = ""
-        if request.httpBodyStream != nil, request.bodyInMemory == nil {
+        if isUnknown {
             before = ": 'The body is a stream, which is not read here: give it to curl on its standard input.'\n"
             arguments.append("--data-binary @-")
-        } else if let data, data.count > Self.maximumBodySize {
-            before = ": 'The body of \(data.count) bytes is not shown: put the name of a file that holds it in place of FILE.'\n"
+        } else if let length, length > Self.maximumBodySize {
+            before = ": 'The body of \(length) bytes is not shown: put the name of a file that holds it in place of FILE.'\n"
             arguments.append("--data-binary @FILE")
         } else if let data {
             let body = ShellText(shown(redactor.body(data, contentType: type), insteadOf: data))

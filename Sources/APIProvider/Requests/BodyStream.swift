@@ -23,6 +23,29 @@ final class BodyStream: InputStream {
 
     var unread: BodyStream { BodyStream(pieces) }
 
+    /// The file, if that is all of the body.
+    var file: URL? {
+        guard pieces.count == 1, case .file(let file, _) = pieces[0] else { return nil }
+        return file
+    }
+
+    /// The first bytes, at most `count`.
+    func prefix(_ count: Int) -> Data {
+        let stream = unread
+        stream.open()
+        defer { stream.close() }
+        var bytes = [UInt8](repeating: 0, count: min(count, length))
+        var end = 0
+        while end < bytes.count {
+            let read = bytes[end...].withUnsafeMutableBytes { rest in
+                rest.bindMemory(to: UInt8.self).baseAddress.map { stream.read($0, maxLength: rest.count) } ?? 0
+            }
+            guard read > 0 else { break }
+            end += read
+        }
+        return Data(bytes[..<end])
+    }
+
     /// All of it in memory. A single file is mapped, so it takes address space alone.
     func data() throws -> Data {
         if pieces.count == 1 { return try pieces[0].data() }
@@ -46,13 +69,36 @@ final class BodyStream: InputStream {
 
     override func getBuffer(_: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>) -> Bool { false }
 
+    // On Apple's systems, these have no implementation to inherit, and a session calls them.
+    private weak var listener: (any StreamDelegate)?
+
+    override var delegate: (any StreamDelegate)? {
+        get { listener }
+        set { listener = newValue }
+    }
+
+    override func schedule(in _: RunLoop, forMode _: RunLoop.Mode) {}
+
+    override func remove(from _: RunLoop, forMode _: RunLoop.Mode) {}
+
+    #if canImport(Darwin)
+    override func property(forKey _: PropertyKey) -> Any? { nil }
+
+    override func setProperty(_: Any?, forKey _: PropertyKey) -> Bool { false }
+    #else
+    override func property(forKey _: PropertyKey) -> AnyObject? { nil }
+
+    override func setProperty(_: AnyObject?, forKey _: PropertyKey) -> Bool { false }
+    #endif
+
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+        guard maxLength > 0 else { return 0 }
         while status == .open {
-            if bytesLeft > 0, let current {
-                let count = current.read(buffer, maxLength: min(maxLength, bytesLeft))
+            if bytesLeft > 0 {
+                let count = current?.read(buffer, maxLength: min(maxLength, bytesLeft)) ?? -1
                 guard count > 0 else {
                     // On Linux, `streamError` of a stream without an error ends the process.
-                    return fail(with: (current.streamStatus == .error ? current.streamError : nil) ?? pieces[next - 1].shortened)
+                    return fail(with: pieces[next - 1].failure(current?.streamStatus == .error ? current?.streamError : nil))
                 }
                 bytesLeft -= count
                 return count
@@ -112,14 +158,24 @@ enum BodyPiece: Sendable {
 
     fileprivate func data() throws -> Data {
         switch self {
-        case .data(let data): data
-        case .file(let file, _): try Data(contentsOf: file, options: .alwaysMapped)
+        case .data(let data): return data
+        case .file(let file, let count):
+            // As long as it was when the length of the body was told.
+            let data = try Data(contentsOf: file, options: .alwaysMapped).prefix(count)
+            guard data.count == count else { throw failure(nil) }
+            return data
         }
     }
 
-    fileprivate var shortened: CocoaError {
+    /// Why the content did not come: `error`, or else the file became shorter.
+    fileprivate func failure(_ error: (any Error)?) -> CocoaError {
         guard case .file(let file, _) = self else { return CocoaError(.fileReadUnknown) }
-        let sentence = "the file \(file.path) became shorter while it was sent."
-        return CocoaError(.fileReadCorruptFile, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
+        var reason = "became shorter while it was sent"
+        if let error = error.map({ $0 as NSError }) {
+            reason = "cannot be read: "
+            reason += error.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(error.code))) : error.localizedDescription
+        }
+        let sentence = "the file \(file.path) \(reason)."
+        return CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
     }
 }

@@ -8,11 +8,11 @@ extension Endpoint {
     /// Returns the request that is sent. Its path is appended to `baseURL`, unless it is a URL. Use it in tests, or to send the request
     /// yourself.
     ///
-    /// JSON bodies are encoded with sorted keys. A provider uses its own encoder.
+    /// JSON bodies are encoded with sorted keys; a provider uses its own encoder. A body with files is in memory here, a single file mapped.
     ///
     /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the request is invalid, and errors of ``adapting(_:)``.
     public func urlRequest(relativeTo baseURL: URL? = nil) throws -> URLRequest {
-        try urlRequest(relativeTo: baseURL, encoder: .sortingKeys, mediaType: JSONDecoder().mediaType)
+        try urlRequest(relativeTo: baseURL, encoder: .sortingKeys, mediaType: JSONDecoder().mediaType).withBodyInMemory()
     }
 
     /// - Parameter mediaType: The media type that the provider's decoder reads.

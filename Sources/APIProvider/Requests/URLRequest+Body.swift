@@ -17,6 +17,19 @@ extension URLRequest {
     /// The body in memory, or `nil` if there is none or it is a stream of somebody else's.
     package var bodyInMemory: Data? { httpBody ?? (try? (httpBodyStream as? BodyStream)?.data()) }
 
+    /// The first bytes of the body, at most `count`, or `nil` if there is none or it is a stream of somebody else's.
+    func bodyPrefix(_ count: Int) -> Data? { httpBody?.prefix(count) ?? (httpBodyStream as? BodyStream)?.prefix(count) }
+
+    var withoutBody: URLRequest {
+        var request = self
+        request.httpBodyStream = nil
+        request.httpBody = nil
+        return request
+    }
+
+    /// The file that is all of the body.
+    var bodyFile: URL? { (httpBodyStream as? BodyStream)?.file }
+
     /// How many bytes the body has, or `nil` if nobody knows.
     package var bodyLength: Int64? {
         if let httpBody { return Int64(httpBody.count) }
@@ -33,8 +46,8 @@ extension URLRequest {
         return request
     }
 
-    /// The request with the body in memory. A session would send a stream without its length, and Linux keeps all of it anyway.
-    func withBodyInMemory() throws -> URLRequest {
+    /// The request with the body in memory. A session would send a stream without its length.
+    package func withBodyInMemory() throws -> URLRequest {
         guard let stream = httpBodyStream as? BodyStream else { return self }
         var request = self
         do {

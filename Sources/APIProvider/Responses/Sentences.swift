@@ -25,8 +25,9 @@ extension APIResponse {
 
 extension Data {
     /// The beginning of a body on one line of at most `maximum` bytes, with secrets masked; `nil` for an empty one.
-    func excerpt(maximum: Int = 200, by redactor: Redactor) -> String? {
+    func excerpt(of total: Int? = nil, maximum: Int = 200, by redactor: Redactor) -> String? {
         guard !isEmpty else { return nil }
+        let count = total ?? count
         // More than is shown, so that a secret's name and its value are seen together.
         guard let text = String(utf8PrefixOf: self, maximum: 4096), !text.contains("\0") else { return "\(count) bytes that are no text" }
         let line = redactor.text(text, isCut: count > 4096).onOneLine

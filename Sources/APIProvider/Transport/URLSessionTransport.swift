@@ -9,7 +9,7 @@ public import FoundationNetworking
 ///
 /// The transport follows up to 20 redirects. A 301 or 302 turns `POST` into `GET`, and a 303 turns every method but `HEAD` into `GET`. A 307
 /// or 308 keeps the method and the body. When scheme, host or port changes, headers with secrets are dropped: ``Redaction/secrets`` decides
-/// which. A redirect from `https` to `http` is not followed, nor one that would have to send a stream again; the 3xx is then the response.
+/// which. A redirect from `https` to `http` is not followed, nor one that would have to send a stream of yours again; the 3xx is then the response.
 /// When a server asks for a user name and a password, the 401 is the response.
 ///
 /// `timeoutIntervalForRequest` of the configuration limits how long nothing may come. `timeoutIntervalForResource` limits each request as a
@@ -18,6 +18,7 @@ public import FoundationNetworking
 /// Events come on a background queue. A request in flight ends even if you let the transport go.
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
+    private let isForNetwork: Bool
 
     /// Creates a transport whose session has a copy of `configuration`.
     ///
@@ -56,6 +57,7 @@ public final class URLSessionTransport: Transport {
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         let isForNetwork = !configuration.hasOwnProtocols
+        self.isForNetwork = isForNetwork
         settings.connectionsPerHost = isForNetwork ? configuration.connectionsPerHost : nil
 
         let configuration = configuration.ownCopy()
@@ -67,7 +69,10 @@ public final class URLSessionTransport: Transport {
         exchanges = ExchangeTransport(
             settings, timer: queue.map { TransferTimer(scheduler: scheduler, queue: $0) }, keepsCookies: false
         ) { exchange in
-            let task = own.session.dataTask(with: exchange.request.adapted())
+            let request = exchange.request
+            let task =
+                request.bodyFile.map { own.session.uploadTask(with: request.withoutBody.adapted(), fromFile: $0) }
+                ?? own.session.dataTask(with: request.adapted())
             delegate.add(exchange, for: task)
             task.resume()
             return Disposables.create { task.cancelFromAnywhere() }
@@ -80,7 +85,7 @@ public final class URLSessionTransport: Transport {
     ///   - request: What to send.
     ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        withBodyInMemory(request) { exchanges.send($0, progress: progress) }
+        withBody(of: request) { exchanges.send($0, progress: progress) }
     }
 
     /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes.
@@ -97,12 +102,14 @@ public final class URLSessionTransport: Transport {
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        withBodyInMemory(request) { exchanges.download($0, to: destination, progress: progress) }
+        withBody(of: request) { exchanges.download($0, to: destination, progress: progress) }
     }
 
-    private func withBodyInMemory(_ request: URLRequest, _ send: (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+    /// A session reads a single file while it sends it. A protocol class would not see that, and a stream would be sent without its length.
+    private func withBody(of request: URLRequest, _ send: (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
         do {
-            return send(try request.withBodyInMemory())
+            let inMemory = try request.withBodyInMemory()
+            return send(isForNetwork && request.bodyFile != nil ? request : inMemory)
         } catch {
             return .error(error)
         }
