@@ -37,11 +37,11 @@ extension HTTPClient.Body {
         } else if let data = request.httpBody {
             self = .stream(contentLength: Int64(data.count)) { writer in
                 let rest = NIOLockedValueBox(data[...])
-                return Upload(writer: writer) { rest.withLockedValue { $0.takeChunk() } }.run()
+                return Upload(writer: writer, length: length) { rest.withLockedValue { $0.takeChunk() } }.run()
             }
         } else if let stream = request.httpBodyStream {
             let chunks = StreamChunks(stream)
-            self = .stream(contentLength: length) { Upload(writer: $0, nextChunk: chunks.next).run() }
+            self = .stream(contentLength: length) { Upload(writer: $0, length: length, nextChunk: chunks.next).run() }
         } else {
             return nil
         }

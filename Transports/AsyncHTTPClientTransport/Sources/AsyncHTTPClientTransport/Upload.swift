@@ -8,6 +8,8 @@ struct Upload: Sendable {
     static let chunkSize = 65_536
 
     let writer: HTTPClient.Body.StreamWriter
+    /// How many bytes come; `nil` if nobody knows.
+    let length: Int64?
     /// Reads the next part of the body; `nil` is its end. It may block: a body may come from a disk.
     let nextChunk: @Sendable () throws -> ByteBuffer?
 
@@ -15,19 +17,22 @@ struct Upload: Sendable {
         // The future of a write is the only one to tell the event loop.
         writer.write(.byteBuffer(ByteBuffer())).flatMapWithEventLoop { _, loop in
             let end = loop.makePromise(of: Void.self)
-            writeNext(end)
+            writeNext(end, after: 0)
             return end.futureResult
         }
     }
 
-    private func writeNext(_ end: EventLoopPromise<Void>) {
+    private func writeNext(_ end: EventLoopPromise<Void>, after count: Int64) {
+        // A server that has all of it may answer and close the connection, before another thread has found the end.
+        if count == length { return end.succeed() }
         NIOThreadPool.singleton.runIfActive(eventLoop: end.futureResult.eventLoop, nextChunk).whenComplete { result in
             switch result {
             case .success(nil): end.succeed()
             case .success(let chunk?):
+                let count = count + Int64(chunk.readableBytes)
                 writer.write(.byteBuffer(chunk)).whenComplete { result in
                     switch result {
-                    case .success: writeNext(end)
+                    case .success: writeNext(end, after: count)
                     case .failure(let error): end.fail(error)
                     }
                 }
