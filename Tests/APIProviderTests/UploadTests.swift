@@ -33,6 +33,15 @@ struct UploadTests {
         #expect(log.entries.contains { $0.bytesSent == 300_000 && $0.bytesToSend == 300_000 })
     }
 
+    @Test("Through a link, the file is sent")
+    func link() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond() }
+        let link = folder.url("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: try file())
+        try await provider.request(Endpoint<Void>(.put, .url(server.url), body: .file(link, contentType: "a/b"))).value
+        #expect(server.requests.first?.body == bytes)
+    }
+
     @Test("A multipart body has what stands between the files, and the length of all")
     func sendsParts() async throws {
         let server = try LoopbackServer { _, connection in connection.respond() }

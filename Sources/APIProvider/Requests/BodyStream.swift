@@ -81,7 +81,7 @@ final class BodyStream: InputStream {
 
     override func remove(from _: RunLoop, forMode _: RunLoop.Mode) {}
 
-    #if canImport(Darwin)
+    #if canImport(ObjectiveC)
     override func property(forKey _: PropertyKey) -> Any? { nil }
 
     override func setProperty(_: Any?, forKey _: PropertyKey) -> Bool { false }

@@ -27,8 +27,8 @@ extension URLRequest {
         return request
     }
 
-    /// The file that is all of the body.
-    var bodyFile: URL? { (httpBodyStream as? BodyStream)?.file }
+    /// The file that is all of the body. Linux would take the length of a link for that of its file.
+    var bodyFile: URL? { (httpBodyStream as? BodyStream)?.file?.resolvingSymlinksInPath() }
 
     /// How many bytes the body has, or `nil` if nobody knows.
     package var bodyLength: Int64? {
