@@ -41,8 +41,7 @@ public struct RecordedRequest: Sendable {
         fields = request.allHTTPHeaderFields ?? [:]
         // A copy: a file that is mapped may become shorter later.
         body =
-            request.bodyInMemory.map { body in body.withUnsafeBytes { Data($0) } } ?? request.httpBodyStream.map(Data.init(reading:))
-            ?? Data()
+            request.httpBody.map { body in body.withUnsafeBytes { Data($0) } } ?? request.httpBodyStream.map { Data(reading: $0) } ?? Data()
     }
 }
 
@@ -68,14 +67,4 @@ extension RecordedRequest: CustomReflectable {
 extension Redactor {
     /// For the author of a test.
     static let report = Redactor(for: .report)
-}
-
-extension Data {
-    fileprivate init(reading stream: InputStream) {
-        self.init()
-        stream.open()
-        defer { stream.close() }
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while case let count = stream.read(&buffer, maxLength: buffer.count), count > 0 { append(contentsOf: buffer[..<count]) }
-    }
 }

@@ -22,8 +22,8 @@ public import Foundation
 /// If many requests get a 401 at the same time, there is one refresh, and each request is sent once more with the new token. A request that
 /// is in flight during the refresh and gets a 401 later is also sent once more, without another refresh.
 ///
-/// Some requests are not sent again, and the 401 is their answer: a request that was sent again already, one whose body is a stream of yours, one
-/// that lost its token on a redirect, and one whose user has signed out.
+/// Some requests are not sent again, and the 401 is their answer: a request that was sent again already, one whose body is a stream of
+/// yours, one that lost its token on a redirect, and one whose user has signed out.
 ///
 /// If the refresh fails, all requests that wait for it fail with its error. The next request tries again. A waiting request keeps its own
 /// timeout. Disposing one request does not stop the refresh, unless no other request waits for it.

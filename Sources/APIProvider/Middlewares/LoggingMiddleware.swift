@@ -98,6 +98,7 @@ public struct LoggingMiddleware: Middleware {
 
 extension URLRequest {
     fileprivate func details(by redactor: Redactor) -> [String] {
+        // More than an excerpt looks at, of however large a body.
         let body =
             bodyPrefix(8192).map { $0.excerpt(of: Int(bodyLength ?? 0), maximum: 1024, by: redactor) }
             ?? (httpBodyStream == nil ? nil : "(a stream)")

@@ -9,8 +9,8 @@ extension URLRequest {
     /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body, byte for byte.
     ///
     /// Secrets and all values of the URL's query are left out. See ``Redaction``. The command then starts with a line that says so. A body
-    /// that a terminal would change is passed to curl with `printf`. A stream of yours is not read, and a body of more than 100,000 bytes is not
-    /// shown. Then a line says what to do. Headers that HTTP does not allow are left out.
+    /// that a terminal would change is passed to curl with `printf`. A stream of yours is not read, and a body of more than 100,000 bytes
+    /// is not shown. Then a line says what to do. Headers that HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
@@ -34,10 +34,9 @@ private struct CurlCommand: CustomStringConvertible {
 
     init(_ request: URLRequest, _ redactor: Redactor) {
         let method = request.httpMethod ?? "GET"
+        let body = request.bodyPrefix(Self.maximumBodySize)
         // Without data, curl would leave out the Content-Length that these have though it is 0 (RFC 9110, section 8.6).
-        let length = request.bodyLength
-        let data = request.bodyPrefix(Self.maximumBodySize) ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
-        let isUnknown = request.httpBodyStream != nil && request.bodyPrefix(0) == nil
+        let data = body ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
         let hasBody = data != nil || request.httpBodyStream != nil
         switch method {
         case "GET" where !hasBody: break
@@ -55,10 +54,10 @@ private struct CurlCommand: CustomStringConvertible {
         if hasBody, type == nil, method != "POST" || data?.isEmpty == true { arguments.append("--header 'Content-Type:'") }
 
         var before = ""
-        if isUnknown {
+        if body == nil, request.httpBodyStream != nil {
             before = ": 'The body is a stream, which is not read here: give it to curl on its standard input.'\n"
             arguments.append("--data-binary @-")
-        } else if let length, length > Self.maximumBodySize {
+        } else if let length = request.bodyLength, length > Self.maximumBodySize {
             before = ": 'The body of \(length) bytes is not shown: put the name of a file that holds it in place of FILE.'\n"
             arguments.append("--data-binary @FILE")
         } else if let data {

@@ -15,7 +15,7 @@ final class BodyStream: InputStream {
 
     init(_ pieces: [BodyPiece]) {
         self.pieces = pieces
-        length = pieces.reduce(0) { $0 + $1.count }
+        length = pieces.length
         super.init(data: Data())
     }
 
@@ -30,27 +30,10 @@ final class BodyStream: InputStream {
     }
 
     /// The first bytes, at most `count`.
-    func prefix(_ count: Int) -> Data {
-        let stream = unread
-        stream.open()
-        defer { stream.close() }
-        var bytes = [UInt8](repeating: 0, count: min(count, length))
-        var end = 0
-        while end < bytes.count {
-            let read = bytes[end...].withUnsafeMutableBytes { rest in
-                rest.bindMemory(to: UInt8.self).baseAddress.map { stream.read($0, maxLength: rest.count) } ?? 0
-            }
-            guard read > 0 else { break }
-            end += read
-        }
-        return Data(bytes[..<end])
-    }
+    func prefix(_ count: Int) -> Data { Data(reading: unread, atMost: count) }
 
-    /// All of it in memory. A single file is mapped, so it takes address space alone.
-    func data() throws -> Data {
-        if pieces.count == 1 { return try pieces[0].data() }
-        return try pieces.reduce(into: Data(capacity: length)) { $0.append(try $1.data()) }
-    }
+    /// All of it in memory.
+    func data() throws -> Data { try pieces.data() }
 
     override func open() {
         if status == .notOpen { status = .open }
@@ -177,5 +160,15 @@ enum BodyPiece: Sendable {
         }
         let sentence = "the file \(file.path) \(reason)."
         return CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
+    }
+}
+
+extension [BodyPiece] {
+    var length: Int { reduce(0) { $0 + $1.count } }
+
+    /// All of it in memory. A single file is mapped, so it takes address space alone.
+    func data() throws -> Data {
+        if count == 1 { return try self[0].data() }
+        return try reduce(into: Data(capacity: length)) { $0.append(try $1.data()) }
     }
 }

@@ -7,8 +7,7 @@ package import FoundationNetworking
 extension URLRequest {
     /// Sets the body: bytes in memory as they are, and files as a stream.
     mutating func setBody(_ pieces: [BodyPiece]) throws {
-        let stream = BodyStream(pieces)
-        if pieces.contains(where: \.isFile) { httpBodyStream = stream } else { httpBody = try stream.data() }
+        if pieces.contains(where: \.isFile) { httpBodyStream = BodyStream(pieces) } else { httpBody = try pieces.data() }
     }
 
     /// Whether the same request can be sent once more: a stream of somebody else's has been read by then.
@@ -56,5 +55,18 @@ extension URLRequest {
             throw APIError.invalidRequest(reason: "its body cannot be read", underlying: error)
         }
         return request
+    }
+}
+
+extension Data {
+    /// The first bytes that come of `stream`, at most `limit`.
+    package init(reading stream: InputStream, atMost limit: Int = .max) {
+        self.init()
+        stream.open()
+        defer { stream.close() }
+        var buffer = [UInt8](repeating: 0, count: Swift.min(limit, 65_536))
+        while case let read = stream.read(&buffer, maxLength: Swift.min(buffer.count, limit - count)), read > 0 {
+            append(contentsOf: buffer[..<read])
+        }
     }
 }

@@ -37,12 +37,10 @@ extension APIResponse {
         let becomesGet = statusCode == 303 ? method != "HEAD" : method == "POST" && statusCode < 303
         guard becomesGet || request.canBeSentAgain else { return nil }
 
-        var next = request
+        var next = becomesGet ? request.withoutBody : request
         next.url = to.withoutUserInfo
         if becomesGet {
             next.httpMethod = "GET"
-            next.httpBody = nil
-            next.httpBodyStream = nil
             next.removeHeaders { name, _ in name.hasPrefix("content-") }
         }
         if to.origin != from.origin {
