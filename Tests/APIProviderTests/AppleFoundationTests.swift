@@ -35,7 +35,7 @@ struct AppleFoundationTests {
 
     @Test("An error of a protocol class comes out as it was, though the session copies it")
     func throughSession() async throws {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.protocolClasses = [CopyingProtocol.self]
         let error = try await #require(throws: APIError.self) {
             try await DefaultAPIProvider(configuration: configuration).request(Endpoint<Empty>(.get, .url(example))).value

@@ -255,7 +255,7 @@ struct AuthenticationMiddlewareTests {
         #expect(count.count == 2)
     }
 
-    @Test("20 requests on threads of their own make one refresh, 1,000 rounds over")
+    @Test("20 requests on threads of their own make one refresh, 1,000 rounds over", .longComputing)
     func races() {
         let server = Server(valid: "0")
         let refreshes = Locked(0)
@@ -430,7 +430,7 @@ struct AuthenticationMiddlewareTests {
         #expect(middleware.token == next)
     }
 
-    @Test("A token that is set while a refresh begins is used by all who wait, 20,000 rounds over")
+    @Test("A token that is set while a refresh begins is used by all who wait, 20,000 rounds over", .longComputing)
     func setRaces() {
         for _ in 0..<20_000 {
             let tokens = Producer<String>()

@@ -11,7 +11,7 @@ import FoundationNetworking
 struct CookieTests {
     /// Sets a cookie at `/login`, also with a redirect from `/redirect`, and answers with those that it is sent.
     private let server: LoopbackServer
-    private let configuration = URLSessionConfiguration.ephemeral
+    private let configuration = URLSessionConfiguration.patient
 
     init() throws {
         server = try LoopbackServer { request, connection in

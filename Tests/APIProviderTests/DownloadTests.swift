@@ -117,7 +117,7 @@ struct DownloadTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + String(repeating: "x", count: 10_000))
             connection.waitUntilClosed()
         }
-        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral, maximumResponseSize: 5_000))
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient, maximumResponseSize: 5_000))
         let error = try await failure(server.url, by: provider)
         #expect(error.urlError?.code == .dataLengthExceedsMaximum)
         let reason = "the response is larger than the transport's maximumResponseSize of 5000 bytes (URLError -1103)."
@@ -134,7 +134,7 @@ struct DownloadTests {
         let server = try LoopbackServer { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody")
         }
-        let session = TestedTransport(configuration: .ephemeral)
+        let session = TestedTransport(configuration: .patient)
         let provider = isStreaming ? provider : DefaultAPIProvider(transport: AnyTransport { session.send($0, progress: nil) })
         let long = String(repeating: "x", count: 300)
         let (destination, code, reason): (URL, CocoaError.Code, String) =
@@ -237,7 +237,7 @@ struct DownloadTests {
         let server = try LoopbackServer { request, connection in
             connection.respond(request.target == "/ok" ? "200 OK" : "500 Internal Server Error", body: request.target)
         }
-        let session = TestedTransport(configuration: .ephemeral)
+        let session = TestedTransport(configuration: .patient)
         let provider = DefaultAPIProvider(transport: AnyTransport { session.send($0, progress: nil) })
         try put("old")
         let error = try await failure(server.url, by: provider)
@@ -260,7 +260,7 @@ struct DownloadTests {
         }
         let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
         let log = Log<String>()
-        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral), middlewares: [Seen(log: log)])
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [Seen(log: log)])
         _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).value
         #expect(log.entries == ["200, 0 bytes"])
         #expect(try content() == "body")

@@ -53,8 +53,11 @@ struct ExchangeTransportTests {
     private let stack = Stack()
     private let events = Signals<String>()
 
-    private func makeTransport(_ settings: ExchangeTransport.Settings = .init()) -> ExchangeTransport {
-        ExchangeTransport(settings) { [stack] exchange in
+    /// - Parameter timeoutInterval: Longer by default than any test waits on a busy machine.
+    private func makeTransport(_ settings: ExchangeTransport.Settings = .init(), timeoutInterval: TimeInterval = 600) -> ExchangeTransport {
+        var settings = settings
+        settings.timeoutInterval = timeoutInterval
+        return ExchangeTransport(settings) { [stack] exchange in
             let task = stack.send(
                 exchange.request,
                 onHead: { head in exchange.receive(head) },
@@ -125,11 +128,30 @@ struct ExchangeTransportTests {
 
     @Test("Silence ends in a timeout, also while the stack connects")
     func timeout() async throws {
-        var settings = ExchangeTransport.Settings()
-        settings.timeoutInterval = 0.05
-        send("/a", by: makeTransport(settings))
+        send("/a", by: makeTransport(timeoutInterval: 0.05))
         #expect(await events.next() == "-1001")
         #expect(await stack.sendings.entries[0].task.cancelled.next() != nil)
+    }
+
+    @Test("A request whose time is over while it waits for a connection is not sent")
+    func lateInQueue() async throws {
+        var settings = ExchangeTransport.Settings()
+        (settings.connectionsPerHost, settings.timeoutIntervalForResource) = (1, 0.05)
+        let transport = makeTransport(settings)
+        send("/a", by: transport)
+        let isFree = DispatchSemaphore(value: 0)
+        let late = transport.send(URLRequest(url: example.appendingPathComponent("b")), progress: nil).subscribe(onFailure: { [events] _ in
+            // The exchange is released after its event: until then it stays in the queue.
+            events.send("late")
+            isFree.wait()
+        })
+        #expect(await Set(events.next(2)) == ["-1001", "late"])
+        let first = try #require(stack.sendings.entries.first)
+        #expect(await first.task.cancelled.next() != nil)
+        first.onEnd(URLError(.cancelled))
+        isFree.signal()
+        #expect(stack.requests.map { $0.url?.path } == ["/a"])
+        withExtendedLifetime(late) {}
     }
 
     @Test("As the documentation shows it")

@@ -39,7 +39,7 @@ struct FaultTests {
     @Test("A response that comes for ever ends with the configuration's timeoutIntervalForResource", arguments: Endless.allCases)
     func resourceTimeout(_ response: Endless) async throws {
         let server = try LoopbackServer(response.script)
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.timeoutIntervalForResource = 1
         let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         let error = try await #require(throws: APIError.self) {
@@ -74,7 +74,7 @@ struct FaultTests {
             connection.respond(body: "whole")
         }
         let provider = DefaultAPIProvider(
-            transport: TestedTransport(configuration: .ephemeral), middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .milliseconds(0)))])
+            transport: TestedTransport(configuration: .patient), middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .milliseconds(0)))])
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "whole")
     }
 
@@ -86,7 +86,7 @@ struct FaultTests {
             .post, .url(server.url), body: .data(Data(count: 20_000_000), contentType: "application/octet-stream"))
         for _ in 0..<10 {
             let error = try await #require(throws: APIError.self) {
-                try await DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(request).value
+                try await DefaultAPIProvider(transport: TestedTransport(configuration: .patient)).request(request).value
             }
             let sentence = "127.0.0.1 closed the connection before its answer came; does it take a body of 20000000 bytes?"
             #expect(error.statusCode == 413 || "\(error)".contains(sentence), "\(error)")
@@ -97,7 +97,7 @@ struct FaultTests {
     func ipv6() async throws {
         let url = try #require(URL(string: "http://[::1]:1/"))
         let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(Endpoint<String>(.get, .url(url)))
+            try await DefaultAPIProvider(transport: TestedTransport(configuration: .patient)).request(Endpoint<String>(.get, .url(url)))
                 .value
         }
         #expect(
@@ -119,7 +119,7 @@ struct FaultTests {
             .post, .url(server.url),
             headers: ["Authorization": "Bearer t0ken", "Cookie": "a=b", "Proxy-Authorization": "Basic x", "X-A": "b"],
             body: .data(Data("body".utf8), contentType: "text/plain"))
-        #expect(try await DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(request).value == "body")
+        #expect(try await DefaultAPIProvider(transport: TestedTransport(configuration: .patient)).request(request).value == "body")
         let last = try #require(other.requests.first)
         #expect(last.method == "POST")
         #expect(last.target == "/there")
@@ -135,7 +135,7 @@ struct FaultTests {
             .send("HTTP/1.1 404 Not Found\r\ncontent-LENGTH: 2\r\nX-ONE: 1\r\nX-ONE: 2\r\nX-Two: 1\r\nx-two: 2\r\nX-Name: né\r\n\r\nno"),
         ])
         let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(
+            try await DefaultAPIProvider(transport: TestedTransport(configuration: .patient)).request(
                 Endpoint<Empty>(.get, .url(server.url))
             ).value
         }

@@ -19,7 +19,7 @@ struct LibcurlTests {
             if request.target == "/" { connection.send(response) } else { connection.respond(body: request.target) }
         }
         do {
-            let value = try await DefaultAPIProvider(configuration: .ephemeral).request(Endpoint<String>(.get, .url(server.url))).value
+            let value = try await DefaultAPIProvider(configuration: .patient).request(Endpoint<String>(.get, .url(server.url))).value
             #expect(value == older)
         } catch {
             #expect((error as? APIError)?.urlError?.code == .cannotParseResponse)
@@ -62,7 +62,7 @@ struct LibcurlTests {
             ("A sentence of next year", .unknown),
         ])
     func words(words: String, code: URLError.Code) async throws {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.protocolClasses = [Failing.self]
         let request = Endpoint<Empty>(.get, .url(example), headers: ["X-Words": words])
         let error = try await #require(throws: APIError.self) {

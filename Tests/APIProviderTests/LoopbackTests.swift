@@ -143,7 +143,7 @@ struct LoopbackTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + String(repeating: "x", count: 10_000))
             connection.waitUntilClosed()
         }
-        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral, maximumResponseSize: 5_000))
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient, maximumResponseSize: 5_000))
         let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)), by: provider)
         #expect(error.urlError?.code == .dataLengthExceedsMaximum)
     }
@@ -212,7 +212,7 @@ struct LoopbackTests {
         let sentence = "The request was not sent: its URL \"\(shown)\" has the scheme \(scheme); it must be http or https."
         let request = Endpoint<String>(.get, .url(example)).adapting { $0.url = url }
         #expect("\(try await #require(throws: APIError.self) { try await provider.request(request).value })" == sentence)
-        let transport = TestedTransport(configuration: .ephemeral)
+        let transport = TestedTransport(configuration: .patient)
         let error = try await #require(throws: APIError.self) { try await transport.send(URLRequest(url: url), progress: nil).value }
         #expect(error.description == sentence)
     }
@@ -233,12 +233,17 @@ struct LoopbackTests {
             closed.yield()
         }
         let disposable = SerialDisposable()
+        let isSubscribed = DispatchSemaphore(value: 0)
         let log = Log<String>()
         let request = Endpoint<Data>(.get, .url(server.url)).onProgress { progress in
             log.append(disposable.isDisposed ? "late" : "progress")
-            if progress.bytesReceived > 0 { disposable.dispose() }
+            guard progress.bytesReceived > 0, !disposable.isDisposed else { return }
+            // The first bytes may come before `subscribe` has returned.
+            isSubscribed.wait()
+            disposable.dispose()
         }
         disposable.disposable = provider.request(request).subscribe { _ in log.append("event") }
+        isSubscribed.signal()
         for await _ in isClosed { break }
         #expect(log.entries.contains("progress"))
         #expect(!log.entries.contains("late"))
@@ -254,7 +259,7 @@ struct LoopbackTests {
             try await provider.request(Endpoint<Data>(.get, .url(server.url)).adapting { $0.allHTTPHeaderFields = ["X-Name": value] }).value
         }
         #expect(error.description == "The request was not sent: its header X-Name has a control character in its value.")
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.httpAdditionalHeaders = ["X-Name": value]
         await #expect(throws: APIError.self) {
             try await DefaultAPIProvider(transport: TestedTransport(configuration: configuration)).request(
@@ -275,7 +280,7 @@ struct LoopbackTests {
         "A timeout fires no earlier than asked, whether the request or the configuration sets it", arguments: [0.2, 1, 1.4], [true, false])
     func timeout(seconds: TimeInterval, isOfRequest: Bool) async throws {
         let server = try LoopbackServer([.waitUntilClosed])
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         if !isOfRequest { configuration.timeoutIntervalForRequest = seconds }
         let request = Endpoint<Item>(.get, .url(server.url), timeoutInterval: isOfRequest ? seconds : nil)
         let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
@@ -289,7 +294,7 @@ struct LoopbackTests {
     @Test("Strange timeouts of a configuration and of a request harm nothing", arguments: [TimeInterval.nan, -1e300, .infinity])
     func timeouts(seconds: TimeInterval) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.timeoutIntervalForRequest = seconds
         configuration.timeoutIntervalForResource = seconds
         #expect(
@@ -299,14 +304,14 @@ struct LoopbackTests {
 
         var strange = URLRequest(url: server.url)
         strange.timeoutInterval = seconds
-        let response = try await TestedTransport(configuration: .ephemeral).send(strange, progress: nil).value
+        let response = try await TestedTransport(configuration: .patient).send(strange, progress: nil).value
         #expect(response.data == Data("ok".utf8))
     }
 
     @Test("A request ends though its provider has been let go")
     func providerGone() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "still here") }
-        let single = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral)).request(
+        let single = DefaultAPIProvider(transport: TestedTransport(configuration: .patient)).request(
             Endpoint<String>(.get, .url(server.url)))
         #expect(try await single.value == "still here")
     }

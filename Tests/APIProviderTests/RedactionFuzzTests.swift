@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Redaction of whatever comes", tenMinutes)
+@Suite("Redaction of whatever comes", tenMinutes, .longComputing)
 struct RedactionFuzzTests {
     // These yield, so that the tasks of other tests get their turn on two cores.
 

@@ -192,7 +192,7 @@ private struct StatusLog: Middleware {
 /// Answers by what stands in the URL: `status` and `location` in its query, or a number of redirects to go at the end of its path.
 private final class RedirectingProtocol: URLProtocol {
     static var configuration: URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.protocolClasses = [RedirectingProtocol.self]
         return configuration
     }

@@ -50,7 +50,7 @@ struct SecretSegmentTests {
         #expect(try await shown("/b/x", body: "b x").contains("https://api.example.com/b/x"))
     }
 
-    @Test("Thousands of secrets are not looked for one by one")
+    @Test("Thousands of secrets are not looked for one by one", .longComputing)
     func cost() throws {
         let text = String(repeating: #"{"name":"ReactorKit","url":"https://api.example.com/repos/devxoul/ReactorKit"},"#, count: 200)
         func seconds() -> Double {

@@ -18,7 +18,7 @@ struct URLSessionTransportTests {
     @Test("The headers of a configuration are sent, and a request's own win")
     func additionalHeaders() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.httpAdditionalHeaders = ["X-App": "demo", "X-Trace": "session"]
         let provider = DefaultAPIProvider(session: URLSession(configuration: configuration))
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url), headers: ["x-trace": "request"])).value == "ok")
@@ -31,7 +31,7 @@ struct URLSessionTransportTests {
         let server = try LoopbackServer { request, connection in
             connection.respond(headers: ["Set-Cookie": "stored=1; Path=/"], body: request.headers["cookie"] ?? "none")
         }
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         let storage = configuration.httpCookieStorage
         configuration.httpShouldSetCookies = false
         let provider = DefaultAPIProvider(configuration: configuration)
@@ -48,7 +48,7 @@ struct URLSessionTransportTests {
     @Test("A provider that is dumped shows no header of the session that it was made of")
     func dumped() {
         final class Delegate: NSObject, URLSessionDelegate {}
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.httpAdditionalHeaders = ["Authorization": "s3cret"]
         let session = URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: nil)
         defer { session.invalidateAndCancel() }
@@ -66,7 +66,7 @@ struct URLSessionTransportTests {
         }
         let (isGone, gone) = AsyncStream.makeStream(of: Void.self)
         func lend() -> DefaultAPIProvider {
-            let session = URLSession(configuration: .ephemeral, delegate: Delegate(gone: gone), delegateQueue: nil)
+            let session = URLSession(configuration: .patient, delegate: Delegate(gone: gone), delegateQueue: nil)
             defer { session.invalidateAndCancel() }
             return DefaultAPIProvider(session: session)
         }
@@ -80,7 +80,7 @@ struct URLSessionTransportTests {
     func secondHead() async throws {
         let folder = TemporaryFolder()
         let destination = folder.url("file.bin")
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.patient
         configuration.protocolClasses = [TwoHeadsProtocol.self]
         let provider = DefaultAPIProvider(configuration: configuration)
         _ = try await provider.request(Endpoint(.get, .url(example), downloadingTo: destination)).value

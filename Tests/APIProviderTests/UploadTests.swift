@@ -11,7 +11,7 @@ import FoundationNetworking
 struct UploadTests {
     private let folder = TemporaryFolder()
     private let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-    private let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral))
+    private let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
 
     private func file() throws -> URL {
         let file = folder.url("photo.jpg")

@@ -82,7 +82,7 @@ struct DisposeBagTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
-    @Test("200,000 finished subscriptions leave its memory as it was")
+    @Test("200,000 finished subscriptions leave its memory as it was", .longComputing)
     func flat() async {
         await #expect(processExitsWith: .success) {
             let bag = DisposeBag()

@@ -51,7 +51,7 @@ struct ExactlyOnceTests {
         #expect(log.entries == ["success(1)"])
     }
 
-    @Test("Two producers and a dispose that race, 10,000 times: at most one event, one release, one onDisposed")
+    @Test("Two producers and a dispose that race, 10,000 times: at most one event, one release, one onDisposed", .longComputing)
     func races() {
         let queue = DispatchQueue(label: "races", attributes: .concurrent)
         for round in 0..<10_000 {

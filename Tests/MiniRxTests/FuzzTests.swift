@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Random forests that two or three threads drive at once keep the contract, whatever comes first.
-@Suite("Fuzz", tenMinutes)
+@Suite("Fuzz", tenMinutes, .longComputing)
 struct FuzzTests {
     /// A million by hand: `TEST_EFFORT=500 swift test -c release --filter FuzzTests`.
     private static let seeds = UInt64(rounds(2_000))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Random trees of operators, driven by random steps, do what a model does that is simple enough to be obviously right.
-@Suite("Model", tenMinutes)
+@Suite("Model", tenMinutes, .longComputing)
 struct ModelTests {
     /// A million by hand: `TEST_EFFORT=50 swift test -c release --filter ModelTests`.
     private static let seeds = UInt64(rounds(20_000))

@@ -79,7 +79,7 @@ struct SchedulerTests {
         #expect(log.entries == expected.sorted { ($0.due, $0.number) < ($1.due, $1.number) }.map(\.number))
     }
 
-    @Test("Virtual time does not go back while another thread schedules, 10,000 times")
+    @Test("Virtual time does not go back while another thread schedules, 10,000 times", .longComputing)
     func virtualTimeGoesOn() {
         let queue = DispatchQueue(label: "time", attributes: .concurrent)
         for _ in 0..<10_000 {
@@ -101,7 +101,7 @@ struct SchedulerTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
-    @Test("What is disposed leaves virtual time at once")
+    @Test("What is disposed leaves virtual time at once", .longComputing)
     func virtualMemory() async {
         await #expect(processExitsWith: .success) {
             let scheduler = TestScheduler()
@@ -124,7 +124,7 @@ struct SchedulerTests {
         #expect(log.entries == Array(0..<1_000))
     }
 
-    @Test("What follows a hop runs on the thread hopped to, 10,000 times")
+    @Test("What follows a hop runs on the thread hopped to, 10,000 times", .longComputing)
     func afterHop() {
         let queue = DispatchQueue(label: "hop")
         let mark = QueueMark(on: queue)
@@ -163,7 +163,7 @@ struct SchedulerTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
-    @Test("A delayed action that is disposed leaves nothing behind until its time")
+    @Test("A delayed action that is disposed leaves nothing behind until its time", .longComputing)
     func timers() async {
         await #expect(processExitsWith: .success) {
             let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)

@@ -186,7 +186,7 @@ struct ShareTests {
         #expect(log.entries == ["stayed 1"])
     }
 
-    @Test("A join that races the event is served or starts afresh, and ends as any other, 10,000 times")
+    @Test("A join that races the event is served or starts afresh, and ends as any other, 10,000 times", .longComputing)
     func joinRacesEvent() {
         let queue = DispatchQueue(label: "share", attributes: .concurrent)
         for _ in 0..<rounds(10_000) {

@@ -3,7 +3,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("The stack stays flat", tenMinutes)
+@Suite("The stack stays flat", tenMinutes, .longComputing)
 struct StackTests {
     @Test("A tail-recursive flatMap goes 100,000 deep on a stack of 512 KiB")
     func flatMap() async {

@@ -40,7 +40,7 @@ struct TimeTests {
         #expect(log.entries == ["event", "release", "disposed"])
     }
 
-    @Test("An event that races the timer, 5,000 times: one of them, and everything is released")
+    @Test("An event that races the timer, 5,000 times: one of them, and everything is released", .longComputing)
     func race() {
         let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
         let queue = DispatchQueue(label: "race", attributes: .concurrent)

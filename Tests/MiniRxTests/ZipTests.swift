@@ -90,7 +90,7 @@ struct ZipTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
-    @Test("What ends at once inside a part is let go while the others go on, 100,000 times")
+    @Test("What ends at once inside a part is let go while the others go on, 100,000 times", .longComputing)
     func endedBranches() async {
         await #expect(processExitsWith: .success) {
             func zipped(_ attempts: Int) -> Single<(Int, Int)> {

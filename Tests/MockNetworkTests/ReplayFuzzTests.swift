@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Files that are no recordings", tenMinutes)
+@Suite("Files that are no recordings", tenMinutes, .longComputing)
 struct ReplayFuzzTests {
     /// One request that each answers.
     private static let samples = [

@@ -39,9 +39,13 @@ private struct Forecast: Codable { let text: String }
 
 private struct Weather: Sendable {
     private let provider: DefaultAPIProvider
-    private let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
+    private let scheduler: any Scheduler
 
-    init(configuration: URLSessionConfiguration = .ephemeral) {
+    init(
+        configuration: URLSessionConfiguration = .ephemeral,
+        scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
+    ) {
+        self.scheduler = scheduler
         provider = DefaultAPIProvider(
             baseURL: URL(string: "https://weather.example.com"),
             transport: URLSessionTransport(configuration: configuration, maximumResponseSize: 1_000_000),
@@ -71,7 +75,8 @@ struct ServiceTests {
     @Test("A server asks another one")
     func server() async throws {
         MockURLProtocol.stub(.get, "/forecast", query: ["city": "Bern"], respond: .json(Forecast(text: "sun")))
-        #expect(try await Weather(configuration: MockURLProtocol.configuration).forecast(for: "Bern").text == "sun")
+        let weather = Weather(configuration: MockURLProtocol.configuration, scheduler: TestScheduler())
+        #expect(try await weather.forecast(for: "Bern").text == "sun")
     }
 
     @Test("Without the argument, the network is the real one")
