@@ -14,6 +14,8 @@ struct FaultsOnPurposeTests {
     private struct Failing: BodyDecoder, Middleware {
         let faults: Faults
         let exchanges = Log<Weak>()
+        /// A file that becomes empty while the body is sent, when it is its turn.
+        var file: URL?
 
         struct Weak: Sendable {
             weak var exchange: Exchange?
@@ -39,8 +41,21 @@ struct FaultsOnPurposeTests {
         var transport: ExchangeTransport {
             ExchangeTransport { exchange in
                 exchanges.append(Weak(exchange: exchange))
-                exchange.complete(with: answer(exchange))
+                exchange.complete(with: failureOfReading(exchange.request.httpBodyStream) ?? answer(exchange))
                 return Disposables.create()
+            }
+        }
+
+        /// Reads the whole body, as if to send it.
+        private func failureOfReading(_ body: InputStream?) -> (any Error)? {
+            guard let body else { return nil }
+            body.open()
+            defer { body.close() }
+            var bytes = [UInt8](repeating: 0, count: 10_000)
+            while true {
+                if let file, faults.isNext() { truncate(file.path, 0) }
+                let count = body.read(&bytes, maxLength: bytes.count)
+                if count <= 0 { return count < 0 ? body.streamError : nil }
             }
         }
 
@@ -108,6 +123,36 @@ struct FaultsOnPurposeTests {
         }
         // Eight of them are calls on files: open, fchmod for an old file's mode, write for each chunk, dup, close and rename.
         #expect(calls == (isNew ? 15 : 16))
+    }
+    #endif
+
+    #if os(Linux)
+    @Test("An upload of files ends once, and says which file could not be read")
+    func upload() async throws {
+        let folder = TemporaryFolder()
+        let files = ["a", "b"].map(folder.url)
+        let body = HTTPBody.multipart(files.map { MultipartPart(name: "file", file: $0, contentType: "text/plain") })
+        let sentences = Log<String>()
+        let calls = try await Faults.inTurn { faults in
+            for file in files { try Data(count: 100_000).write(to: file) }
+            var failing = Failing(faults: faults)
+            failing.file = files[1]
+            let provider = provider(failing)
+            let (result, open) = await FaultyFiles.within(folder.url, faults) {
+                let result = await outcome(of: provider.request(Endpoint<[Int]>(.post, "/items", body: body)))
+                #expect(await failing.isReleased())
+                return result
+            }
+            switch result {
+            case .success(let value): #expect(value == [1, 2, 3])
+            case .failure(let error):
+                #expect(faults.hasFailed, "\(error)")
+                sentences.append("\(error)")
+            }
+            #expect(open == 0)
+        }
+        #expect(calls > 30)
+        #expect(sentences.entries.filter { $0.hasSuffix("the file \(files[1].path) became shorter while it was sent.") }.count > 10)
     }
     #endif
 

@@ -75,6 +75,23 @@ struct TimeoutTests {
         disposable.dispose()
     }
 
+    @Test("The head of a response begins the time anew")
+    func head() async throws {
+        configuration.protocolClasses = [PatientProtocol.self]
+        let provider = makeProvider()
+        send("/head", to: example, by: provider, timeout: 1)
+        let sending = try #require(await PatientProtocol.started.next())
+        scheduler.advance(by: .milliseconds(999))
+        sending.sendHead()
+        // What comes behind the head is there, and so is the head.
+        send("/other", to: example, by: provider, timeout: 100)
+        try #require(await PatientProtocol.started.next()).sendHeadAndEnd()
+        #expect(await events.next() == "/other: ")
+        scheduler.advance(by: .milliseconds(999))
+        sending.end()
+        #expect(await events.next() == "/head: ")
+    }
+
     @Test("The time of a request begins when a connection is free for it")
     func waiting() async throws {
         let server = try PatientServer()
@@ -325,6 +342,34 @@ private final class PatientServer: Sendable {
             return answer
         }
     }
+}
+
+/// Answers when the test says so.
+private final class PatientProtocol: URLProtocol {
+    struct Sending: @unchecked Sendable {  // The client of a protocol may be called from any thread.
+        let source: URLProtocol
+
+        func sendHead() {
+            guard let url = source.request.url,
+                let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+            else { return }
+            source.client?.urlProtocol(source, didReceive: head, cacheStoragePolicy: .notAllowed)
+        }
+
+        func end() { source.client?.urlProtocolDidFinishLoading(source) }
+
+        func sendHeadAndEnd() {
+            sendHead()
+            end()
+        }
+    }
+
+    static let started = Signals<Sending>()
+
+    override static func canInit(with request: URLRequest) -> Bool { true }
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+    override func startLoading() { Self.started.send(Sending(source: self)) }
 }
 
 /// Never answers.

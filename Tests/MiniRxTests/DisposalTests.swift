@@ -101,6 +101,23 @@ struct DisposalTests {
         #expect(log.entries == ["event", "release", "disposed"])
     }
 
+    @Test("A hop behind parts that end at once is disposed like any other")
+    func hopBehindParts() {
+        let scheduler = TestScheduler()
+        let singles: [Single<Int>] = [
+            .zip(.just(1), .just(2)) { $0 + $1 }, Single.just(1).do(onDispose: {}), Single.just(1).timeout(.seconds(1), scheduler: scheduler),
+        ]
+        for single in singles {
+            let log = Log<String>()
+            let disposable = single.observe(on: scheduler).subscribe(onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+            #expect(log.entries == [])
+            disposable.dispose()
+            #expect(log.entries == ["disposed"])
+            scheduler.run()
+            #expect(log.entries == ["disposed"])
+        }
+    }
+
     @Test("A disposed chain does not subscribe to what flatMap returns")
     func noNextSource() {
         let log = Log<String>()

@@ -91,6 +91,7 @@ struct FaultsOnPurposeTests {
         Chain("do") { run in
             run.source.do(onSuccess: { _ in withExtendedLifetime(run.token) {} }, onDispose: { withExtendedLifetime(run.token) {} })
         },
+        Chain("timer") { run in Single<Int>.timer(.seconds(1), scheduler: run.scheduler).flatMap { _ in try run.single() } },
         Chain("delay") { $0.source.delay(.seconds(1), scheduler: $0.scheduler) },
         Chain("delaySubscription") { $0.source.delaySubscription(.seconds(1), scheduler: $0.scheduler) },
         Chain("timeout") { $0.source.delay(.seconds(2), scheduler: $0.scheduler).timeout(.seconds(1), scheduler: $0.scheduler) },

@@ -202,6 +202,16 @@ struct SchedulerTests {
         goOn.signal()
     }
 
+    @Test("A delayed action on a queue comes no earlier than it should")
+    func delayed() async {
+        let scheduler = SerialDispatchQueueScheduler(qos: .default)
+        let start = scheduler.now
+        let end = await withCheckedContinuation { continuation in
+            _ = scheduler.schedule(after: .milliseconds(50)) { continuation.resume(returning: scheduler.now) }
+        }
+        #expect(end >= start + .milliseconds(50))
+    }
+
     @Test("A concurrent scheduler runs on its queue")
     func concurrent() async throws {
         let queue = DispatchQueue(label: "mine", attributes: .concurrent)
@@ -317,6 +327,24 @@ struct MainActorSingleTests {
             _ = Single.just("event").observe(on: MainActor.shared).subscribe { event in screen.show((try? event.get()) ?? "") }
             return screen.titles == ["now", "event"]
         }
+    }
+
+    @Test("An object gets the error, and is not kept for it")
+    @MainActor func errorForObject() async {
+        struct Failure: Error {}
+        await expectOnceNothingIsWaiting {
+            let screen = Screen()
+            let failing = Single<Int>.error(Failure()).observe(on: MainActor.shared)
+            _ = failing.subscribe(with: screen, onFailure: { screen, _ in screen.show("failed") }, onDisposed: { $0.show("disposed") })
+            return screen.titles == ["failed", "disposed"]
+        }
+        weak var gone: Screen?
+        do {
+            let screen = Screen()
+            gone = screen
+            _ = Single<Int>.never().observe(on: MainActor.shared).subscribe(with: screen, onFailure: { screen, _ in screen.show("failed") })
+        }
+        #expect(gone == nil)
     }
 
     @Test("onDisposed has run when dispose returns on the main thread")

@@ -1,55 +1,46 @@
 #if os(Linux)
-import Foundation
+package import Foundation
 import MiniRx
-import TestSupport
 
 /// Stands before the C library's calls on files. While a test asks for it, those on the files of one folder fail in turn.
-enum FaultyFiles {
-    private struct State {
-        let faults: Faults
-        let folder: String
-        var open: Set<Int32> = []
-    }
-
-    private static let state = Locked<State?>(nil)
+package enum FaultyFiles {
+    private static let folders = Locked<[String: Faults]>([:])
 
     /// Runs `body`, in which each call on a file in `folder` may fail.
     ///
     /// - Returns: The result of `body`, and how many of the files are still open.
-    static func within<Result>(_ folder: URL, _ faults: Faults, _ body: () async throws -> Result) async rethrows -> (Result, open: Int) {
-        state.withLock { $0 = State(faults: faults, folder: folder.path) }
+    package static func within<Result>(
+        _ folder: URL, _ faults: Faults, _ body: () async throws -> Result
+    ) async rethrows -> (Result, open: Int) {
+        let folder = folder.resolvingSymlinksInPath().path + "/"
+        folders.withLock { $0[folder] = faults }
+        defer { folders.withLock { $0[folder] = nil } }
         let result = try await body()
         // The thread that delivered an event may have the file in its hands.
         let deadline = DispatchTime.now() + 60
-        while state.withLock({ $0?.open.isEmpty == false }), DispatchTime.now() < deadline { await Task.yield() }
-        return (result, state.withLock { $0.take()?.open.count } ?? 0)
+        while openCount(in: folder) > 0, DispatchTime.now() < deadline { await Task.yield() }
+        return (result, openCount(in: folder))
     }
 
-    fileprivate static func fails(_ path: UnsafePointer<CChar>) -> Bool {
-        state.withLock { $0 }.map { String(cString: path).hasPrefix($0.folder) && $0.faults.isNext() } ?? false
+    /// Whether it is the turn of a call on the file at this path to fail.
+    fileprivate static func fails(_ path: @autoclosure () -> String) -> Bool {
+        guard folders.withLock({ !$0.isEmpty }) else { return false }
+        let path = path()
+        return folders.withLock { folders in folders.first { path.hasPrefix($0.key) }?.value.isNext() ?? false }
     }
 
-    fileprivate static func fails(_ descriptor: Int32) -> Bool {
-        state.withLock { state in
-            guard let state, state.open.contains(descriptor) else { return false }
-            return state.faults.isNext()
-        }
+    fileprivate static func fails(_ descriptor: Int32) -> Bool { fails(path(of: descriptor)) }
+
+    private static func path(of descriptor: Int32) -> String {
+        var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/fd/\(descriptor)", &path, path.count)
+        return String(decoding: path.prefix(max(count, 0)), as: UTF8.self)
     }
 
-    fileprivate static func opened(_ path: UnsafePointer<CChar>, as descriptor: Int32) {
-        state.withLock { state in
-            guard descriptor >= 0, let folder = state?.folder, String(cString: path).hasPrefix(folder) else { return }
-            state?.open.insert(descriptor)
-        }
+    private static func openCount(in folder: String) -> Int {
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return descriptors.compactMap { Int32($0).map(path) }.count { $0.hasPrefix(folder) }
     }
-
-    fileprivate static func duplicated(_ descriptor: Int32, as copy: Int32) {
-        state.withLock { state in
-            if copy >= 0, state?.open.contains(descriptor) == true { state?.open.insert(copy) }
-        }
-    }
-
-    fileprivate static func closed(_ descriptor: Int32) { state.withLock { _ = $0?.open.remove(descriptor) } }
 
     /// The call that stands behind the one of this file: Thread Sanitizer's, or the C library's.
     fileprivate static func next<Function>(_ name: String, as type: Function.Type) -> Function {
@@ -78,10 +69,7 @@ private func fail<Code: SignedInteger>(_ number: Int32) -> Code {
 /// What Swift's `open` is called in an object file: it has a variable number of arguments in C.
 @_silgen_name("$s5Glibc4openys5Int32VSPys4Int8VG_ADs6UInt32VtF")
 func faultyOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
-    if FaultyFiles.fails(path) { return fail(EMFILE) }
-    let descriptor = nextOpen(path, flags, mode)
-    FaultyFiles.opened(path, as: descriptor)
-    return descriptor
+    FaultyFiles.fails(String(cString: path)) ? fail(EMFILE) : nextOpen(path, flags, mode)
 }
 
 @_cdecl("write")
@@ -91,7 +79,7 @@ func faultyWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) 
 
 @_cdecl("rename")
 func faultyRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
-    FaultyFiles.fails(new) ? fail(EACCES) : nextRename(old, new)
+    FaultyFiles.fails(String(cString: new)) ? fail(EACCES) : nextRename(old, new)
 }
 
 @_cdecl("fchmod")
@@ -100,18 +88,12 @@ func faultyChangeMode(_ descriptor: Int32, _ mode: mode_t) -> Int32 {
 }
 
 @_cdecl("dup")
-func faultyDuplicate(_ descriptor: Int32) -> Int32 {
-    if FaultyFiles.fails(descriptor) { return fail(EMFILE) }
-    let copy = nextDuplicate(descriptor)
-    FaultyFiles.duplicated(descriptor, as: copy)
-    return copy
-}
+func faultyDuplicate(_ descriptor: Int32) -> Int32 { FaultyFiles.fails(descriptor) ? fail(EMFILE) : nextDuplicate(descriptor) }
 
 /// Closes the file also where it fails, as Linux does.
 @_cdecl("close")
 func faultyClose(_ descriptor: Int32) -> Int32 {
     let fails = FaultyFiles.fails(descriptor)
-    FaultyFiles.closed(descriptor)
     let result = nextClose(descriptor)
     return fails ? fail(EIO) : result
 }
