@@ -101,11 +101,15 @@ struct DisposalTests {
         #expect(log.entries == ["event", "release", "disposed"])
     }
 
-    @Test("A hop behind parts that end at once is disposed like any other")
-    func hopBehindParts() {
+    @Test("A hop behind a source that ends at once is disposed like any other")
+    func hop() {
         let scheduler = TestScheduler()
         let singles: [Single<Int>] = [
             .zip(.just(1), .just(2)) { $0 + $1 }, Single.just(1).do(onDispose: {}), Single.just(1).timeout(.seconds(1), scheduler: scheduler),
+            .create { observer in
+                observer(.success(1))
+                return Disposables.create()
+            },
         ]
         for single in singles {
             let log = Log<String>()

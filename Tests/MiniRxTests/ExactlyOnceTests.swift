@@ -30,6 +30,24 @@ struct ExactlyOnceTests {
         #expect(log.entries == [1])
     }
 
+    @Test("An event of another thread while the body runs releases the resource as soon as the body returns it")
+    func elsewhereInBody() {
+        let log = Log<String>()
+        let queue = DispatchQueue(label: "elsewhere")
+        let single = Single<Int>.create { observer in
+            let isSent = DispatchSemaphore(value: 0)
+            queue.async {
+                observer(.success(1))
+                isSent.signal()
+            }
+            isSent.wait()
+            log.append("body ends")
+            return log.disposable()
+        }
+        _ = single.subscribe(onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+        #expect(log.entries == ["event", "body ends", "release", "disposed"])
+    }
+
     @Test("A producer that re-enters from an operator or an observer gets no second event through")
     func reentrant() {
         let log = Log<String>()

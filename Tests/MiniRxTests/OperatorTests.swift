@@ -117,6 +117,22 @@ struct OperatorTests {
         #expect(log.entries == ["subscribe", "do disposed", "disposed"])
     }
 
+    @Test("do's after closures run, also when the event ends other sources")
+    func afterOfPart() {
+        let scheduler = TestScheduler()
+        let log = Log<String>()
+        let producer = Producer<Int>()
+        let source = producer.single.do(afterSuccess: { _ in log.append("after") })
+        let singles: [Single<Int>] = [
+            source.timeout(.seconds(1), scheduler: scheduler), .zip(source, Single<Int>.just(1)) { $0 + $1 }, source.do(onDispose: {}),
+        ]
+        for single in singles {
+            _ = single.subscribe()
+            producer.send(.success(1))
+        }
+        #expect(log.entries == ["after", "after", "after"])
+    }
+
     @Test("do's after closures run before onDisposed, however the event comes", arguments: [true, false])
     func after(isSuccess: Bool) {
         let event: SingleEvent<Int> = isSuccess ? .success(1) : .failure(TestError())

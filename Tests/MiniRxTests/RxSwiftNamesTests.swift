@@ -73,7 +73,7 @@ struct RxSwiftNamesTests {
     func debug() async throws {
         let result = try #require(
             await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-                _ = Single.just(1).debug("one").subscribe()
+                _ = Single.just(String(repeating: "1", count: 50)).debug("one").subscribe()
                 _ = Single<String>.just(String(repeating: "a", count: 30) + String(repeating: "b", count: 30)).debug(
                     "long", trimOutput: true
                 )
@@ -83,7 +83,7 @@ struct RxSwiftNamesTests {
         let lines = String(decoding: result.standardOutputContent, as: UTF8.self).split(separator: "\n").filter { $0.contains(" -> ") }
         #expect(
             lines.map { $0.drop { $0 != ">" } } == [
-                "> subscribed", "> Event success(1)", "> isDisposed", "> subscribed",
+                "> subscribed", "> Event success(\(String(repeating: "1", count: 50)))", "> isDisposed", "> subscribed",
                 "> Event success(aaaaaaaaaaaaaaaaaaaa...bbbbbbbbbbbbbbbbbbbb)", "> isDisposed", "> subscribed", "> isDisposed",
             ])
         #expect(lines.last?.hasPrefix("MiniRxTests/RxSwiftNamesTests.swift:") == true)

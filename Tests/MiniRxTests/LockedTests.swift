@@ -1,0 +1,15 @@
+import Dispatch
+import MiniRx
+import Testing
+
+@Suite("Locked")
+struct LockedTests {
+    @Test("However many threads change a value, none of the changes is lost")
+    func races() {
+        let count = Locked(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<50_000 { count.withLock { $0 += 1 } }
+        }
+        #expect(count.withLock { $0 } == 400_000)
+    }
+}
