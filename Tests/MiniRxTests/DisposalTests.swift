@@ -105,7 +105,8 @@ struct DisposalTests {
     func hop() {
         let scheduler = TestScheduler()
         let singles: [Single<Int>] = [
-            .zip(.just(1), .just(2)) { $0 + $1 }, Single.just(1).do(onDispose: {}), Single.just(1).timeout(.seconds(1), scheduler: scheduler),
+            .zip(.just(1), .just(2)) { $0 + $1 }, Single.just(1).do(onDispose: {}),
+            Single.just(1).timeout(.seconds(1), scheduler: scheduler),
             .create { observer in
                 observer(.success(1))
                 return Disposables.create()
@@ -113,7 +114,8 @@ struct DisposalTests {
         ]
         for single in singles {
             let log = Log<String>()
-            let disposable = single.observe(on: scheduler).subscribe(onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+            let disposable = single.observe(on: scheduler).subscribe(
+                onSuccess: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
             #expect(log.entries == [])
             disposable.dispose()
             #expect(log.entries == ["disposed"])
