@@ -77,9 +77,9 @@ struct FaultsOnPurposeTests {
         }
     }
 
-    private func provider(_ failing: Failing) -> DefaultAPIProvider {
+    private func provider(_ failing: Failing, _ transport: (any Transport)? = nil) -> DefaultAPIProvider {
         DefaultAPIProvider(
-            baseURL: example, transport: failing.transport, decoder: failing,
+            baseURL: example, transport: transport ?? failing.transport, decoder: failing,
             middlewares: [failing, RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .nanoseconds(0)))])
     }
 
@@ -96,6 +96,30 @@ struct FaultsOnPurposeTests {
             #expect(await failing.isReleased())
         }
         #expect(calls >= 10)
+    }
+
+    @Test("A request by a URLSession ends once, and the transport goes with it")
+    func session() async {
+        let configuration = URLSessionConfiguration.patient
+        configuration.protocolClasses = [FailingProtocol.self]
+        let calls = await Faults.inTurn { faults in
+            FailingProtocol.faults.withLock { $0 = faults }
+            weak var transport: URLSessionTransport?
+            let result: Result<[Int], any Error>
+            do {
+                let own = URLSessionTransport(configuration: configuration)
+                transport = own
+                result = await outcome(of: provider(Failing(faults: faults), own).request(Endpoint<[Int]>(.get, "/items")))
+            }
+            switch result {
+            case .success(let value): #expect(value == [1, 2, 3])
+            case .failure(let error): #expect(faults.hasFailed, "\(error)")
+            }
+            let deadline = DispatchTime.now() + 60
+            while transport != nil, DispatchTime.now() < deadline { await Task.yield() }
+            #expect(transport == nil)
+        }
+        #expect(calls >= 8)
     }
 
     #if os(Linux)
@@ -158,5 +182,29 @@ struct FaultsOnPurposeTests {
 
     private func outcome<Value>(of single: Single<Value>) async -> Result<Value, any Error> {
         do { return .success(try await single.value) } catch { return .failure(error) }
+    }
+}
+
+/// An answer that breaks off when it is its turn.
+private final class FailingProtocol: URLProtocol {
+    static let faults = Locked<Faults?>(nil)
+
+    override static func canInit(with request: URLRequest) -> Bool { true }
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+
+    override func startLoading() {
+        guard let faults = Self.faults.withLock({ $0 }), let url = request.url,
+            let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Length": "7"])
+        else { return }
+        func fail() { client?.urlProtocol(self, didFailWithError: URLError(.networkConnectionLost)) }
+        if faults.isNext() { return fail() }
+        client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+        for chunk in ["[1,", "2,", "3]"] {
+            if faults.isNext() { return fail() }
+            client?.urlProtocol(self, didLoad: Data(chunk.utf8))
+        }
+        if faults.isNext() { return fail() }
+        client?.urlProtocolDidFinishLoading(self)
     }
 }

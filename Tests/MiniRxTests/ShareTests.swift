@@ -186,6 +186,17 @@ struct ShareTests {
         #expect(log.entries == ["stayed 1"])
     }
 
+    @Test("However many members there are, one that leaves takes no longer", .longComputing)
+    func leaving() {
+        func seconds(_ count: Int) -> Double {
+            let shared = Single<Int>.never().share()
+            let members = (0..<count).map { _ in shared.subscribe() }
+            return cpuSeconds { members.forEach { $0.dispose() } }
+        }
+        // Eight times the members take 64 times as long where time is quadratic.
+        #expect((0..<3).contains { _ in seconds(8_000) < 32 * seconds(1_000) })
+    }
+
     @Test("A join that races the event is served or starts afresh, and ends as any other, 10,000 times", .longComputing)
     func joinRacesEvent() {
         let queue = DispatchQueue(label: "share", attributes: .concurrent)

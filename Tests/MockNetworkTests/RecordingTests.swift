@@ -173,6 +173,34 @@ struct RecordingTests {
         #expect(try folder.names.isEmpty)
     }
 
+    #if os(Linux)
+    @Test("A call on its file that fails, each in turn, leaves a whole file or none and harms no request, and the next request mends it")
+    func faults() async throws {
+        var reports: [String] = []
+        let calls = try await Faults.inTurn { faults in
+            let folder = TemporaryFolder()
+            let file = folder.url("session.har")
+            let errors = Log<any Error>()
+            let recording = RecordingMiddleware(to: file, onFailure: errors.append)
+            let provider = DefaultAPIProvider(baseURL: example, transport: answering(), middlewares: [recording])
+            func statusCode() async throws -> Int { try await provider.request(anyRequest("https://a.example")).value.statusCode }
+            let (statusCodes, open) = try await FaultyFiles.within(folder.url, faults) { try await [statusCode(), statusCode()] }
+            #expect(statusCodes == [200, 200])
+            #expect(open == 0)
+            let names = try folder.names
+            #expect(names.isEmpty || names == ["session.har"])
+            if !names.isEmpty { #expect(try 1...2 ~= RecordedFile(file).entries.count) }
+            #expect(try await statusCode() == 200)
+            #expect(try RecordedFile(file).entries.count == 3)
+            #expect(errors.count <= (faults.hasFailed ? 1 : 0))
+            reports.append(contentsOf: errors.entries.map(\.localizedDescription))
+        }
+        #expect(Set(reports).count >= 4)
+        // For each of two requests: open, write, dup, close twice and rename; fchmod for the mode of the old file.
+        #expect(calls >= 11)
+    }
+    #endif
+
     @Test("A body that went to a file or came from a stream is not recorded, which a comment says")
     func elsewhere() async throws {
         let streaming = Endpoint<Void>(.post, "").adapting { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
