@@ -14,7 +14,7 @@ struct JSONNumber: Sendable, Equatable {
     init?(_ text: String) {
         guard text.range(of: #"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"#, options: .regularExpression) != nil else { return nil }
         self.text = text
-        let parts = text.lowercased().split(separator: "e", omittingEmptySubsequences: false)
+        let parts = text.lowercased().split(separator: "e")
         let mantissa = parts[0].drop { $0 == "-" }
         let fraction = mantissa.drop { $0 != "." }.dropFirst()
         let all = mantissa.filter { $0 != "." }.drop { $0 == "0" }

@@ -80,6 +80,16 @@ struct MockURLProtocolTests {
         #expect(MockURLProtocol.requests.first?.body == Data("streamed".utf8))
     }
 
+    @Test("What came is a recording for whoever looks at a test that failed; where nothing came, there is none")
+    func traffic() async throws {
+        #expect(MockURLProtocol.traffic == nil)
+        MockURLProtocol.stub("/a", respond: .status(204))
+        try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(Endpoint<Void>(.get, "/a")).value
+        let folder = TemporaryFolder()
+        try #require(MockURLProtocol.traffic).write(to: folder.url("traffic.har"))
+        #expect(try RecordedFile(folder.url("traffic.har")).entries.count == 1)
+    }
+
     @Test("A request is recorded once, whole, and with the headers that were set")
     func recording() async throws {
         MockURLProtocol.responseWithStatusCode(code: 200)

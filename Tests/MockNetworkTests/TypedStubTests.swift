@@ -86,6 +86,8 @@ struct TypedStubTests {
     func values() async throws {
         let folder = TemporaryFolder()
         let provider = provider()
+        MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
+        #expect(try await provider.request(Endpoint(.get, "/items/1") { $0.statusCode }).value == 200)
         MockURLProtocol.stub(Endpoint<String>(.get, "/text"), respond: "hello")
         #expect(try await provider.request(Endpoint<String>(.get, "/text")).value == "hello")
         MockURLProtocol.stub(Endpoint<Data>(.get, "/data"), respond: Data([0, 255]))

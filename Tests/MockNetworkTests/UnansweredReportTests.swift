@@ -125,6 +125,14 @@ struct UnansweredReportTests {
         #expect(report.contains("\" has 6 stubs. The nearest are:\n"))
     }
 
+    @Test("A stub of which more is the same is nearer, though another has as much in common with the request")
+    func nearer() async throws {
+        let report = try await report(of: Endpoint<String>(.get, "/item")) {
+            for url in ["/items", "/item-of-the-month"] { MockURLProtocol.stub(.get, url, respond: .status(200)) }
+        }
+        #expect(report.contains("    1. GET /items ") && report.contains("    2. GET /item-of-the-month "), "\(report)")
+    }
+
     @Test("A secret shows nowhere, also where it is nested, or stands in a URL")
     func nested() async throws {
         let url = "https://api.example.com/a?next=https%3A%2F%2Fb.example%2F%3Ftoken%3Ds3cret&n=1#access_token=s3cret"
