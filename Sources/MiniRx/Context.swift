@@ -5,12 +5,12 @@ struct Context {
     @usableFromInline var subscription: Subscription?
     /// The fork, if the chain is a branch of one.
     @usableFromInline let owner: Fork?
-    /// How many more sources may start inside this call. While a source is attached, it is 0. It is small, because the stack is.
+    /// How many more sources may start inside this call. In the event of an attached source, it is 0. It is small, because the stack is.
     @usableFromInline var startsLeft: Int8
     /// Whether the subscription has ended in this call. It is released after the call.
     @usableFromInline var hasEnded = false
 
-    /// Creates the state of a call in which no source is attached, or one is if `startsLeft` is 0.
+    /// Creates the state of a call. In the event of an attached source, `startsLeft` is 0.
     @inlinable
     init(_ subscription: Subscription? = nil, owner: Fork? = nil, startsLeft: Int8 = 16) {
         (self.subscription, self.owner, self.startsLeft) = (subscription, owner, startsLeft)
@@ -36,7 +36,6 @@ struct Context {
     /// Attaches parts. If there is no subscription, they become it. If this returns false, it is too late, and they must not start.
     @inlinable
     mutating func admits(_ parts: Fork) -> Bool {
-        startsLeft = 0
         return subscription?.attach(parts) ?? isAdopted(parts)
     }
 
@@ -44,7 +43,6 @@ struct Context {
     /// false, it is too late, and the emitter must not start.
     @inlinable
     mutating func admits<Element>(_ emitter: Emitter<Element>) -> Bool {
-        startsLeft = 0
         return subscription?.attach(emitter) ?? !(owner?.isOver ?? false)
     }
 
@@ -59,7 +57,6 @@ struct Context {
     /// Returns the subscription for a source that cannot be one itself, and makes it if there is none. Returns `nil` if it is too late.
     @inlinable
     mutating func subscriptionForSource() -> Subscription? {
-        startsLeft = 0
         if let subscription { return subscription }
         let new = Subscription(owner: owner)
         guard isAdopted(new) else { return nil }

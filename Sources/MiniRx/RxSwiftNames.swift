@@ -206,7 +206,7 @@ public final class CompositeDisposable: Cancelable {
             defer { state.held = [:] }
             return state.held
         }
-        for (_, disposable) in held.sorted(by: { $0.key < $1.key }) { disposable.dispose() }
+        for key in held.keys.sorted() { held[key]?.dispose() }
     }
 }
 

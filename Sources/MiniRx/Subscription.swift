@@ -43,15 +43,13 @@ class Subscription: Cancelable, Source, @unchecked Sendable {  // The variables 
     /// Makes `source` the one that `dispose()` cancels. If this returns false, it is too late, and the source must not start.
     @inlinable
     final func attach(_ source: any Source) -> Bool {
-        var old: (any Source)?
-        let isAttached = mutex.withLock {
-            guard !hasEnded else { return false }
+        // The old source is let go outside of the mutex.
+        let (isAttached, _) = mutex.withLock { () -> (Bool, (any Source)?) in
+            guard !hasEnded else { return (false, nil) }
             unreleased += 1
-            old = self.source
-            self.source = source
-            return true
+            defer { self.source = source }
+            return (true, self.source)
         }
-        _ = consume old
         return isAttached
     }
 

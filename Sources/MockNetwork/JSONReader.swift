@@ -47,9 +47,8 @@ struct JSONReader {
 
     mutating func string() throws -> String {
         scanner.skipSpace()
-        guard let string = scanner.next(), string.count >= 2, string.first == UInt8(ascii: "\""), string.last == UInt8(ascii: "\"") else {
-            throw Unreadable()
-        }
+        // Of more than one byte is a string alone.
+        guard let string = scanner.next(), string.count >= 2, string.last == UInt8(ascii: "\"") else { throw Unreadable() }
         return try JSONDecoder().decode(String.self, from: Data(string))
     }
 

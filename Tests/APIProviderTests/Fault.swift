@@ -180,7 +180,7 @@ extension Fault {
     }
 
     private static func result(of request: Endpoint<String>) async -> Result<String, any Error> {
-        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient, maximumResponseSize: maximum))
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .ephemeral, maximumResponseSize: maximum))
         do { return .success(try await provider.request(request).value) } catch { return .failure(error) }
     }
 }

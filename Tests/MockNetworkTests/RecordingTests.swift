@@ -165,12 +165,14 @@ struct RecordingTests {
         #expect(try RecordedFile(file).value("request.url") as? String == "https://REDACTED@a.example/x")
     }
 
-    @Test("A file that cannot be written harms no request")
+    @Test("A file that cannot be written harms no request, and is told once")
     func unwritable() async throws {
-        let recording = RecordingMiddleware(to: folder.url("none/session.har"))
+        let errors = Log<any Error>()
+        let recording = RecordingMiddleware(to: folder.url("none/session.har"), onFailure: errors.append)
         let provider = DefaultAPIProvider(baseURL: example, transport: answering(), middlewares: [recording])
         for _ in 0..<2 { #expect(try await provider.request(anyRequest("https://a.example")).value.statusCode == 200) }
         #expect(try folder.names.isEmpty)
+        #expect(errors.count == 1)
     }
 
     #if os(Linux)
@@ -210,11 +212,17 @@ struct RecordingTests {
         _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral, middlewares: recording)
             .request(Endpoint(.get, .url(server.url), downloadingTo: download)).value
         _ = try await DefaultAPIProvider(baseURL: example, transport: answering(), middlewares: recording).request(streaming).value
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub("/empty", respond: .data(Data(), headers: ["Content-Length": "0"]))
+            try await DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: recording)
+                .request(Endpoint<Void>(.get, "/empty")).value
+        }
         #expect(try String(contentsOf: download, encoding: .utf8) == "a file")
         let recorded = try RecordedFile(file)
         #expect(recorded.value("comment") as? String == "No body came here, as when it is downloaded to a file.")
         #expect(recorded.value("response.content.text") as? String == "")
         #expect(recorded.value("request.comment", of: 1) as? String == "The body is a stream, which is not read here.")
+        #expect(recorded.value("comment", of: 2) == nil)
     }
 
     /// By their names, because the test library takes long with a large argument.

@@ -87,7 +87,7 @@ struct TypedStubTests {
         let folder = TemporaryFolder()
         let provider = provider()
         MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
-        #expect(try await provider.request(Endpoint(.get, "/items/1") { $0.statusCode }).value == 200)
+        #expect(try await provider.request(Endpoint(.get, "/items/1", query: ["full": true]) { $0.statusCode }).value == 200)
         MockURLProtocol.stub(Endpoint<String>(.get, "/text"), respond: "hello")
         #expect(try await provider.request(Endpoint<String>(.get, "/text")).value == "hello")
         MockURLProtocol.stub(Endpoint<Data>(.get, "/data"), respond: Data([0, 255]))
@@ -98,6 +98,7 @@ struct TypedStubTests {
         MockURLProtocol.stub(download, respond: source)
         #expect(try await provider.request(download).value == copy)
         #expect(try Data(contentsOf: copy) == Data("content".utf8))
+        #expect(try await provider.request(Endpoint(.get, "/file") { $0.statusCode }).value == 200)
 
         struct Event: Codable, Equatable { let date: Date }
         let (encoder, decoder) = (JSONEncoder(), JSONDecoder())

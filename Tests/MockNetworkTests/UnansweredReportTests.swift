@@ -98,6 +98,8 @@ struct UnansweredReportTests {
             ("[1.50]", "[1.5e1]", "[0]: 1.50", "[0]: 1.5e1"), ("[1]", "{}", "[1]", "{}"), ("1", "no JSON", "1", "no JSON"),
             ("no JSON", "1", "no JSON", "1"), ("1", "", "1", "no body"),
             (#"{"token":"a"}"#, #"{"token":"b"}"#, "token: …", "token: … (another)"),
+            (#"{"a":"x"}"#, #"{"a":"Bearer t0ken"}"#, "a: …", "a: … (another)"),
+            (#"{"a":"Bearer t0ken"}"#, #"{"a":"x"}"#, "a: …", "a: … (another)"),
             ("1", String(repeating: "x", count: 201), "1", String(repeating: "x", count: 200) + "…"),
             ("1", String(repeating: "x", count: 200), "1", String(repeating: "x", count: 200)),
         ])
@@ -131,6 +133,10 @@ struct UnansweredReportTests {
             for url in ["/items", "/item-of-the-month"] { MockURLProtocol.stub(.get, url, respond: .status(200)) }
         }
         #expect(report.contains("    1. GET /items ") && report.contains("    2. GET /item-of-the-month "), "\(report)")
+        let withStars = try await self.report(of: Endpoint<String>(.get, "/repos/a/b")) {
+            for url in ["/repos/*/c", "/repos/x/y"] { MockURLProtocol.stub(.get, url, respond: .status(200)) }
+        }
+        #expect(withStars.contains("    1. GET /repos/*/c ") && withStars.contains("    2. GET /repos/x/y "), "\(withStars)")
     }
 
     @Test("A secret shows nowhere, also where it is nested, or stands in a URL")

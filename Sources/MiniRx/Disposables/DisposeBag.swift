@@ -65,7 +65,8 @@ extension DisposeBag {
         }
 
         func remove(at slot: Int) {
-            let removed: (any Disposable)? = state.withLock { state in
+            // What is removed is let go outside of the lock.
+            _ = state.withLock { state -> (any Disposable)? in
                 guard !state.isDisposed else { return nil }
                 let removed = state.slots[slot].take()
                 state.free.append(slot)
@@ -73,7 +74,6 @@ extension DisposeBag {
                 if state.free.count == state.slots.count, state.free.count > 64 { (state.slots, state.free) = ([], []) }
                 return removed
             }
-            _ = consume removed
         }
 
         func dispose() {

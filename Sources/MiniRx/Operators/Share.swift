@@ -122,21 +122,17 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {
 
     @usableFromInline
     func leave(_ member: Member) {
-        var unwanted: (observer: Receiver<Element>?, members: [Member])?
-        let (isReleased, last) = mutex.withLock { () -> (Bool, Run?) in
+        // The observer and the members that have left are let go outside of the mutex.
+        let (isReleased, last, _) = mutex.withLock { () -> (Bool, Run?, (Receiver<Element>?, [Member])?) in
             member.hasLeft = true
-            guard let run = member.run else { return (true, nil) }
-            guard !run.isClosed else { return (false, nil) }
+            guard let run = member.run else { return (true, nil, nil) }
+            guard !run.isClosed else { return (false, nil, nil) }
             run.staying -= 1
-            guard run.staying > 0 else { return (false, close(run) ? run : nil) }
-            unwanted = (member.observer.take(), [])
-            if run.members.count > 2 * run.staying + 16 {
-                unwanted?.members = run.members
-                run.members.removeAll(where: \.hasLeft)
-            }
-            return (true, nil)
+            guard run.staying > 0 else { return (false, close(run) ? run : nil, nil) }
+            let members = run.members
+            if members.count > 2 * run.staying + 16 { run.members.removeAll(where: \.hasLeft) }
+            return (true, nil, (member.observer.take(), members))
         }
-        _ = consume unwanted
         last?.cancel(byUser: member.chain.hasBeenDisposed)
         if isReleased { member.chain.release() }
     }
