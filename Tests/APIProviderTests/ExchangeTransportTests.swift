@@ -121,7 +121,7 @@ struct ExchangeTransportTests {
         settings.maximumResponseSize = 3
         send("/a", by: makeTransport(settings))
         let sending = try #require(stack.sendings.entries.first)
-        sending.answer(body: "four")
+        #expect(!sending.onBody(Data("four".utf8)))
         #expect(await events.next() == "-1103")
         #expect(!sending.onBody(Data("more".utf8)))
     }

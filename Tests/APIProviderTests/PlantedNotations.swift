@@ -3,6 +3,9 @@ import TestSupport
 extension Planted {
     /// How values are written, and what may stand around them.
     static let notations: [Planted] = [
+        .text(#"Header(value: "§", name: "password") is sent"#), .text("a token%3D§ b", "s3cret+more"),
+        .xml("<password><b>§</b> <i>§</i></password>").shown(as: "<password>…</password>")
+            .recorded(as: "<password><b>REDACTED</b> <i>REDACTED</i></password>"),
         .text("API key: §"),
         .text("Pass phrase: § and more").shown(as: "Pass phrase: …"),
         .text("a session id: §"),

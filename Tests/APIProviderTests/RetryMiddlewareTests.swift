@@ -192,6 +192,18 @@ struct RetryMiddlewareTests {
         #expect(outcome.attempts.entries == [0, row.wait])
     }
 
+    #if compiler(>=6.2) && os(Linux)
+    @Test("A date is in GMT, wherever the program runs")
+    func elsewhere() async {
+        await #expect(processExitsWith: .success) {
+            setenv("TZ", "Asia/Seoul", 1)
+            NSTimeZone.resetSystemTimeZone()
+            try #require(TimeZone.current.secondsFromGMT() == 32_400)
+            RetryMiddlewareTests().retryAfter(row: RetryAfter(value: "Sun, 06 Nov 1994 08:49:57 GMT", wait: 20_000, rule: "elsewhere"))
+        }
+    }
+    #endif
+
     @Test(
         "A server that asks for more than the longest wait has the last word",
         arguments: [
