@@ -113,6 +113,10 @@ struct ExchangeTransportTests {
         stack.sendings.entries[1].answer(body: "one")
         #expect(await events.next() == "one")
         #expect(stack.requests.map { $0.url?.path } == ["/0", "/1", "/3", "/4"])
+        // Another host has connections of its own.
+        let other = try #require(URL(string: "https://other.example.com/5"))
+        _ = transport.send(URLRequest(url: other), progress: nil).subscribe()
+        #expect(stack.requests.map { $0.url?.path } == ["/0", "/1", "/3", "/4", "/5"])
     }
 
     @Test("A body that is too large is refused at once, and the single fails")

@@ -4,6 +4,7 @@ extension Planted {
     /// How values are written, and what may stand around them.
     static let notations: [Planted] = [
         .text(#"Header(value: "§", name: "password") is sent"#), .text("a token%3D§ b", "s3cret+more"),
+        .text("https://u@token=§/a").shown(as: "https://…@token=…/a"),
         .xml("<password><b>§</b> <i>§</i></password>").shown(as: "<password>…</password>")
             .recorded(as: "<password><b>REDACTED</b> <i>REDACTED</i></password>"),
         .text("API key: §"),

@@ -256,7 +256,7 @@ package enum Harmless {
         #"{"authority":"a","author":"b"}"#, #"{"passport":"a","compass":"b","bypass":"c"}"#, #"{"sessions_count":3}"#,
         #"{"id":"6F9619FF-8B86-D011-B42D-00C04FC964FF"}"#, #"{"date":"2026-11-21","number":12.50}"#,
         #"{"sha":"b1946ac92492d2347c6235b4d2611184f8f4a1c2"}"#, #"{"code":"not_found","key":"value"}"#,
-        #"{"has_password":true,"token":null}"#,
+        #"{"has_password":true,"token":null}"#, #"{"name":"who has a token","value":"a"}"#,
         #"{"message":"Your token has expired."}"#, #"{"name":"title","value":"Token ring"}"#, #"{"scopes":["user","password"]}"#,
         #"{"text":"Mail me@example.com at 12:30:45, see https://medium.com/@me"}"#, #"{"public_key":"a","sort_key":"b"}"#,
         #"{"package":"com.example.App","version":"4.17.21"}"#, #"{"type":"Array<Token>","secretary":"a"}"#, #"{"secret":"","tokens":[]}"#,
