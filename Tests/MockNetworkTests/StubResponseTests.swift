@@ -251,7 +251,7 @@ struct StubResponseTests {
         if way.keepsChunks { #expect(log.entries == [5, 10]) }
     }
 
-    @Test("What comes too late for the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.6, 3600])
+    @Test("What comes too late for the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.5, 1.6, 3600])
     func timeouts(delay: TimeInterval?) {
         let scheduler = TestScheduler()
         MockURLProtocol.stub("/a", respond: delay.map { .status(200).delayed(by: $0) } ?? .never)
@@ -264,7 +264,22 @@ struct StubResponseTests {
         scheduler.advance(by: .milliseconds(1))
         #expect(events.entries == (delay == 1.4 ? ["value"] : []))
         scheduler.advance(by: .milliseconds(100))
-        #expect(events.entries == (delay == 1.4 ? ["value"] : ["true"]))
+        #expect(events.entries == (delay.map { $0 <= 1.5 } == true ? ["value"] : ["true"]))
+        subscription.dispose()
+    }
+
+    @Test("A timeout of 0 is none")
+    func noTimeout() {
+        let scheduler = TestScheduler()
+        MockURLProtocol.stub("/a", respond: .status(200).delayed(by: 3600))
+        var request = URLRequest(url: example.appendingPathComponent("a"))
+        request.timeoutInterval = 0
+        let events = Log<String>()
+        let subscription = MockTransport(scheduler: scheduler).send(request, progress: nil).subscribe { events.append("\($0)") }
+        scheduler.advance(by: .seconds(3599))
+        #expect(events.entries.isEmpty)
+        scheduler.advance(by: .seconds(1))
+        #expect(events.entries.first?.hasPrefix("success") == true)
         subscription.dispose()
     }
 

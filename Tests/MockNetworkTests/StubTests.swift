@@ -187,7 +187,7 @@ struct StubTests {
             (.json(text: "no JSON"), "no JSON", false), (.json(text: "[1,]"), "[1,]", false),
             (.json(["k": [1, 2]]), #"{"k":[1,2]}"#, true),
             (.json(["k": [1, 2]]), #"{"k":[2,1]}"#, false), (.json(Double.nan), "null", false),
-            (.json(Brackets(depth: 100)), Brackets(depth: 100).text, true), (.json(Brackets(depth: 150)), Brackets(depth: 150).text, false),
+            (.json(Brackets(depth: 101)), Brackets(depth: 101).text, true), (.json(Brackets(depth: 102)), Brackets(depth: 102).text, false),
             (.json(["a"]), "\u{FEFF}[\"a\"]", true), (.json([Int]()), " [ ] ", true), (.json([Int]()), "[", false),
             (.json([1, 2]), "[1 2]", false), (.json([1, 2]), "[1,2", false), (.json([1, 2]), "[1,2]]", false),
             (.json(["a": 1]), #"{"a" 1}"#, false), (.json(["a": 1]), #"{"a":1,}"#, false), (.json(["a": 1]), "{\"a\"\n:\t1\r}", true),
@@ -245,6 +245,13 @@ struct StubTests {
         #expect(stub.description == "GET /a?q=x&token=… (Tests/A.swift:7)")
     }
 
+    @Test("JSON is compared by what it means in UTF-16, too", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
+    func wideJSON(encoding: String.Encoding) async throws {
+        MockURLProtocol.stub("/a", body: .json(["é": 1]), respond: .status(204))
+        let body = try #require(#"{"é":1}"#.data(using: encoding))
+        try await provider.request(Endpoint<Void>(.post, "/a", body: .data(body, contentType: "application/json"))).value
+    }
+
     @Test("Unused stubs are those that have answered nothing, but for optional ones; verify reports them, and reset forgets them")
     func unused() async throws {
         try await MockURLProtocol.withScope("a scope") {
@@ -263,6 +270,27 @@ struct StubTests {
             MockURLProtocol.reset()
             try MockURLProtocol.verify()
             #expect(MockURLProtocol.unusedStubs.isEmpty)
+        }
+    }
+
+    @Test("A stub that answers nothing is unused however it was made, unless it is optional")
+    func unusedForms() {
+        MockURLProtocol.withScope {
+            for isOptional in [nil, true] {
+                let typed = Endpoint<String>(.get, "/c")
+                if let isOptional {
+                    MockURLProtocol.stub("/a", isOptional: isOptional, respond: .status(200))
+                    MockURLProtocol.stub(.get, "/b", isOptional: isOptional, respond: .status(200))
+                    MockURLProtocol.stub(typed, isOptional: isOptional, respond: .status(200))
+                    MockURLProtocol.stub(typed, isOptional: isOptional, respond: "c")
+                } else {
+                    MockURLProtocol.stub("/a", respond: .status(200))
+                    MockURLProtocol.stub(.get, "/b", respond: .status(200))
+                    MockURLProtocol.stub(typed, respond: .status(200))
+                    MockURLProtocol.stub(typed, respond: "c")
+                }
+                #expect(MockURLProtocol.unusedStubs.count == 4)
+            }
         }
     }
 

@@ -214,6 +214,16 @@ struct UnansweredReportTests {
         #expect(report.utf8.count < 2000)
     }
 
+    @Test("What a body is compared with is cut at 200 characters", arguments: [200, 201])
+    func longLine(count: Int) async throws {
+        let expected = String(repeating: "y", count: count)
+        let report = try await report(of: Endpoint<String>(.post, "/a", body: .data(Data("x".utf8), contentType: "text/plain"))) {
+            MockURLProtocol.stub("/a", body: .data(Data(expected.utf8)), respond: .status(200))
+        }
+        let shown = String(repeating: "y", count: 200)
+        #expect(report.contains("expected  \(shown)\(count > 200 ? "…" : "")\n"), "\(report)")
+    }
+
     @Test("In the process-wide scope it names the scopes that are live, in order")
     func process() async throws {
         func inScopes(_ names: ArraySlice<String>, _ operation: @Sendable () async throws -> Void) async throws {

@@ -133,7 +133,7 @@ extension Redactor {
     package static let isRedactedKey = "APIProvider.isRedacted"
 
     func explanation(of error: any Error) -> String {
-        (error as NSError).userInfo[Self.isRedactedKey] == nil ? sentence(error.explanation) : error.explanation
+        (error as NSError).userInfo[Self.isRedactedKey] as? Bool == true ? error.explanation : sentence(error.explanation)
     }
 }
 
