@@ -74,6 +74,7 @@ struct RxSwiftNamesTests {
         let result = try #require(
             await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
                 _ = Single.just(String(repeating: "1", count: 50)).debug("one").subscribe()
+                _ = Single.just(String(repeating: "2", count: 40)).debug("short", trimOutput: true).subscribe()
                 _ = Single<String>.just(String(repeating: "a", count: 30) + String(repeating: "b", count: 30)).debug(
                     "long", trimOutput: true
                 )
@@ -84,6 +85,7 @@ struct RxSwiftNamesTests {
         #expect(
             lines.map { $0.drop { $0 != ">" } } == [
                 "> subscribed", "> Event success(\(String(repeating: "1", count: 50)))", "> isDisposed", "> subscribed",
+                "> Event success(\(String(repeating: "2", count: 40)))", "> isDisposed", "> subscribed",
                 "> Event success(aaaaaaaaaaaaaaaaaaaa...bbbbbbbbbbbbbbbbbbbb)", "> isDisposed", "> subscribed", "> isDisposed",
             ])
         #expect(lines.last?.hasPrefix("MiniRxTests/RxSwiftNamesTests.swift:") == true)

@@ -84,10 +84,13 @@ struct MockURLProtocolTests {
     func traffic() async throws {
         #expect(MockURLProtocol.traffic == nil)
         MockURLProtocol.stub("/a", respond: .status(204))
-        try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(Endpoint<Void>(.get, "/a")).value
+        let streaming = Endpoint<Void>(.post, "/a").adapting { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
+        try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(streaming).value
         let folder = TemporaryFolder()
         try #require(MockURLProtocol.traffic).write(to: folder.url("traffic.har"))
-        #expect(try RecordedFile(folder.url("traffic.har")).entries.count == 1)
+        let recorded = try RecordedFile(folder.url("traffic.har"))
+        #expect(recorded.entries.count == 1)
+        #expect(recorded.value("request.postData.text") as? String == "streamed")
     }
 
     @Test("A request is recorded once, whole, and with the headers that were set")

@@ -95,6 +95,27 @@ struct ReplayTests {
         }
     }
 
+    @Test("Of recorded queries, that which differs in less is nearer")
+    func nearer() async throws {
+        let file = folder.url("a.har")
+        try Data(
+            """
+            {"log":{"entries":[
+            {"request":{"method":"GET","url":"https://a.example/?a=1&b=2&c=3"},"response":{"status":204}},
+            {"request":{"method":"GET","url":"https://a.example/?a=1&x=9"},"response":{"status":204}}
+            ]}}
+            """.utf8
+        ).write(to: file)
+        try await MockURLProtocol.withScope {
+            try MockURLProtocol.replay(har: file)
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let request = try anyRequest("https://a.example/?a=1&b=2")
+            let error = "\(try await #require(throws: APIError.self) { try await provider.request(request).value })"
+            let numbers = ["entries[0]", "entries[1]"].map { error.range(of: $0)?.lowerBound }
+            #expect(try #require(numbers[0]) < #require(numbers[1]), "\(error)")
+        }
+    }
+
     @Test("A stub that is registered later comes first, and an older one answers what is not recorded")
     func stubs() async throws {
         MockURLProtocol.stub("/older", respond: .status(201))

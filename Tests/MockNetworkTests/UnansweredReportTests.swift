@@ -137,6 +137,11 @@ struct UnansweredReportTests {
             for url in ["/repos/*/c", "/repos/x/y"] { MockURLProtocol.stub(.get, url, respond: .status(200)) }
         }
         #expect(withStars.contains("    1. GET /repos/*/c ") && withStars.contains("    2. GET /repos/x/y "), "\(withStars)")
+        // The hint about a base URL is for stubs of typed requests.
+        let behindBase = try await self.report(of: Endpoint<String>(.get, "/v3/items")) {
+            MockURLProtocol.stub(.get, "/items", respond: .status(200))
+        }
+        #expect(!behindBase.contains("baseURL"), "\(behindBase)")
     }
 
     @Test("A secret shows nowhere, also where it is nested, or stands in a URL")
