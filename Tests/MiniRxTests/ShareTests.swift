@@ -186,6 +186,22 @@ struct ShareTests {
         #expect(log.entries == ["stayed 1"])
     }
 
+    @Test("A dispose that races the join, 20,000 times, ends the chain once", .longComputing)
+    func disposeRacesJoin() {
+        let queue = DispatchQueue(label: "races", attributes: .concurrent)
+        let ends = Locked(0)
+        let shared = Single<Int>.never().share()
+        for _ in 0..<rounds(20_000) {
+            let producer = Producer<Int>()
+            let subscription = producer.single.flatMap { _ in shared }.subscribe(onDisposed: { ends.withLock { $0 += 1 } })
+            let group = DispatchGroup()
+            queue.async(group: group) { producer.send(.success(1)) }
+            queue.async(group: group) { subscription.dispose() }
+            group.wait()
+        }
+        #expect(ends.withLock { $0 } == rounds(20_000))
+    }
+
     @Test("However many members there are, one that leaves takes no longer", .longComputing)
     func leaving() {
         func seconds(_ count: Int) -> Double {
