@@ -6,7 +6,7 @@ import FoundationNetworking
 
 extension HTTPURLResponse {
     /// Whether the status says that the request succeeded (RFC 9110, section 15.3).
-    var isAccepted: Bool { 200...299 ~= statusCode }
+    package var isAccepted: Bool { 200...299 ~= statusCode }
 }
 
 /// IANA's registry of HTTP status codes.

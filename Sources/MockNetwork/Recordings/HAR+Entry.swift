@@ -117,7 +117,7 @@ extension String {
 extension APIResponse {
     /// Whether the header announces a body that is missing here. A middleware is not told that a body goes to a file.
     fileprivate var isWithoutItsBody: Bool {
-        guard data.isEmpty, request.httpMethod != "HEAD", 200...299 ~= statusCode, ![204, 205].contains(statusCode) else { return false }
+        guard data.isEmpty, request.httpMethod != "HEAD", response.isAccepted, ![204, 205].contains(statusCode) else { return false }
         let length = value(forHTTPHeaderField: "Content-Length").flatMap(Int.init) ?? 0
         return length > 0 || value(forHTTPHeaderField: "Transfer-Encoding") != nil
     }
