@@ -88,7 +88,7 @@ struct RxSwiftDisposablesTests {
                 disposable("d")
                 disposable("e")
             }
-            #expect(log.entries == [])
+            withExtendedLifetime(bags) { #expect(log.entries == []) }
         }
         #expect(log.entries.sorted() == ["a", "b", "c", "d", "e"])
     }
