@@ -158,6 +158,27 @@ struct ExchangeTransportTests {
         withExtendedLifetime(late) {}
     }
 
+    @Test("A transport keeps nothing of a request that has ended")
+    func nothingKept() async {
+        let transport = ExchangeTransport { exchange in
+            exchange.complete(with: URLError(.cancelled))
+            return Disposables.create()
+        }
+        weak var stream: InputStream?
+        do {
+            let body = InputStream(data: Data("body".utf8))
+            stream = body
+            var request = URLRequest(url: example)
+            (request.httpMethod, request.httpBodyStream) = ("POST", body)
+            _ = try? await transport.send(request, progress: nil).value
+        }
+        // The thread that delivered the event may have the rest in its hands.
+        let deadline = DispatchTime.now() + 60
+        while stream != nil, DispatchTime.now() < deadline { await Task.yield() }
+        #expect(stream == nil)
+        withExtendedLifetime(transport) {}
+    }
+
     @Test("As the documentation shows it")
     func documented() async throws {
         let transport = ExchangeTransport { exchange in
