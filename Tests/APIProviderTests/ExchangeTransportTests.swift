@@ -173,9 +173,7 @@ struct ExchangeTransportTests {
             _ = try? await transport.send(request, progress: nil).value
         }
         // The thread that delivered the event may have the rest in its hands.
-        let deadline = DispatchTime.now() + 60
-        while stream != nil, DispatchTime.now() < deadline { await Task.yield() }
-        #expect(stream == nil)
+        #expect(await eventually { stream == nil })
         withExtendedLifetime(transport) {}
     }
 

@@ -18,9 +18,7 @@ struct FaultProcessTests {
             for fault in faults { _ = try await fault.run() }
             let before = try openDescriptors()
             for fault in faults { _ = try await fault.run() }
-            let deadline = DispatchTime.now() + 30
-            while try openDescriptors() > before, DispatchTime.now() < deadline { await Task.yield() }
-            #expect(try openDescriptors() <= before)
+            #expect(try await eventually(within: 30) { try openDescriptors() <= before })
         }
     }
 

@@ -70,11 +70,7 @@ struct FaultsOnPurposeTests {
         }
 
         /// Whether nothing holds an exchange, when the thread that delivered the event has gone on.
-        func isReleased() async -> Bool {
-            let deadline = DispatchTime.now() + 60
-            while exchanges.entries.contains(where: { $0.exchange != nil }), DispatchTime.now() < deadline { await Task.yield() }
-            return exchanges.entries.allSatisfy { $0.exchange == nil }
-        }
+        func isReleased() async -> Bool { await eventually { exchanges.entries.allSatisfy { $0.exchange == nil } } }
     }
 
     private func provider(_ failing: Failing, _ transport: (any Transport)? = nil) -> DefaultAPIProvider {
@@ -115,9 +111,7 @@ struct FaultsOnPurposeTests {
             case .success(let value): #expect(value == [1, 2, 3])
             case .failure(let error): #expect(faults.hasFailed, "\(error)")
             }
-            let deadline = DispatchTime.now() + 60
-            while transport != nil, DispatchTime.now() < deadline { await Task.yield() }
-            #expect(transport == nil)
+            #expect(await eventually { transport == nil })
         }
         #expect(calls >= 8)
     }

@@ -209,8 +209,7 @@ struct ShareTests {
             let members = (0..<count).map { _ in shared.subscribe() }
             return cpuSeconds { members.forEach { $0.dispose() } }
         }
-        // Eight times the members take 64 times as long where time is quadratic.
-        #expect((0..<3).contains { _ in seconds(8_000) < 32 * seconds(1_000) })
+        #expect(isLinear(1_000, seconds: seconds))
     }
 
     @Test("A join that races the event is served or starts afresh, and ends as any other, 10,000 times", .longComputing)

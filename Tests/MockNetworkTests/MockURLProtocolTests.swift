@@ -144,6 +144,7 @@ struct MockURLProtocolTests {
         MockURLProtocol.responseWithDTO(type: Wrong(fileName: name))
         let text = try await failure().description
         #expect(text.contains("There is no fixture \"\(name == "Missing" ? "Missing.json" : name)\" in "), "\(text)")
+        #expect(text.contains("GithubAPI_Response_Search.json, GithubAPI_Response_Starred.json"), "\(text)")
         let names = text.components(separatedBy: "It holds: ").last?.components(separatedBy: ". Is it").first?.components(separatedBy: ", ")
         #expect(names?.contains("GithubAPI_Response_Search.json") == true && names == names?.sorted(), "\(text)")
     }

@@ -11,3 +11,8 @@ package func cpuSeconds(_ work: () -> Void) -> Double {
     work()
     return now() - start
 }
+
+/// Whether the seconds that a count takes grow with the count, and not with its square: eight times as many would take 64 times as long.
+package func isLinear(_ count: Int, seconds: (Int) -> Double) -> Bool {
+    (0..<3).contains { _ in seconds(8 * count) < 32 * seconds(count) }
+}

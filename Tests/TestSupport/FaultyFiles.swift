@@ -17,8 +17,7 @@ package enum FaultyFiles {
         defer { folders.withLock { $0[folder] = nil } }
         let result = try await body()
         // The thread that delivered an event may have the file in its hands.
-        let deadline = DispatchTime.now() + 60
-        while openCount(in: folder) > 0, DispatchTime.now() < deadline { await Task.yield() }
+        await eventually { openCount(in: folder) == 0 }
         return (result, openCount(in: folder))
     }
 

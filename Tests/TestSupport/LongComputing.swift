@@ -11,7 +11,7 @@ package struct LongComputing: SuiteTrait, TestTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, *), testCase != nil else { return try await function() }
-        try await withTaskExecutorPreference(SerialExecutor.shared) { try await function() }
+        try await withTaskExecutorPreference(OneThread.shared) { try await function() }
     }
 }
 
@@ -20,8 +20,8 @@ extension Trait where Self == LongComputing {
 }
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, *)
-private final class SerialExecutor: TaskExecutor {
-    static let shared = SerialExecutor()
+private final class OneThread: TaskExecutor {
+    static let shared = OneThread()
     private let queue = DispatchQueue(label: "tests of long computing")
 
     func enqueue(_ job: consuming ExecutorJob) {
