@@ -36,14 +36,14 @@ struct Context {
     /// Attaches parts. If there is no subscription, they become it. If this returns false, it is too late, and they must not start.
     @inlinable
     mutating func admits(_ parts: Fork) -> Bool {
-        return subscription?.attach(parts) ?? isAdopted(parts)
+        subscription?.attach(parts) ?? isAdopted(parts)
     }
 
     /// Attaches an emitter. If there is no subscription, it becomes it, and the owner adopts it when its body has returned. If this returns
     /// false, it is too late, and the emitter must not start.
     @inlinable
     mutating func admits<Element>(_ emitter: Emitter<Element>) -> Bool {
-        return subscription?.attach(emitter) ?? !(owner?.isOver ?? false)
+        subscription?.attach(emitter) ?? !(owner?.isOver ?? false)
     }
 
     /// Makes `new`, which has not started, a branch of the owner, if there is one. Returns false if it is too late for that.
