@@ -53,7 +53,7 @@ struct PlantedSecretTests {
         let redacted = Data([0xFF]) + Data(" password=REDACTED".utf8)
         let redactor = Redactor(for: .recording)
         for type in ["application/octet-stream", "image/png", nil] { #expect(redactor.body(body, contentType: type) == body) }
-        for type in ["text/html", "application/json", "application/soap+xml", "application/x-www-form-urlencoded"] {
+        for type in ["Text/HTML", "application/json", "application/soap+xml", "application/x-www-form-urlencoded"] {
             #expect(redactor.body(body, contentType: type) == redacted, "\(type)")
         }
         #expect(Redactor(for: .report).body(body, contentType: nil) == Data([0xFF]) + Data(" password=…".utf8))

@@ -119,7 +119,8 @@ struct RedactionFuzzTests {
         let patterns = [
             "a:", "[", "{\"a\":", "[x", "<token>", "x <token>", "<a name='x ", "pin={", "a.", "a-", "token={", "token='", "%25", "\\",
             "\\\"",
-            "https://u:a/", "&quot;", "-----BEGIN PRIVATE KEY-----", "a[", "--b\n", "eyJ-", "//a@", "{\"name\":\"token\",\"value\":{",
+            "https://u:a/", "&quot;", "<&quot;", "-----BEGIN PRIVATE KEY-----", "a[", "--b\n", "eyJ-", "//a@",
+            "{\"name\":\"token\",\"value\":{",
             "data:;base64,", "https://h#", "https://?@value", "data:(", "{'data:",
             "Content-Disposition: form-data; name=\"password\"u:p@h'",
             "--user a:", "token:\n  a", "?a=b&", "'\"`", "Bearer ", "sk-",

@@ -15,7 +15,8 @@ struct RedactionTests {
             "Authentication", "PHPSESSID", "session", "auth_code", "oauth_verifier", "SAMLResponse", "id_token", "tokens", "device_tokens",
             "password2", "APISig", "passwordConfirmation", "password_hash", "secret_id", "AWSAccessKeyId", "X-Hub-Signature-256", "APIKey",
             "apikey",
-            "OAuth2Token", "credentials.password", "totp", "otp", "X-Amz-Security-Token", "connection_string", "sessionToken",
+            "OAuth2Token", "pin_2", "password\(String(repeating: "x", count: 192))", "input_token", "used_passwords",
+            "credentials.password", "totp", "otp", "X-Amz-Security-Token", "connection_string", "sessionToken",
         ])
     func secret(name: String) {
         for kind in [SecretName.Kind.header, .parameter, .field] { #expect(Redaction.secrets.hides(name, as: kind), "\(kind)") }
@@ -29,7 +30,8 @@ struct RedactionTests {
             "device_token_id", "max_tokens", "maxTokens", "prompt_tokens", "total_tokens", "x-ratelimit-remaining-tokens", "token_url",
             "token_endpoint", "token_expires_in", "sessions_count", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
             "public_key", "sort_key", "Idempotency-Key", "secretary", "passwordless", "appKeyboard", "authorizations_url",
-            "token_endpoint_auth_methods_supported", "WWW-Authenticate", "status_code", "", "-", "7", "é",
+            "token_endpoint_auth_methods_supported", "WWW-Authenticate", "status_code", "output_text_tokens",
+            "password\(String(repeating: "x", count: 193))", "", "-", "7", "é",
         ])
     func harmless(name: String) {
         for kind in [SecretName.Kind.header, .parameter, .field] { #expect(!Redaction.secrets.hides(name, as: kind), "\(kind)") }
@@ -131,6 +133,7 @@ struct RedactionTests {
             ("proxy me:s3cret@proxy.example:8080", "proxy …@proxy.example:8080"),
             ("/a;jsessionid=s3cret?b=c", "/a;jsessionid=…"),
             ("-----BEGIN RSA PRIVATE KEY-----\ns3cret\n-----END RSA PRIVATE KEY-----\nrest", "…\nrest"),
+            ("a -----BEGIN PRIVATE KEY", "a …"),
             ("-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----", "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----"),
             ("data:application/json;base64,eyJ0b2tlbiI6InMzY3JldCJ9", "data:application/json;base64,…"),
         ])
@@ -161,9 +164,54 @@ struct RedactionTests {
             "x\nContent-Disposition: form-data; name=\"a\"\n\nb\n--b\nrest", "x\nContent-Disposition: form-data; name=\"password\"",
             "--b\nContent-Disposition: form-data; name=\"a\"\n--b--", "{}", "[]", #"{"a":["password",{"b":"c"}],"d":["x","y"]}"#,
             #"{"a":["password","b"],"c":"d"}"#, "code= 7 x", #"["password","email"]"#, #"{"grants":["password","code"]}"#,
-            #"[["a","b","password"]]"#,
+            #"[["a","b","password"]]"#, "at u:@b@a.example x", "a data:", "data:x", "token\n= x", #"{"a":"b\"#, "--token/x y",
+            "https://h:/x",
+            "Ab1dEf2hIj3lMn4pQ..Ab1dEf2hIj3lMn4pQ.Ab1dEf2hIj3lMn4pQ", "ThisIsALongModuleName.AnotherLongModuleName.YetAnotherLongName",
+            "a npm_abcdefgh", "x\nContent-Disposition: form-data; name=\"password\"\n", "<p>&quot;a", "x %61pi+key%3Av y",
+            "data:,API+key:v",
+            String(repeating: "https://h/a ", count: 20), #"{"name":"\#(String(repeating: "a-", count: 29))password","value":"b"}"#,
+            "a[b", "x data:,", "x data:,y", "Bearer/abc1 x", #""x pw=\n" &quot;x&quot;"#, "password: …", #"{"name":"x-sid","value":"b"}"#,
+            "x-eyJabcdefghijkl", "at u:x@host", #"{"npm_abcdefgh":1}"#, "Basic\nabc1", #"{"a":""#, "x <a",
+            "<", #"f(name: "password", g(value: "b"))"#, #"name: "password", value: "b") x"#, "a sk-abcdefghijklmnopqrs b",
+            "--b\nContent-Disposition: form-data; name=\"password\"\n\n\n\n--b--",
         ])
     func unchanged(text: String) {
         for style in [Redactor.Style.sentence, .report, .recording] { #expect(Redactor(for: style).text(text) == text) }
+    }
+
+    @Test(
+        "Of a text that goes on, the word at its end and what may be the beginning of a secret are left out",
+        arguments: [
+            ("x <token>abc def", "x <token>… "), ("npm_abcdefgh is it", "npm_abcdefgh is "), ("at https://u:s3c!ret", "at https://…"),
+            ("a\(String(repeating: "-a", count: 150))-npm_ab", "a\(String(repeating: "-a", count: 150))-…"), ("a b", "a "),
+            ("a b ", "a b "),
+        ])
+    func cut(text: String, result: String) {
+        #expect(Redactor(for: .report).text(text, isCut: true) == result)
+    }
+
+    @Test("Text is looked into through twelve layers, and left out below them")
+    func depth() {
+        func text(layers: Int, _ end: String) -> String {
+            (0..<layers).reduce(end) { text, _ in "a=" + (text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "") }
+        }
+        let redactor = Redactor(for: .report)
+        #expect(redactor.text(text(layers: 12, "b&c")) == text(layers: 12, "b&c"))
+        #expect(redactor.text(text(layers: 13, "b&c")) == text(layers: 13, "") + "…")
+        let urls = String(repeating: "https://h/#", count: 12)
+        #expect(redactor.text("\(urls)a") == "\(urls)a")
+        #expect(redactor.text("\(urls)https://h/#a") == "\(urls)…")
+    }
+
+    @Test("The URL of a request is shown whole, and without its fragment")
+    func url() throws {
+        let url = try #require(URL(string: "b#c", relativeTo: URL(string: "https://h/a/")))
+        #expect(Redactor(for: .report).url(url) == "https://h/a/b")
+    }
+
+    @Test("A reference within a server is one in a header, too, and has no user")
+    func reference() {
+        #expect(Redactor(for: .sentence).header("Location", "/a?b=c") == "/a?b=…")
+        #expect(Redactor(for: .sentence).reference("/me@b/c") == "/me@b/c")
     }
 }

@@ -63,4 +63,18 @@ struct SecretSegmentTests {
         #expect(after < before * 8)
         #expect(Redactor(for: .report).text("a 4999-pl4nted-secret b") == "a … b")
     }
+
+    @Test("A secret of six letters is left out of text, and the longest one where several begin alike")
+    func lengths() {
+        for secret in ["pl4nt6", "pl4nt6.a", "(pl4nt6.a"] { _ = RequestPath("/\(secret: secret)") }
+        #expect(Redactor(for: .report).text("a pl4nt6 (pl4nt6.a b pl4nt6x") == "a … … b pl4nt6x")
+    }
+
+    @Test("The oldest of ten thousand secrets are forgotten, each in its turn")
+    func forgetting() async {
+        await #expect(processExitsWith: .success) {
+            for number in 0..<10_002 { _ = RequestPath("/\(secret: "pl4nted\(number)")") }
+            #expect(Redactor(for: .report).text("pl4nted0 pl4nted1 pl4nted2 pl4nted10001") == "pl4nted0 pl4nted1 … …")
+        }
+    }
 }

@@ -60,7 +60,7 @@ package struct Planted: Sendable, CustomTestStringConvertible {
 
     package static func xml(_ text: String) -> Planted { Planted(.body(type: "application/xml"), text) }
 
-    package static func multipart(_ text: String) -> Planted { Planted(.body(type: "multipart/form-data; boundary=b"), text) }
+    package static func multipart(_ text: String) -> Planted { Planted(.body(type: "Multipart/Form-Data; boundary=b"), text) }
 }
 
 extension Planted {
@@ -241,7 +241,7 @@ package enum Harmless {
         "ETag": "\"33a64df5\"", "Accept": "application/json; charset=utf-8", "Idempotency-Key": "8e03978e", "X-Authority": "a",
         "Cache-Control": "max-age=60", "X-Password-Strength": "3", "X-Cookie-Consent": "yes",
         "Vary": "Authorization, Cookie", "Content-Digest": "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:",
-        "X-Ratelimit-Remaining-Tokens": "12", "X-Tokens-Per-Minute": "3", "Keep-Alive": "timeout=5",
+        "X-Ratelimit-Remaining-Tokens": "12", "X-Tokens-Per-Minute": "3", "Keep-Alive": "timeout=5", "X-Package": "npm_abcdefgh",
     ]
 
     package static let json = [

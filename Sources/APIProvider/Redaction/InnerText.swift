@@ -13,7 +13,6 @@ struct InnerText {
     /// The content of a JSON string (RFC 8259, section 7), without its quotes.
     init(jsonString range: Range<Int>, in text: [UInt8]) {
         (source, notation) = (range, .json)
-        reserve()
         var position = range.lowerBound
         while position < range.upperBound {
             let start = position
@@ -40,9 +39,8 @@ struct InnerText {
     /// Text with `%XX` for some of its bytes (RFC 3986, section 2.1).
     ///
     /// - Parameter plusIsSpace: Whether it is the value of a form.
-    init(percentEncoded range: Range<Int>, in text: [UInt8], plusIsSpace: Bool) {
+    init(percentEncoded range: Range<Int>, in text: [UInt8], plusIsSpace: Bool = false) {
         (source, notation) = (range, .url)
-        reserve()
         var position = range.lowerBound
         while position < range.upperBound {
             let start = position
@@ -59,7 +57,6 @@ struct InnerText {
     /// Text with references such as `&quot;` for some of its characters (the HTML standard, section 13.5).
     init(html range: Range<Int>, in text: [UInt8]) {
         (source, notation) = (range, .html)
-        reserve()
         var position = range.lowerBound
         while position < range.upperBound {
             let isReference = text[position] == UInt8(ascii: "&")
@@ -77,12 +74,7 @@ struct InnerText {
 
     /// Whether a character is written here as HTML has it.
     static func isReference(_ text: [UInt8], at position: Int, to end: Int) -> Bool {
-        position < end && text[position] == UInt8(ascii: "&") && references.contains { text[position..<end].starts(with: $0.name) }
-    }
-
-    private mutating func reserve() {
-        bytes.reserveCapacity(source.count)
-        offsets.reserveCapacity(source.count)
+        references.contains { text[position..<end].starts(with: $0.name) }
     }
 
     private mutating func append(_ byte: UInt8, from offset: Int) {
@@ -90,10 +82,10 @@ struct InnerText {
         offsets.append(offset)
     }
 
-    /// Where a part of it stands.
+    /// Where a part of it stands, which is not empty.
     func source(of range: Range<Int>) -> Range<Int> {
         let end = range.upperBound < offsets.count ? offsets[range.upperBound] : source.upperBound
-        return (range.lowerBound < offsets.count ? offsets[range.lowerBound] : end)..<end
+        return offsets[range.lowerBound]..<end
     }
 
     /// Other text, written as this one is.
@@ -103,7 +95,7 @@ struct InnerText {
             case .html where byte == UInt8(ascii: "\""): Array("&quot;".utf8)
             case .html where byte == UInt8(ascii: "&"): Array("&amp;".utf8)
             case .json where byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\"): [UInt8(ascii: "\\"), byte]
-            case .url where byte < 0x80 && !byte.isWordByte && byte != UInt8(ascii: "-"):
+            case .url where !byte.isWordByte && byte != UInt8(ascii: "-"):
                 Array("%\(String(byte, radix: 16, uppercase: true))".utf8)
             default: [byte]
             }

@@ -43,20 +43,18 @@ enum KnownSecrets {
             if extents[start]?.isEmpty == true { extents[start] = nil }
         }
 
-        /// The longest segment, if any stands as a word in `bytes` so that its first letter or digit is at `position`.
-        func match(in bytes: [UInt8], at position: Int) -> (range: Range<Int>, shown: [UInt8])? {
-            guard let extents = extents[bytes.start(at: position)] else { return nil }
-            var match: (range: Range<Int>, shown: [UInt8])?
-            for extent in extents.keys {
+        /// The segments that stand as words in `bytes` so that their first letter or digit is at `position`.
+        func matches(in bytes: [UInt8], at position: Int) -> [(range: Range<Int>, shown: [UInt8])] {
+            guard let extents = extents[bytes.start(at: position)] else { return [] }
+            return extents.keys.compactMap { extent in
                 let (start, end) = (position - extent.before, position + extent.after)
-                guard start >= 0, end <= bytes.count, end > match?.range.upperBound ?? 0,
+                guard start >= 0, end <= bytes.count,
                     start == 0 || !bytes[start - 1].isWordByte, end == bytes.count || !bytes[end].isWordByte,
                     end - start >= Self.minimumInText || bytes.isSegment(start..<end),
                     let shown = shown[Array(bytes[start..<end])]
-                else { continue }
-                match = (start..<end, shown)
+                else { return nil }
+                return (start..<end, shown)
             }
-            return match
         }
     }
 

@@ -85,7 +85,7 @@ extension Redactor {
             let redacted = text(decoded)
             return redacted == decoded ? body : redacted.data(using: encoding).map { mark + $0 } ?? body
         }
-        var scanner = SecretScanner([UInt8](body), keepingKinds)
+        var scanner = SecretScanner([UInt8](body), keepingKinds, hidesQueries: false, isCut: false)
         scanner.scanBody(scanner.bytes.indices, contentType: contentType)
         return scanner.result.map { Data($0) } ?? body
     }

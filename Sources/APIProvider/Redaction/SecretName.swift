@@ -34,7 +34,7 @@ package struct SecretName {
             let isUpper = byte.isUppercaseLetter
             if isApart || isUpper && wasLower {
                 starts.append(letters.count)
-            } else if !isUpper, wasUpper, !byte.isDigit, starts.last != letters.count - 1 {
+            } else if !isUpper, wasUpper, !byte.isDigit {
                 // `APIKey`: the word has begun one letter before.
                 starts.append(letters.count - 1)
             }

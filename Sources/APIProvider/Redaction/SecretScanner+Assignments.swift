@@ -30,12 +30,12 @@ extension SecretScanner {
         let space = name.lowerBound - 1
         guard space > range.lowerBound, bytes[space] == UInt8(ascii: " "), Self.secondWords.contains(bytes[name]) else { return nil }
         let start = bytes[max(range.lowerBound, space - 16)..<space].lastIndex { !$0.isWordByte }.map { $0 + 1 } ?? range.lowerBound
-        return start < space ? start..<name.upperBound : nil
+        return start..<name.upperBound
     }
 
     /// A name without its escapes.
     func plain(_ name: Range<Int>) -> ArraySlice<UInt8> {
-        contains(UInt8(ascii: "%"), in: name) ? InnerText(percentEncoded: name, in: bytes, plusIsSpace: true).bytes[...] : bytes[name]
+        contains(UInt8(ascii: "%"), in: name) ? InnerText(percentEncoded: name, in: bytes).bytes[...] : bytes[name]
     }
 
     /// Where the value begins behind a name; `nil` where there is none.
@@ -137,7 +137,7 @@ extension SecretScanner {
     /// How many spaces the line of `position` begins with.
     private func indentation(of position: Int, in range: Range<Int>) -> Int {
         let line = bytes[range.lowerBound..<position].lastIndex { $0.isLineBreak }.map { $0 + 1 } ?? range.lowerBound
-        return skipSpace(from: line, to: position, overLines: false) - line
+        return skipSpace(from: line, to: position) - line
     }
 }
 
@@ -154,10 +154,10 @@ extension SecretScanner {
     func endOfQuoted(by mark: Range<Int>, to end: Int) -> Range<Int> {
         let quote = bytes[mark.upperBound - 1]
         var position = mark.upperBound
-        while position < end {
+        while true {
             let start = position
-            while position < end, bytes[position] == UInt8(ascii: "\\") { position += 1 }
-            guard position < end else { break }
+            position = firstIndex(from: start, to: end) { $0 != UInt8(ascii: "\\") }
+            guard position < end else { return end..<end }
             guard bytes[position] == quote else {
                 position += 1
                 continue
@@ -175,7 +175,6 @@ extension SecretScanner {
                 }
             }
         }
-        return end..<end
     }
 }
 

@@ -22,7 +22,8 @@ extension SecretScanner {
     /// Whether names and values are escaped here as those of a form are.
     private func isWrittenAsForm(_ range: Range<Int>) -> Bool {
         let equals = firstIndex(from: range.lowerBound, to: range.upperBound) { $0 == UInt8(ascii: "=") || Self.endsForm($0) }
-        return equals < range.upperBound && bytes[equals] == UInt8(ascii: "=") && !bytes[range.lowerBound..<equals].contains("://")
+        return equals < range.upperBound && bytes[equals] == UInt8(ascii: "=")
+            && bytes[range.lowerBound..<equals].firstIndex(of: "://") == nil
             && skipSpace(from: firstIndex(from: equals, to: range.upperBound, where: Self.endsForm), to: range.upperBound)
                 == range.upperBound
     }
@@ -41,7 +42,7 @@ extension SecretScanner {
         let line =
             range.lowerBound..<firstIndex(from: range.lowerBound, to: min(range.upperBound, range.lowerBound + 80), where: \.isLineBreak)
         let next = skipSpace(from: line.upperBound, to: range.upperBound)
-        guard line.count > 2, next > line.upperBound, String(decoding: bytes[next...].prefix(8), as: UTF8.self).lowercased() == "content-"
+        guard next > line.upperBound, String(decoding: bytes[next...].prefix(8), as: UTF8.self).lowercased() == "content-"
         else {
             return nil
         }
@@ -67,15 +68,12 @@ extension SecretScanner {
         var line = part.lowerBound
         var (disposition, type): (String?, String?)
         var fields: [String] = []
-        while line < part.upperBound {
-            let end = firstIndex(from: line, to: part.upperBound, where: \.isLineBreak)
-            if end == line { break }
+        while case let end = firstIndex(from: line, to: part.upperBound, where: \.isLineBreak), end > line {
             let field = String(decoding: bytes[line..<end], as: UTF8.self)
             // A line that begins with a space goes on with the one before (RFC 5322, section 2.2.3).
             if bytes[line].isWhitespace, let last = fields.popLast() { fields.append(last + field) } else { fields.append(field) }
             line = endOfLineBreak(at: end, to: part.upperBound)
         }
-        guard line < part.upperBound, line > part.lowerBound else { return scanText(part) }
         scanText(part.lowerBound..<line)
         for field in fields {
             let lowercased = field.lowercased()
@@ -103,7 +101,6 @@ extension SecretScanner {
             line = firstIndex(from: next, to: end, where: \.isLineBreak)
         }
         let content = skipSpace(from: line, to: end)
-        line = content
         while line < end, !hasPrefix("--", at: line, to: end) {
             line = endOfLineBreak(at: firstIndex(from: line, to: end, where: \.isLineBreak), to: end)
         }
@@ -126,7 +123,7 @@ struct FieldParameters: Sequence {
     private var parameters: [(name: String, value: String)] = []
 
     init(_ field: String) {
-        var rest = field[...].drop { $0 != ";" }.dropFirst()
+        var rest = field[...]
         while !rest.isEmpty {
             let name = rest.prefix { $0 != "=" && $0 != ";" }
             rest = rest[name.endIndex...]
@@ -154,7 +151,7 @@ struct FieldParameters: Sequence {
     /// What a part of a form may be called: also as RFC 8187 writes it, and in the pieces of RFC 2231.
     var names: [String] {
         let names = filter { $0.name == "name" || $0.name.hasPrefix("name*") }
-            .map { $0.value.split(separator: "'", omittingEmptySubsequences: false).last.map(String.init) ?? $0.value }
+            .map { $0.value.split(separator: "'").last.map(String.init) ?? $0.value }
             .map { $0.removingPercentEncoding ?? $0 }
         return names + [names.joined()]
     }

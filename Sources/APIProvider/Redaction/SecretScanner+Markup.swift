@@ -46,24 +46,25 @@ extension SecretScanner {
     /// Returns where to go on behind a `<`.
     func scanTag(at start: Int, in surroundings: inout Surroundings) -> Int {
         let end = surroundings.range.upperBound
-        let name = start + 1..<firstIndex(from: start + 1, to: end) { !$0.isWordByte && !$0.joinsWords && $0 != UInt8(ascii: ":") }
+        let first = start + 1
+        let name = first..<firstIndex(from: first, to: end) { !$0.isWordByte && !$0.joinsWords && $0 != UInt8(ascii: ":") }
         guard name.upperBound < end, bytes[name].first?.isLetter == true,
             bytes[name.upperBound].isWhitespace || ">/".utf8.contains(bytes[name.upperBound]),
             !hasPrefix("//", at: name.upperBound, to: end)
-        else { return start + 1 }
+        else { return first }
         surroundings.tag = Tag(name: name)
         return name.upperBound
     }
 
     /// Returns where to go on behind the tag that ends here: behind the element, if that is a secret.
     mutating func scanElement(at close: Int, in surroundings: inout Surroundings) -> Int {
-        guard let tag = surroundings.tag else { return close + 1 }
+        let start = close + 1
+        guard let tag = surroundings.tag else { return start }
         surroundings.tag = nil
         let isLabelled = tag.pair.isSecret == true
         if isLabelled, let value = tag.pair.value { hide(value) }
-        guard bytes[close - 1] != UInt8(ascii: "/") else { return close + 1 }
+        guard bytes[close - 1] != UInt8(ascii: "/") else { return start }
 
-        let start = close + 1
         let local = bytes[tag.name].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1..<tag.name.upperBound } ?? tag.name
         let isSecret = secrecy(of: local, as: .field) != .none || surroundings.isValueOfSecret
         surroundings.isValueOfSecret = false
@@ -88,12 +89,7 @@ extension SecretScanner {
     private func endOfElement(_ name: Range<Int>, from start: Int, in surroundings: Surroundings) -> Int? {
         let end = surroundings.range.upperBound
         let limit = surroundings.isMarkup ? end : min(end, start + 1024)
-        var position = start
-        while position < limit {
-            position = firstIndex(from: position, to: limit) { $0 == UInt8(ascii: "<") }
-            if isEnd(of: name, at: position) { return position }
-            position += 1
-        }
+        if let position = (start..<limit).first(where: { isEnd(of: name, at: $0) }) { return position }
         return surroundings.isMarkup || isCut && limit == end ? end : nil
     }
 

@@ -50,7 +50,6 @@ extension SecretScanner {
         case UInt8(ascii: "[") where position > surroundings.range.lowerBound && bytes[position - 1].isWordByte:
             surroundings.openBrackets += 1
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            surroundings.pair = Pair()
             return scanJSON(from: position, in: &surroundings)
         case UInt8(ascii: "("):
             surroundings.pair = Pair()
@@ -60,10 +59,8 @@ extension SecretScanner {
             surroundings.pair = Pair()
             surroundings.openBrackets = max(0, surroundings.openBrackets - 1)
         case UInt8(ascii: "\""): return scanQuoted(at: position, in: &surroundings)
-        case UInt8(ascii: "<"):
-            surroundings.start = position + 1
-            return scanTag(at: position, in: &surroundings)
-        case UInt8(ascii: ">") where surroundings.tag != nil:
+        case UInt8(ascii: "<"): return scanTag(at: position, in: &surroundings)
+        case UInt8(ascii: ">"):
             surroundings.start = position + 1
             return scanElement(at: position, in: &surroundings)
         case UInt8(ascii: "-") where hasPrefix("-----BEGIN ", at: position, to: surroundings.range.upperBound):
@@ -101,17 +98,10 @@ extension SecretScanner {
     /// Where a PEM text (RFC 7468) ends that is a private key.
     func endOfPrivateKey(at start: Int, to end: Int) -> Int? {
         let label = firstIndex(from: start + 11, to: min(end, start + 80)) { $0 == UInt8(ascii: "-") }
-        guard bytes[start..<label].contains("PRIVATE KEY") else { return nil }
-        var position = label
-        while position < end {
-            position = firstIndex(from: position, to: end) { $0 == UInt8(ascii: "-") }
-            if hasPrefix("-----END ", at: position, to: end) {
-                position = firstIndex(from: position + 9, to: end) { $0 == UInt8(ascii: "-") }
-                return firstIndex(from: position, to: end) { $0 != UInt8(ascii: "-") }
-            }
-            position += 1
-        }
-        return end
+        guard bytes[start..<label].firstIndex(of: "PRIVATE KEY") != nil else { return nil }
+        guard let last = bytes[label..<end].firstIndex(of: "-----END ") else { return end }
+        let dashes = firstIndex(from: last + 9, to: end) { $0 == UInt8(ascii: "-") }
+        return firstIndex(from: dashes, to: end) { $0 != UInt8(ascii: "-") }
     }
 
     /// Goes over a word: a name, the beginning of a URL, or a token.
@@ -123,7 +113,7 @@ extension SecretScanner {
         if let next = hideCredential(after: word, in: surroundings) { return next }
         if hasEscapes {
             let end = firstIndex(from: end, to: surroundings.range.upperBound) { $0.endsURL || $0 == UInt8(ascii: "&") }
-            scan(InnerText(percentEncoded: start..<end, in: bytes, plusIsSpace: false), as: surroundings.kind)
+            scan(InnerText(percentEncoded: start..<end, in: bytes), as: surroundings.kind)
             return end
         }
         hideTokens(in: word, isCut: isCut && end == bytes.count)
@@ -160,5 +150,5 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    func contains(_ text: StaticString) -> Bool { indices.contains { self[$0...].starts(with: text) } }
+    func firstIndex(of text: StaticString) -> Int? { indices.first { self[$0...].starts(with: text) } }
 }

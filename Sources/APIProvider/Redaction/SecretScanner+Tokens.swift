@@ -5,7 +5,7 @@ extension SecretScanner {
     /// Leaves out what stands behind the name of a scheme such as `Bearer` (RFC 9110, section 11.4), and returns where that ends.
     mutating func hideCredential(after scheme: Range<Int>, in surroundings: Surroundings) -> Int? {
         let end = surroundings.range.upperBound
-        guard hidesSecrets, 4...9 ~= scheme.count, scheme.upperBound < end, Self.schemes.contains(bytes[scheme]) else { return nil }
+        guard hidesSecrets, 4...9 ~= scheme.count, Self.schemes.contains(bytes[scheme]) else { return nil }
         // In a form, a space is a `+`.
         let isForm = hasPrefix("+", at: scheme.upperBound, to: end)
         let start = isForm ? scheme.upperBound + 1 : skipSpace(from: scheme.upperBound, to: end, overLines: false)
@@ -30,7 +30,7 @@ extension SecretScanner {
     ///
     /// - Parameter isCut: Whether the word may go on.
     mutating func hideTokens(in word: Range<Int>, isCut: Bool = false) {
-        guard hidesSecrets, word.count >= 8 else { return }
+        guard hidesSecrets, word.count >= 9 else { return }
         var start = word.lowerBound
         while start < word.upperBound {
             let end = firstIndex(from: start, to: word.upperBound) { !$0.isWordByte && !$0.joinsWords }
@@ -43,11 +43,12 @@ extension SecretScanner {
         if isSignedToken(word) { return replace(word, with: redactor.mark) }
         var end = word.upperBound
         while end > word.lowerBound, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
-        let lastDot = bytes[word.lowerBound..<end].lastIndex(of: UInt8(ascii: ".")) ?? 0
         // An object of JSON in Base64 begins so.
-        if lastDot == 0, hasPrefix("eyJ", at: word.lowerBound, to: end) { return scanBase64(word.lowerBound..<end) }
+        if hasPrefix("eyJ", at: word.lowerBound, to: end), !contains(UInt8(ascii: "."), in: word.lowerBound..<end) {
+            return scanBase64(word.lowerBound..<end)
+        }
         for start in word.lowerBound..<end where start == word.lowerBound || !bytes[start - 1].isWordByte {
-            guard TokenShape.matches(bytes[start..<end], hasDot: start < lastDot, isCut: isCut) else { continue }
+            guard TokenShape.matches(bytes[start..<end], isCut: isCut) else { continue }
             return replace(start..<end, with: redactor.mark)
         }
     }

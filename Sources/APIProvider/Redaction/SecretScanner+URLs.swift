@@ -110,7 +110,7 @@ extension SecretScanner {
         let labels = bytes[start..<close].split(separator: UInt8(ascii: "."))
         if labels.count > 1 { return labels.last?.first?.isLetter == true || labels.count == 4 }
         guard labels.count == 1, close < end, bytes[close] == UInt8(ascii: ":") else {
-            return labels.first?.elementsEqual("localhost".utf8) == true
+            return bytes[start..<close].elementsEqual("localhost".utf8)
         }
         let port = bytes[(close + 1)..<end].prefix(while: \.isWordByte)
         return 1...5 ~= port.count && port.allSatisfy(\.isDigit)
@@ -131,7 +131,7 @@ extension SecretScanner {
         if isBase64 {
             scanBase64(comma + 1..<close)
         } else {
-            scan(InnerText(percentEncoded: comma + 1..<close, in: bytes, plusIsSpace: false))
+            scan(InnerText(percentEncoded: comma + 1..<close, in: bytes))
         }
         return close
     }
@@ -167,7 +167,7 @@ extension SecretScanner {
     }
 
     private mutating func scanValue(_ range: Range<Int>) {
-        if firstIndex(from: range.lowerBound, to: range.upperBound, where: { "%+".utf8.contains($0) }) < range.upperBound {
+        if bytes[range].contains(where: { "%+".utf8.contains($0) }) {
             scan(InnerText(percentEncoded: range, in: bytes, plusIsSpace: true))
         } else {
             scanText(range)

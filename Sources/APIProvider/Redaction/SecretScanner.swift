@@ -23,13 +23,12 @@ struct SecretScanner {
 
     private static let maximumDepth = 12
 
-    init(_ bytes: [UInt8], _ redactor: Redactor, hidesQueries: Bool = false, isCut: Bool = false) {
+    init(_ bytes: [UInt8], _ redactor: Redactor, hidesQueries: Bool, isCut: Bool) {
         (self.bytes, self.redactor, self.hidesQueries, self.isCut, depth) = (bytes, redactor, hidesQueries, isCut, 0)
         hidesSecrets = redactor.redaction.hidesSecrets
         guard hidesSecrets, case let segments = KnownSecrets.segments, !segments.isEmpty else { return }
         for position in bytes.indices where bytes[position].isWordByte && (position == 0 || !bytes[position - 1].isWordByte) {
-            guard let (range, shown) = segments.match(in: bytes, at: position) else { continue }
-            replace(range, with: redactor.marking(shown))
+            for (range, shown) in segments.matches(in: bytes, at: position) { replace(range, with: redactor.marking(shown)) }
         }
     }
 
@@ -37,7 +36,6 @@ struct SecretScanner {
     var result: [UInt8]? {
         guard !edits.isEmpty else { return nil }
         var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
         var copied = 0
         for edit in edits.sorted(by: { ($0.range.lowerBound, $1.range.upperBound) < ($1.range.lowerBound, $0.range.upperBound) }) {
             // One that begins within another is left out with it, and so is the end of one that goes beyond it.
@@ -96,7 +94,7 @@ extension SecretScanner {
     }
 
     func contains(_ byte: UInt8, in range: Range<Int>) -> Bool {
-        firstIndex(from: range.lowerBound, to: range.upperBound) { $0 == byte } < range.upperBound
+        bytes[range].contains(byte)
     }
 
     /// Where `bytes` next has one of these, or `end`.

@@ -13,36 +13,32 @@ enum TokenShape {
 
     private struct Shape: Sendable {
         let beginning: [UInt8]
-        let fits: @Sendable (_ rest: ArraySlice<UInt8>, _ hasDot: Bool) -> Bool
+        let fits: @Sendable (_ rest: ArraySlice<UInt8>) -> Bool
     }
 
     /// The shapes by their first byte.
     private static let shapes: [[Shape]] = {
         var shapes = [[Shape]](repeating: [], count: 256)
-        func add(_ beginnings: String, _ fits: @escaping @Sendable (_ rest: ArraySlice<UInt8>, _ hasDot: Bool) -> Bool) {
+        func add(_ beginnings: String, _ fits: @escaping @Sendable (_ rest: ArraySlice<UInt8>) -> Bool) {
             for text in beginnings.split(whereSeparator: \.isWhitespace) {
                 shapes[Int(text.utf8.first ?? 0)].append(Shape(beginning: Array(text.utf8), fits: fits))
             }
         }
-        add(beginnings) { rest, _ in rest.count >= 6 }
-        add(commonBeginnings) { rest, _ in rest.count >= 20 }
+        add(beginnings) { rest in rest.count >= 6 }
+        add(commonBeginnings) { rest in rest.count >= 20 }
         // A JSON Web Token (RFC 7519), which has dots.
-        add("eyJ") { rest, hasDot in hasDot && rest.count >= 12 }
-        add("sk_ sk- rk_") { rest, _ in rest.count >= 20 || rest.count >= 6 && rest.contains(where: \.isDigit) }
-        add("AKIA ASIA") { rest, _ in rest.count >= 12 && rest.prefix(16).allSatisfy { $0.isDigit || $0.isUppercaseLetter } }
+        add("eyJ") { rest in rest.count >= 12 && rest.contains(UInt8(ascii: ".")) }
+        add("sk_ sk- rk_") { rest in rest.count >= 20 || rest.count >= 6 && rest.contains(where: \.isDigit) }
+        add("AKIA ASIA") { rest in rest.count >= 12 && rest.prefix(16).allSatisfy { $0.isDigit || $0.isUppercaseLetter } }
         return shapes
     }()
 
     /// Whether `text` begins with a token.
     ///
-    /// - Parameters:
-    ///   - hasDot: Whether there is a dot in it.
-    ///   - isCut: Whether it may go on.
-    static func matches(_ text: ArraySlice<UInt8>, hasDot: Bool, isCut: Bool) -> Bool {
+    /// - Parameter isCut: Whether it may go on.
+    static func matches(_ text: ArraySlice<UInt8>, isCut: Bool) -> Bool {
         shapes[Int(text.first ?? 0)].contains { shape in
-            guard text.starts(with: shape.beginning) else { return false }
-            let rest = text.dropFirst(shape.beginning.count)
-            return shape.fits(rest, hasDot) || isCut && rest.count >= 8
+            text.starts(with: shape.beginning) && (isCut || shape.fits(text.dropFirst(shape.beginning.count)))
         }
     }
 }
