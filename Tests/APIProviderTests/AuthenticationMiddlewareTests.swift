@@ -517,6 +517,21 @@ struct AuthenticationMiddlewareTests {
         #expect(events.entries.last == "success(200)")
     }
 
+    @Test("A header into which the token is put is a secret from then on, but for one that each request has")
+    func headers() async throws {
+        let middleware = AuthenticationMiddleware(
+            token: "a",
+            apply: { token, request in
+                request.setValue("v1;\(token)", forHTTPHeaderField: "X-Caller")
+                request.setValue("application/v1+json", forHTTPHeaderField: "Accept")
+            }
+        ) { _ in .never() }
+        let sent = Answers(.status(200))
+        _ = try await middleware.intercept(URLRequest("GET"), next: sent.next).value
+        let command = try #require(sent.requests.first).curlCommand()
+        #expect(command.contains("X-Caller: …") && command.contains("Accept: application/v1+json"), "\(command)")
+    }
+
     @Test("The token shows nowhere")
     func redaction() async throws {
         let middleware = AuthenticationMiddleware(token: "s3cret") { _ in .just("s3cret") }

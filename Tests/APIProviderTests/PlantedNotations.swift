@@ -248,5 +248,7 @@ extension Planted {
         .url("//u:§@h/x").shown(as: "//…@h/x"),
         .text("<p>password: say \"§\" x</p>").shown(as: "<p>password: …</p>"),
         .text("password: '§' x", "s3crets"),
+        .text("<input name=\"password\" id=\"x\" value=\"§\">"),
+        .text("at u:§@a.example x", "7").shown(as: "at …@a.example x"),
     ]
 }

@@ -167,7 +167,8 @@ struct RedactionTests {
             #"[["a","b","password"]]"#, "at u:@b@a.example x", "a data:", "data:x", "token\n= x", #"{"a":"b\"#, "--token/x y",
             "https://h:/x",
             "Ab1dEf2hIj3lMn4pQ..Ab1dEf2hIj3lMn4pQ.Ab1dEf2hIj3lMn4pQ", "ThisIsALongModuleName.AnotherLongModuleName.YetAnotherLongName",
-            "a npm_abcdefgh", "x\nContent-Disposition: form-data; name=\"password\"\n", "<p>&quot;a", "x %61pi+key%3Av y",
+            "a npm_abcdefgh", "bearer abcdefghijklmno", "x\nContent-Disposition: form-data; name=\"password\"\n", "<p>&quot;a",
+            "x %61pi+key%3Av y",
             "data:,API+key:v",
             String(repeating: "https://h/a ", count: 20), #"{"name":"\#(String(repeating: "a-", count: 29))password","value":"b"}"#,
             "a[b", "x data:,", "x data:,y", "Bearer/abc1 x", #""x pw=\n" &quot;x&quot;"#, "password: …", #"{"name":"x-sid","value":"b"}"#,
@@ -176,7 +177,10 @@ struct RedactionTests {
             "--b\nContent-Disposition: form-data; name=\"password\"\n\n\n\n--b--",
         ])
     func unchanged(text: String) {
-        for style in [Redactor.Style.sentence, .report, .recording] { #expect(Redactor(for: style).text(text) == text) }
+        for redactor in [Redactor.Style.sentence, .report, .recording].map({ Redactor(for: $0) }) {
+            #expect(redactor.text(text) == text)
+            #expect(redactor.body(Data(text.utf8), contentType: nil) == Data(text.utf8))
+        }
     }
 
     @Test(

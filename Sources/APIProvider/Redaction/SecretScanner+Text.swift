@@ -128,7 +128,7 @@ extension SecretScanner {
             case let byte where byte.isWordByte || byte.joinsWords: position += 1
             case UInt8(ascii: "%") where bytes.hexNumber(at: position + 1, count: 2, to: end) != nil:
                 (position, hasEscapes) = (position + 3, true)
-            case UInt8(ascii: "[") where position > start:
+            case UInt8(ascii: "["):
                 let close = firstIndex(from: position + 1, to: min(end, position + 64)) { !$0.isWordByte && !$0.joinsWords }
                 guard close < end, bytes[close] == UInt8(ascii: "]") else { return (position, hasEscapes) }
                 position = close + 1

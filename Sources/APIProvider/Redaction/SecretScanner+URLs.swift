@@ -81,7 +81,7 @@ extension SecretScanner {
             replace(user.lowerBound..<close, with: redactor.mark)
             return close
         }
-        guard bytes[user.upperBound] == UInt8(ascii: ":"), nextAt(from: user.upperBound) < user.upperBound + 128 else { return nil }
+        guard bytes[user.upperBound] == UInt8(ascii: ":") else { return nil }
         let at = firstIndex(from: user.upperBound + 1, to: min(end, user.upperBound + 128)) {
             $0 == UInt8(ascii: "@") || $0.endsURL || "/,;'()".utf8.contains($0)
         }
@@ -96,12 +96,6 @@ extension SecretScanner {
     private func isOption(before position: Int) -> Bool {
         let text = bytes[..<position].suffix(8).drop { $0 != UInt8(ascii: "-") }.filter { !"=' \"".utf8.contains($0) }
         return text.elementsEqual("-u".utf8) || text.elementsEqual("--user".utf8)
-    }
-
-    /// Where the next `@` is, which is looked for once.
-    private mutating func nextAt(from position: Int) -> Int {
-        if position > at { at = firstIndex(from: position, to: bytes.count) { $0 == UInt8(ascii: "@") } }
-        return at
     }
 
     /// Whether a name with a dot, or a host with a port, begins here; a version such as `4.17.21` is none.

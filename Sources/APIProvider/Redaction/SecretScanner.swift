@@ -18,8 +18,6 @@ struct SecretScanner {
     let isCut: Bool
     let hidesSecrets: Bool
     private(set) var edits: [Edit] = []
-    /// Where an `@` is, and none before it that has not been passed.
-    var at = -1
 
     private static let maximumDepth = 12
 
