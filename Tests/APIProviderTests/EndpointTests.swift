@@ -242,6 +242,19 @@ struct EndpointTests {
         enum Kind: String { case open = "is open" }
         let endpoint = Endpoint<Item>(.get, "/\(Date(timeIntervalSince1970: 0))/\(Kind.open)/\(true)/\(HTTPMethod.get)")
         #expect(try endpoint.urlRequest(relativeTo: example).url?.path == "/1970-01-01T00:00:00Z/is open/true/GET")
+        enum Named: String, CustomStringConvertible {
+            case first = "a"
+            var description: String { "b" }
+        }
+        #expect("\(RequestPath("/\(Named.first)/x"))" == "/b/x")
+    }
+
+    @Test("A path that is a URL is shown with what is added to it, and a literal may not begin with an escape")
+    func shownPaths() throws {
+        let url = try #require(URL(string: "https://h/x?a=b"))
+        #expect("\(RequestPath.url(url))" == "https://h/x?a=…")
+        #expect("\(RequestPath.url(url, "y"))" == "https://h/x?a=… + y")
+        #expect(throws: APIError.self) { try Endpoint<Item>(.get, "%41").urlRequest(relativeTo: example) }
     }
 
     @Test("An option whose type is optional has its default until it is set")

@@ -51,6 +51,8 @@ struct RequestBuildingTests {
             Row(base: "https://h:8080/a%2Fb", path: "c", url: "https://h:8080/a%2Fb/c", rule: "the base's own escapes stay"),
             Row(
                 base: "https://h/x?k=1", path: "y", query: ["z": 2], url: "https://h/x/y?k=1&z=2", rule: "the base's own query comes first"),
+            Row(base: "HTTPS://h", path: "x", url: "https://h/x", rule: "a scheme has no case"),
+            Row(base: "https://h", path: "/a%4g/b%a", url: "https://h/a%254g/b%25a", rule: "a percent sign need not begin an escape"),
             Row(base: "https://h/x?k=1#f", path: "", url: "https://h/x?k=1", rule: "a fragment is not sent"),
             Row(
                 base: "https://h", path: "", query: ["a-._~": "A-._~", "q": "+ &=?/:@!$'()*,;é"],
@@ -94,6 +96,8 @@ struct RequestBuildingTests {
         let value = Dictionary(uniqueKeysWithValues: (0..<20).map { ("key\($0)", $0) })
         let bodies = try (0..<20).map { _ in try Endpoint<Empty>(.post, "", body: .json(value)).urlRequest(relativeTo: example).httpBody }
         #expect(Set(bodies).count == 1)
+        let sorted = try Endpoint<Empty>(.post, "", body: .json(["b": 1, "a": 2])).urlRequest(relativeTo: example)
+        #expect(sorted.httpBody == Data(#"{"a":2,"b":1}"#.utf8))
     }
 
     @Test("A form is encoded as the WHATWG URL standard says")
@@ -116,6 +120,12 @@ struct RequestBuildingTests {
         #expect(try Endpoint<Data>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
         #expect(try Endpoint<Empty>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
         #expect(try Endpoint<String?>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
+        let others = [
+            try Endpoint<Void>(.get, "").urlRequest(relativeTo: example),
+            try Endpoint(.get, "", downloadingTo: URL(fileURLWithPath: "/tmp/file")).urlRequest(relativeTo: example),
+            try Endpoint(.get, "", decode: \.statusCode).urlRequest(relativeTo: example),
+        ]
+        #expect(others.map { $0.value(forHTTPHeaderField: "Accept") } == [nil, nil, nil])
     }
 
     @Test("Names of headers are compared as bytes, in which ASCII letters have no case")

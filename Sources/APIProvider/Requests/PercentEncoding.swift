@@ -33,7 +33,6 @@ extension String {
     /// The UTF-8 of this string, with each byte outside of `unescaped` as `%XX`.
     func percentEncoded(except unescaped: ASCIISet) -> String {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(utf8.count)
         for byte in utf8 {
             if unescaped.contains(byte) {
                 bytes.append(byte)

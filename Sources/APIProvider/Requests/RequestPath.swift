@@ -65,9 +65,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         fileprivate var problem: String?
 
         /// Starts an empty path.
-        public init(literalCapacity: Int, interpolationCount: Int) {
-            percentEncoded.reserveCapacity(literalCapacity + interpolationCount * 16)
-        }
+        public init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Appends text whose slashes separate segments.
         public mutating func appendLiteral(_ literal: String) {
