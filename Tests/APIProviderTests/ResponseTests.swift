@@ -106,11 +106,11 @@ struct ResponseTests {
 
     @Test("A date that is none is told with its field, and not shown")
     func dates() async throws {
-        struct Event: Decodable { let name: String, date: Date, other: Date? }
+        struct Event: Decodable { let name: String, count: Int?, date: Date, other: Date? }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         for (body, place) in [
-            (#"[{"name":"x","date":"yesterday"}]"#, "[0].date"),
+            (#"[{"name":"x","date":"yesterday"}]"#, "[0].date"), (#"[{"count":1,"name":"x","date":"yesterday"}]"#, "[0].date"),
             (#"[{"date":"2020-01-01T00:00:00Z","name":"x","other":"s3cret"}]"#, "[0].other"),
         ] {
             let provider = DefaultAPIProvider(
@@ -166,6 +166,29 @@ struct ResponseTests {
                 #"GET https://api.example.com failed: 400 Bad Request. Body: {"message":"no ","access_token":"…","nested":{"Client-Secret":"…","ok":1},ééé"#
             ))
         #expect(text.components(separatedBy: "Body: ")[1].utf8.count <= 200)
+    }
+
+    @Test("A body of 200 bytes is shown whole, and one of 4,096 is known to its end")
+    func excerptBounds() async throws {
+        func excerpt(_ body: String) async throws -> String? {
+            try await failure(of: Endpoint<Search>(.get, ""), status: 400, body: body, type: nil).description
+                .components(separatedBy: "Body: ").last
+        }
+        #expect(try await excerpt(String(repeating: "a", count: 200)) == String(repeating: "a", count: 200))
+        #expect(try await excerpt(String(repeating: "a", count: 201)) == String(repeating: "a", count: 197) + "…")
+        for (count, end) in [(4_096, "b"), (4_097, "…")] {
+            #expect(try await excerpt("{\"token\":\"\(String(repeating: "a", count: count - 14))\"} b") == "{\"token\":\"…\"} \(end)")
+        }
+    }
+
+    @Test("An error has a URLError if it comes from a loading system, and says what it says of itself")
+    func underlyingErrors() {
+        struct Described: LocalizedError { let errorDescription: String? = "it is Sunday" }
+        func error(_ underlying: any Error) -> APIError { .transport(URLRequest("GET"), underlying: underlying) }
+        #expect(error(URLError(.timedOut)).urlError?.code == .timedOut)
+        #expect(error(NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut)).urlError?.code == .timedOut)
+        #expect(error(NSError(domain: "other", code: NSURLErrorTimedOut)).urlError == nil)
+        #expect(error(Described()).description.hasSuffix(" failed: it is Sunday"))
     }
 
     @Test("No printed form of an error shows a header, a query value or a password")
