@@ -120,6 +120,13 @@ struct BodyTests {
         #expect(stream.streamStatus == .error)
         #expect(stream.streamError?.localizedDescription == "the file \(file.path) became shorter while it was sent.")
 
+        let other = try #require(try sent(.file(file, contentType: "a/b")).httpBodyStream)
+        try FileManager.default.removeItem(at: file)
+        other.open()
+        #expect(other.read(&buffer, maxLength: 10) == -1)
+        #expect(other.streamError?.localizedDescription == "the file \(file.path) cannot be read: No such file or directory.")
+        try Data("a".utf8).write(to: file)
+
         let removing = Removing(file: file)
         let provider = DefaultAPIProvider(baseURL: example, configuration: .ephemeral, middlewares: [removing])
         let error = await #expect(throws: APIError.self) {
@@ -127,6 +134,52 @@ struct BodyTests {
         }
         #expect(error?.description == "The request was not sent: its body cannot be read (\(noSuchFile)).")
     }
+
+    /// The stream of a body with the files `a` and `b`, open.
+    private func openStream() throws -> InputStream {
+        for name in ["a", "b"] { try Data(name.utf8).write(to: folder.url(name)) }
+        let parts = ["a", "b"].map { MultipartPart(name: $0, file: folder.url($0), contentType: "a/b") }
+        let stream = try #require(try sent(.multipart(parts)).httpBodyStream)
+        #expect(stream.streamStatus == .notOpen && !stream.hasBytesAvailable)
+        stream.open()
+        return stream
+    }
+
+    @Test("A stream says whether it is open, at its end or closed")
+    func status() throws {
+        let stream = try openStream()
+        var buffer = [UInt8](repeating: 0, count: 1_000)
+        #expect(stream.streamStatus == .open && stream.hasBytesAvailable)
+        while stream.read(&buffer, maxLength: 1_000) > 0 {}
+        #expect(stream.streamStatus == .atEnd && !stream.hasBytesAvailable)
+        #expect(stream.read(&buffer, maxLength: 1_000) == 0)
+        stream.close()
+        #expect(stream.streamStatus == .closed && !stream.hasBytesAvailable)
+        #expect(stream.read(&buffer, maxLength: 1_000) == -1)
+    }
+
+    #if os(Linux)
+    @Test("A stream holds no file open that has been read, nor any when it is closed")
+    func descriptors() throws {
+        let stream = try openStream()
+        var buffer = [UInt8](repeating: 0, count: 1_000)
+        var open: [[String]] = []
+        while stream.read(&buffer, maxLength: 1_000) > 0 { open.append(openFiles()) }
+        #expect(open == [[], ["a"], [], ["b"], []])
+        let closed = try openStream()
+        for _ in 0..<2 { _ = closed.read(&buffer, maxLength: 1_000) }
+        #expect(openFiles() == ["a"])
+        closed.close()
+        #expect(openFiles() == [])
+    }
+
+    /// The files of this test that are open.
+    private func openFiles() -> [String] {
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        let paths = descriptors.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+        return ["a", "b"].filter { paths.contains(folder.url($0).resolvingSymlinksInPath().path) }
+    }
+    #endif
 
     private struct Removing: Middleware {
         let file: URL

@@ -189,6 +189,10 @@ struct ResponseTests {
         #expect(error(NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut)).urlError?.code == .timedOut)
         #expect(error(NSError(domain: "other", code: NSURLErrorTimedOut)).urlError == nil)
         #expect(error(Described()).description.hasSuffix(" failed: it is Sunday"))
+        for (url, server) in [("https://h", "h:443"), ("http://h", "h:80"), ("http://h:8080", "h:8080")] {
+            let error = APIError.transport(URLRequest(url: URL(string: url)!), underlying: URLError(.cannotConnectToHost))
+            #expect(error.description.contains("is a server listening at \(server)?"))
+        }
     }
 
     @Test("No printed form of an error shows a header, a query value or a password")

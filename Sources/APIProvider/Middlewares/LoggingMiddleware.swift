@@ -115,6 +115,6 @@ extension APIResponse {
 extension Redactor {
     /// Header fields by their names.
     fileprivate func lines(of headers: [String: String]) -> [String] {
-        headers.sorted { $0.key.lowercased() < $1.key.lowercased() }.map { "\($0): \(header($0, $1))" }
+        headers.byName.map { "\($0): \(header($0, $1))" }
     }
 }

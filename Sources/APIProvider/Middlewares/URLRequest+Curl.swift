@@ -81,9 +81,7 @@ private struct CurlCommand: CustomStringConvertible {
 }
 
 extension URLRequest {
-    fileprivate var curlHeaders: [(String, String)] {
-        (allHTTPHeaderFields ?? [:]).sorted { $0.key.lowercased() < $1.key.lowercased() }
-            .filter { (try? HTTPHeaders.check($0.key, $0.value)) != nil }
-            .map { ($0.key, $0.value) }
+    fileprivate var curlHeaders: [(name: String, value: String)] {
+        (allHTTPHeaderFields ?? [:]).byName.filter { (try? HTTPHeaders.check($0, $1)) != nil }
     }
 }

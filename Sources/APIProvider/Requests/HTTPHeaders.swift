@@ -18,8 +18,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     ///
     /// A dictionary has no order, so its fields are sorted by name.
     public init(_ headers: some Sequence<(key: String, value: String)>) {
-        let fields = headers is [String: String] ? headers.sorted { $0.key < $1.key } : Array(headers)
-        for (name, value) in fields { self[name] = value }
+        for (name, value) in headers.inOrder() { self[name] = value }
     }
 
     /// The value of the field `name`, in any case. Setting `nil` removes the field.
@@ -78,4 +77,11 @@ extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
 
     /// A mirror with the names only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["fields": fields.map(\.name)]) }
+}
+
+extension [String: String] {
+    /// Header fields in the order of their names.
+    var byName: [(name: String, value: String)] {
+        map { (name: $0, value: $1) }.sorted { $0.name.lowercased() < $1.name.lowercased() }
+    }
 }

@@ -21,14 +21,14 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     ///
     /// A dictionary has no order, so its items are sorted by key.
     public init<Value: QueryValue>(_ items: some Sequence<(key: String, value: Value)>) {
-        for (key, value) in items is [String: Value] ? items.sorted(by: { $0.key < $1.key }) : Array(items) { append(key, value) }
+        for (key, value) in items.inOrder() { append(key, value) }
     }
 
     /// Creates parameters with `items`, whose values are of several types, in their order.
     ///
     /// A dictionary has no order, so its items are sorted by key.
     public init(_ items: some Sequence<(key: String, value: any QueryValue)>) {
-        for (key, value) in items is [String: any QueryValue] ? items.sorted(by: { $0.key < $1.key }) : Array(items) { append(key, value) }
+        for (key, value) in items.inOrder() { append(key, value) }
     }
 
     /// Creates parameters with `items`, in their order. An item without a value is sent as its name alone.
@@ -87,4 +87,11 @@ extension QueryParameters: CustomStringConvertible, CustomReflectable {
 
     /// A mirror with the keys only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["items": description]) }
+}
+
+extension Sequence {
+    /// The items: those of a dictionary, which has no order, by their keys.
+    func inOrder<Value>() -> [Element] where Element == (key: String, value: Value) {
+        self is [String: Value] ? sorted { $0.key < $1.key } : Array(self)
+    }
 }
