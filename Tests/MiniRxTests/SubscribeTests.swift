@@ -95,6 +95,13 @@ struct SubscribeTests {
         }
         #expect(log.entries == ["1", "disposed"])
     }
+
+    @Test("subscribe(with:) hands over the object with an error, too")
+    func errorWithObject() {
+        let (log, object) = (Log<String>(), Token())
+        _ = Single<Int>.error(TestError("a")).subscribe(with: object, onFailure: { log.append("\($0 === object) \($1)") })
+        #expect(log.entries == ["true \(TestError("a"))"])
+    }
 }
 
 /// Tests that run beside these have errors of their own that nobody handles.
