@@ -121,6 +121,18 @@ struct MockURLProtocolTests {
         #expect(try await provider.request(Endpoint(method, "") { $0.data.count }.validating { _ in }).value == 0)
     }
 
+    @Test("A status whose fixture is missing is an error that says so")
+    func missingFixture() async throws {
+        struct Missing: MockDTO {
+            let fileName = "Missing"
+            static var bundle: Bundle { MockURLProtocol.MockDTOType.bundle }
+        }
+        MockURLProtocol.dto = Missing()
+        MockURLProtocol.responseWithStatusCode(code: 200)
+        let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "")).value }
+        #expect(error?.description.contains("There is no fixture \"Missing.json\"") == true)
+    }
+
     @Test("reset forgets everything")
     func reset() async throws {
         MockURLProtocol.responseWithStatusCode(code: 200)

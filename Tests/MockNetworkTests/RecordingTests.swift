@@ -222,7 +222,8 @@ struct RecordingTests {
         #expect(recorded.value("comment") as? String == "No body came here, as when it is downloaded to a file.")
         #expect(recorded.value("response.content.text") as? String == "")
         #expect(recorded.value("request.comment", of: 1) as? String == "The body is a stream, which is not read here.")
-        #expect(recorded.value("comment", of: 2) == nil)
+        #expect(recorded.value("comment", of: 2) == nil && recorded.value("request.comment", of: 2) == nil)
+        #expect(recorded.value("request.bodySize", of: 1) as? Int == -1 && recorded.value("request.bodySize", of: 2) as? Int == 0)
     }
 
     /// By their names, because the test library takes long with a large argument.

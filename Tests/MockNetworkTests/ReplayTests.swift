@@ -132,7 +132,7 @@ struct ReplayTests {
         try Data(
             """
             {"log":{"entries":[
-            {"request":{"method":"GET","url":"https://REDACTED@a.example/?key=REDACTED&page=1"},"response":{"status":204}},
+            {"request":{"method":"GET","url":"HTTPS://REDACTED@a.example/?key=REDACTED&page=1"},"response":{"status":204}},
             {"request":{"method":"GET","url":"https://a.example/?page=1&key=REDACTED"},"response":{"status":205}}]}}
             """.utf8
         ).write(to: file)
@@ -142,7 +142,11 @@ struct ReplayTests {
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
             let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
-            await #expect(throws: APIError.self) { try await provider.request(anyRequest("https://a.example/?page=1")).value }
+            let error = await #expect(throws: APIError.self) { try await provider.request(anyRequest("https://a.example/")).value }
+            #expect(error?.description.contains("got       none\n") == true)
+            for url in ["https://a.example/?page=1", "https://b.example/?page=1&key=live"] {
+                await #expect(throws: APIError.self) { try await provider.request(anyRequest(url)).value }
+            }
             await #expect(throws: APIError.self) { try await provider.request(anyRequest("https://a.example/?page=2&key=live")).value }
         }
     }

@@ -116,6 +116,9 @@ struct TypedStubTests {
         encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
         MockURLProtocol.stub(.add(one), respond: one)
         #expect(try await provider(encoder: encoder).request(.add(one)).value == one)
+        let named = Endpoint<Void>(.post, "/named", headers: ["Content-Type": "Application/JSON"], body: .json(one))
+        MockURLProtocol.stub(named, respond: .status(204))
+        try await provider(encoder: encoder).request(named).value
 
         func form(_ parameters: QueryParameters) -> Endpoint<Void> { Endpoint(.post, "/form", body: .form(parameters)) }
         MockURLProtocol.stub(form(["a": 1, "b": "x y"]), respond: .status(204))

@@ -30,6 +30,14 @@ struct UnansweredReportTests {
         #expect(article.text.contains("```\n\(report)\n```\n"), "\(report)")
     }
 
+    @Test("The stub to paste answers with JSON where that is asked for")
+    func pasted() async throws {
+        for (type, answer) in [("application/json", #".json(["key": "value"])"#), ("text/plain", ".status(200)")] {
+            let report = try await report(of: Endpoint<String>(.get, "/a", headers: ["Accept": type])) {}
+            #expect(report.contains("MockURLProtocol.stub(.get, \"/a\", respond: \(answer))"), "\(report)")
+        }
+    }
+
     @Test("It says what is expected and what was got, with secrets left out")
     func mismatches() async throws {
         let body = HTTPBody.json(["user": ["name": "a", "password": "s3cret"]])
