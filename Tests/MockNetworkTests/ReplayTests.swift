@@ -170,7 +170,7 @@ struct ReplayTests {
                 "session.har: log.entries[1].response.headers[0].name is missing."
             ),
             (
-                entry(response: #""status":200,"content":{"encoding":"base64","text":"?"}"#),
+                entry(response: #""status":200,"content":{"encoding":"BASE64","text":"?"}"#),
                 "session.har: what should be Base64 is none at log.entries[1].response.content.text."
             ),
             (

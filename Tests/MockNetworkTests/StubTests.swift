@@ -110,13 +110,19 @@ struct StubTests {
         }
     }
 
+    @Test("A placeholder of recordings is a word like others in the path of a stub")
+    func noPlaceholder() async throws {
+        #expect(try await isAnswered("https://a.example/REDACTED", by: "/REDACTED"))
+        #expect(try await !isAnswered("https://a.example/user", by: "/REDACTED"))
+    }
+
     @Test(
         "A URL that can match nothing traps nowhere, and the report says why",
         arguments: [
             ("user", "begins neither"), ("", "begins neither"), ("//host/user", "begins neither"), ("https:///user", "no host"),
             ("ftp://host/user", "neither http nor https"), ("https://*.example.com/user", "for any host, begin with a slash"),
             ("https://me:pw@host/user", "has a user"), ("/user#top", "fragment"), ("/users/octo*", "%2A"), ("/**/a", "%2A"),
-            ("/a**", "%2A"), ("/100%", "%25"),
+            ("/a**", "%2A"), ("/100%", "%25"), ("/100%2g", "%25"),
         ])
     func malformed(url: String, reason: String) async throws {
         try await MockURLProtocol.withScope {
