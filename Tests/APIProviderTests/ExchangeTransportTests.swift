@@ -137,7 +137,7 @@ struct ExchangeTransportTests {
         #expect(await stack.sendings.entries[0].task.cancelled.next() != nil)
     }
 
-    @Test("A request whose time is over while it waits for a connection is not sent")
+    @Test("A request whose time is over while it waits for a connection is not sent, and leaves the connection to the next")
     func lateInQueue() async throws {
         var settings = ExchangeTransport.Settings()
         (settings.connectionsPerHost, settings.timeoutIntervalForResource) = (1, 0.05)
@@ -156,13 +156,50 @@ struct ExchangeTransportTests {
         isFree.signal()
         #expect(stack.requests.map { $0.url?.path } == ["/a"])
         withExtendedLifetime(late) {}
+        send("/c", by: transport)
+        #expect(stack.requests.map { $0.url?.path } == ["/a", "/c"])
     }
 
-    @Test("A transport keeps nothing of a request that has ended")
-    func nothingKept() async {
+    @Test("Requests share a connection only if the network stack says so")
+    func sharing() async throws {
+        var settings = ExchangeTransport.Settings()
+        settings.connectionsPerHost = 1
+        let transport = makeTransport(settings)
+        let both = ["/a", "/b"].map { send($0, by: transport) }
+        let first = try #require(stack.sendings.entries.first)
+        let url = try #require(first.request.url)
+        _ = first.onHead(try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)))
+        #expect(stack.requests.map { $0.url?.path } == ["/a"])
+        first.onEnd(nil)
+        #expect(stack.requests.map { $0.url?.path } == ["/a", "/b"])
+        withExtendedLifetime(both) {}
+    }
+
+    @Test("A request that is disposed while the network stack starts it is stopped")
+    func disposedAtStart() throws {
+        var settings = ExchangeTransport.Settings()
+        settings.connectionsPerHost = 1
+        let (started, waiting, stopped) = (Log<Exchange>(), Log<any Disposable>(), Log<String>())
+        let transport = ExchangeTransport(settings) { exchange in
+            started.append(exchange)
+            waiting.entries.last?.dispose()
+            return Disposables.create {
+                stopped.append(exchange.request.url?.path ?? "")
+                exchange.complete(with: URLError(.cancelled))
+            }
+        }
+        let first = send("/a", by: transport)
+        waiting.append(send("/b", by: transport))
+        started.entries.first?.complete(with: URLError(.cancelled))
+        #expect(stopped.entries == ["/b"])
+        withExtendedLifetime(first) {}
+    }
+
+    @Test("A transport keeps nothing of a request that has ended or was disposed", arguments: [false, true])
+    func nothingKept(isDisposed: Bool) async {
         let transport = ExchangeTransport { exchange in
-            exchange.complete(with: URLError(.cancelled))
-            return Disposables.create()
+            if !isDisposed { exchange.complete(with: URLError(.cancelled)) }
+            return Disposables.create { exchange.complete(with: URLError(.cancelled)) }
         }
         weak var stream: InputStream?
         do {
@@ -170,7 +207,8 @@ struct ExchangeTransportTests {
             stream = body
             var request = URLRequest(url: example)
             (request.httpMethod, request.httpBodyStream) = ("POST", body)
-            _ = try? await transport.send(request, progress: nil).value
+            let subscription = transport.send(request, progress: nil).subscribe(onFailure: { _ in })
+            if isDisposed { subscription.dispose() }
         }
         // The thread that delivered the event may have the rest in its hands.
         #expect(await eventually { stream == nil })

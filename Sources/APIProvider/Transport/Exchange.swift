@@ -62,7 +62,7 @@ public final class Exchange: Sendable {
         guard isInTime else { return }
         transfer.begin()
         // It may have been cancelled meanwhile, or its time may be over: then nothing is sent.
-        guard !transfer.isOver, state.withLock({ if case .starting = $0 { true } else { false } }) else {
+        guard !transfer.isOver else {
             connections?.leave(place)
             return
         }

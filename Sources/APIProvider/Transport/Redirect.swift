@@ -34,7 +34,7 @@ extension APIResponse {
         else { return nil }
 
         let method = request.httpMethod ?? "GET"
-        let becomesGet = statusCode == 303 ? method != "HEAD" : method == "POST" && statusCode < 303
+        let becomesGet = statusCode == 303 ? method != "HEAD" : method == "POST" && statusCode < 307
         guard becomesGet || request.canBeSentAgain else { return nil }
 
         var next = becomesGet ? request.withoutBody : request
