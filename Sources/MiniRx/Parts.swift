@@ -48,14 +48,12 @@ final class Parts<Gathered: Values, Whole: Sendable>: Fork, @unchecked Sendable 
     @inlinable
     func finish(_ part: inout Context, _ whole: (inout Gathered) -> SingleEvent<Whole>?) -> Next? {
         guard part.end() else { return nil }
-        var isLast = false
-        let event = mutex.withLock { () -> SingleEvent<Whole>? in
+        let ended = mutex.withLock { () -> (event: SingleEvent<Whole>, isLast: Bool)? in
             guard !isShut, let event = whole(&values) else { return nil }
             isShut = true
-            isLast = unfinished == 1
-            return event
+            return (event, unfinished == 1)
         }
-        guard let event, let observer = observer.take() else { return nil }
+        guard let (event, isLast) = ended, let observer = observer.take() else { return nil }
         values = Gathered()
         // If these are the first parts of a chain, and end while they are started, nobody else knows them yet. Then this works as if
         // there were no subscription.
@@ -97,7 +95,7 @@ protocol Values {
 @usableFromInline
 struct NoValues: Values {
     /// Thread Sanitizer takes an access to an empty variable for one to the whole object, and reports a race.
-    @usableFromInline let isNotEmpty = true
+    @usableFromInline let padding: UInt8 = 0
 
     @inlinable
     init() {}

@@ -9,7 +9,8 @@ struct Heap<Element: Comparable> {
     mutating func insert(_ element: Element) {
         elements.append(element)
         var child = elements.count - 1
-        while child > 0, elements[child] < elements[(child - 1) / 2] {
+        // The first element is its own parent.
+        while elements[child] < elements[(child - 1) / 2] {
             elements.swapAt(child, (child - 1) / 2)
             child = (child - 1) / 2
         }
