@@ -35,7 +35,8 @@ struct PathPattern: Sendable {
 
     /// 1 for a match, and less by how much of the beginning is the same.
     private func likeness(_ pattern: String?, _ segment: String) -> Double {
-        guard let pattern, pattern != segment else { return segment.isEmpty && pattern == nil ? 0 : 1 }
+        if matches(pattern, segment) { return 1 }
+        guard let pattern else { return 0 }
         return 0.9 * Double(pattern.commonPrefix(with: segment).count) / Double(max(pattern.count, segment.count))
     }
 }

@@ -18,9 +18,7 @@ public struct RecordedRequest: Sendable {
     public internal(set) var stub: Stub?
 
     /// The headers that the app and its provider set. Headers that the session adds are missing.
-    public var headers: HTTPHeaders {
-        fields.sorted { $0.key < $1.key }.reduce(into: [:]) { $0[$1.key] = $1.value }
-    }
+    public var headers: HTTPHeaders { HTTPHeaders(fields) }
 
     /// The path, decoded.
     public var path: String { url.path }

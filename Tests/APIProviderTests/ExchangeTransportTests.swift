@@ -54,9 +54,10 @@ struct ExchangeTransportTests {
     private let events = Signals<String>()
 
     /// - Parameter timeoutInterval: Longer by default than any test waits on a busy machine.
-    private func makeTransport(_ settings: ExchangeTransport.Settings = .init(), timeoutInterval: TimeInterval = 600) -> ExchangeTransport {
-        var settings = settings
-        settings.timeoutInterval = timeoutInterval
+    private func makeTransport(_ change: (inout ExchangeTransport.Settings) -> Void = { _ in }) -> ExchangeTransport {
+        var settings = ExchangeTransport.Settings()
+        settings.timeoutInterval = 600
+        change(&settings)
         return ExchangeTransport(settings) { [stack] exchange in
             let task = stack.send(
                 exchange.request,
@@ -76,10 +77,10 @@ struct ExchangeTransportTests {
 
     @Test("It sends and answers; a redirect is followed, with the cookie that it sets and without credentials for another origin")
     func redirect() async throws {
-        var settings = ExchangeTransport.Settings()
-        settings.cookies = URLSessionConfiguration.ephemeral.httpCookieStorage
-        settings.additionalHeaders = ["X-App": "demo", "Authorization": "Bearer t0ken"]
-        let transport = makeTransport(settings)
+        let transport = makeTransport {
+            $0.cookies = URLSessionConfiguration.ephemeral.httpCookieStorage
+            $0.additionalHeaders = ["X-App": "demo", "Authorization": "Bearer t0ken"]
+        }
         send("/a", by: transport)
         let first = try #require(await stack.sent.next())
         #expect(first.request.value(forHTTPHeaderField: "Authorization") == "Bearer t0ken")
@@ -98,9 +99,7 @@ struct ExchangeTransportTests {
 
     @Test("A host gets as many requests as there are connections; the others wait, in their order, unless connections are shared")
     func queue() async throws {
-        var settings = ExchangeTransport.Settings()
-        settings.connectionsPerHost = 2
-        let transport = makeTransport(settings)
+        let transport = makeTransport { $0.connectionsPerHost = 2 }
         let subscriptions = (0..<5).map { send("/\($0)", by: transport) }
         #expect(stack.requests.map { $0.url?.path } == ["/0", "/1"])
         subscriptions[2].dispose()
@@ -121,9 +120,7 @@ struct ExchangeTransportTests {
 
     @Test("A body that is too large is refused at once, and the single fails")
     func tooLarge() async throws {
-        var settings = ExchangeTransport.Settings()
-        settings.maximumResponseSize = 3
-        send("/a", by: makeTransport(settings))
+        send("/a", by: makeTransport { $0.maximumResponseSize = 3 })
         let sending = try #require(stack.sendings.entries.first)
         #expect(!sending.onBody(Data("four".utf8)))
         #expect(await events.next() == "-1103")
@@ -132,16 +129,14 @@ struct ExchangeTransportTests {
 
     @Test("Silence ends in a timeout, also while the stack connects")
     func timeout() async throws {
-        send("/a", by: makeTransport(timeoutInterval: 0.05))
+        send("/a", by: makeTransport { $0.timeoutInterval = 0.05 })
         #expect(await events.next() == "-1001")
         #expect(await stack.sendings.entries[0].task.cancelled.next() != nil)
     }
 
     @Test("A request whose time is over while it waits for a connection is not sent, and leaves the connection to the next")
     func lateInQueue() async throws {
-        var settings = ExchangeTransport.Settings()
-        (settings.connectionsPerHost, settings.timeoutIntervalForResource) = (1, 0.05)
-        let transport = makeTransport(settings)
+        let transport = makeTransport { ($0.connectionsPerHost, $0.timeoutIntervalForResource) = (1, 0.05) }
         send("/a", by: transport)
         let isFree = DispatchSemaphore(value: 0)
         let late = transport.send(URLRequest(url: example.appendingPathComponent("b")), progress: nil).subscribe(onFailure: { [events] _ in
@@ -162,9 +157,7 @@ struct ExchangeTransportTests {
 
     @Test("Requests share a connection only if the network stack says so")
     func sharing() async throws {
-        var settings = ExchangeTransport.Settings()
-        settings.connectionsPerHost = 1
-        let transport = makeTransport(settings)
+        let transport = makeTransport { $0.connectionsPerHost = 1 }
         let both = ["/a", "/b"].map { send($0, by: transport) }
         let first = try #require(stack.sendings.entries.first)
         let url = try #require(first.request.url)
@@ -232,9 +225,7 @@ struct ExchangeTransportTests {
 
     @Test("An end without a response is an error, and a dump shows no setting")
     func noResponse() async throws {
-        var settings = ExchangeTransport.Settings()
-        settings.additionalHeaders = ["Authorization": "s3cret"]
-        let transport = makeTransport(settings)
+        let transport = makeTransport { $0.additionalHeaders = ["Authorization": "s3cret"] }
         send("/a", by: transport)
         stack.sendings.entries[0].onEnd(nil)
         #expect(await events.next() == "-1011")

@@ -226,6 +226,13 @@ struct RecordingTests {
         #expect(recorded.value("request.bodySize", of: 1) as? Int == -1 && recorded.value("request.bodySize", of: 2) as? Int == 0)
     }
 
+    @Test("Where no body belongs, none is missed", arguments: [(HTTPMethod.head, 200), (.get, 204), (.get, 205), (.get, 404)])
+    func noBody(method: HTTPMethod, status: Int) async throws {
+        let transport = AnyTransport { .just(APIResponse(to: $0, status: status, headers: ["Content-Length": "5"])) }
+        _ = try? await provider(transport).request(Endpoint<Void>(method, "")).value
+        #expect(try RecordedFile(file).value("comment") == nil)
+    }
+
     /// By their names, because the test library takes long with a large argument.
     private static let samples = [
         "none": Data(), "text": Data("plain".utf8), "emoji": Data("Grüße 🌍\u{0}\u{1F468}\u{200D}\u{1F469}".utf8),

@@ -19,6 +19,14 @@ struct ReplayTests {
             har: try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "Recordings")))
     }
 
+    private func recording(_ entries: String...) throws -> URL { try recording(text: har(entries)) }
+
+    private func recording(text: String) throws -> URL {
+        let file = folder.url("session.har")
+        try Data(text.utf8).write(to: file)
+        return file
+    }
+
     private func get(_ url: String) async throws -> APIResponse { try await provider.request(anyRequest(url)).value }
 
     private func error(_ url: String) async throws -> URLError {
@@ -97,15 +105,9 @@ struct ReplayTests {
 
     @Test("Of recorded queries, that which differs in less is nearer")
     func nearer() async throws {
-        let file = folder.url("a.har")
-        try Data(
-            """
-            {"log":{"entries":[
-            {"request":{"method":"GET","url":"https://a.example/?a=1&b=2&c=3"},"response":{"status":204}},
-            {"request":{"method":"GET","url":"https://a.example/?a=1&x=9"},"response":{"status":204}}
-            ]}}
-            """.utf8
-        ).write(to: file)
+        let file = try recording(
+            entry("https://a.example/?a=1&b=2&c=3", response: #"{"status":204}"#),
+            entry("https://a.example/?a=1&x=9", response: #"{"status":204}"#))
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
@@ -128,14 +130,9 @@ struct ReplayTests {
 
     @Test("A query value that was left out stands for any, but not for none")
     func placeholder() async throws {
-        let file = folder.url("a.har")
-        try Data(
-            """
-            {"log":{"entries":[
-            {"request":{"method":"GET","url":"HTTPS://REDACTED@a.example/?key=REDACTED&page=1"},"response":{"status":204}},
-            {"request":{"method":"GET","url":"https://a.example/?page=1&key=REDACTED"},"response":{"status":205}}]}}
-            """.utf8
-        ).write(to: file)
+        let file = try recording(
+            entry("HTTPS://REDACTED@a.example/?key=REDACTED&page=1", response: #"{"status":204}"#),
+            entry("https://a.example/?page=1&key=REDACTED", response: #"{"status":205}"#))
         try MockURLProtocol.replay(har: file)
         #expect(try await get("https://a.example?page=1&key=live").statusCode == 204)
         #expect(try await get("https://a.example/?key=other&page=1#x").statusCode == 205)
@@ -151,6 +148,20 @@ struct ReplayTests {
         }
     }
 
+    @Test("What was left out of a segment of a path may have been anything")
+    func segment() async throws {
+        let file = try recording(entry("https://a.example/bot-REDACTED-x/send"))
+        try MockURLProtocol.replay(har: file)
+        #expect(try await get("https://a.example/bot-1:2-x/send").statusCode == 200)
+        try await MockURLProtocol.withScope {
+            try MockURLProtocol.replay(har: file)
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            for other in ["bot-1", "1-x", "bot-1-X"] {
+                await #expect(throws: APIError.self) { try await provider.request(anyRequest("https://a.example/\(other)/send")).value }
+            }
+        }
+    }
+
     @Test(
         "What is wrong with a file is one sentence that says where",
         arguments: [
@@ -160,27 +171,29 @@ struct ReplayTests {
             ("[]", "session.har: expected an object at the top level, found an array."),
             (#"{"log":{}}"#, "session.har: log.entries is missing."),
             (#"{"log":{"entries":{}}}"#, "session.har: expected an array at log.entries, found an object."),
-            (entry(#""url":7"#), "session.har: expected String at log.entries[1].request.url, found a number."),
-            (entry(#""url":"not a URL""#), "session.har: what should be a URL is none at log.entries[1].request.url."),
-            (entry(#""url":"http:///x""#), "session.har: the URL has no host at log.entries[1].request.url."),
-            (entry(response: #""status":"200""#), "session.har: expected Int at log.entries[1].response.status, found a string."),
-            (entry(response: ""), "session.har: log.entries[1].response.status is missing."),
             (
-                entry(response: #""status":200,"headers":[{"value":"a"}]"#),
+                second(#"{"request":{"method":"GET","url":7}}"#),
+                "session.har: expected String at log.entries[1].request.url, found a number."
+            ),
+            (second(entry("not a URL")), "session.har: what should be a URL is none at log.entries[1].request.url."),
+            (second(entry("http:///x")), "session.har: the URL has no host at log.entries[1].request.url."),
+            (second(entry(response: #"{"status":"200"}"#)), "session.har: expected Int at log.entries[1].response.status, found a string."),
+            (second(entry(response: "{}")), "session.har: log.entries[1].response.status is missing."),
+            (
+                second(entry(response: #"{"status":200,"headers":[{"value":"a"}]}"#)),
                 "session.har: log.entries[1].response.headers[0].name is missing."
             ),
             (
-                entry(response: #""status":200,"content":{"encoding":"BASE64","text":"?"}"#),
+                second(entry(response: #"{"status":200,"content":{"encoding":"BASE64","text":"?"}}"#)),
                 "session.har: what should be Base64 is none at log.entries[1].response.content.text."
             ),
             (
-                entry(response: #""status":200,"content":{"encoding":"zip","text":"?"}"#),
+                second(entry(response: #"{"status":200,"content":{"encoding":"zip","text":"?"}}"#)),
                 "session.har: \"zip\" is an encoding that only its writer knows at log.entries[1].response.content.encoding."
             ),
         ])
     func broken(text: String, sentence: String) throws {
-        let file = folder.url("session.har")
-        try Data(text.utf8).write(to: file)
+        let file = try recording(text: text)
         let error = #expect(throws: (any Error).self) { try MockURLProtocol.replay(har: file) }
         #expect(error?.localizedDescription == sentence)
         #expect(MockURLProtocol.unusedStubs.isEmpty)
@@ -189,28 +202,24 @@ struct ReplayTests {
     @Test(
         "An entry that does not say what came fails its request, and says why; the others answer",
         arguments: [
-            (#""response":null"#, "the recording has no response"),
-            (#""response":{"status":-1}"#, "-1 is no HTTP status"),
-            (#""response":{"status":20}"#, "20 is no HTTP status"),
+            ("null", "the recording has no response"),
+            (#"{"status":-1}"#, "-1 is no HTTP status"),
+            (#"{"status":20}"#, "20 is no HTTP status"),
             (
-                #""response":{"status":200,"content":{"size":812,"mimeType":"application/json"}}"#,
+                #"{"status":200,"content":{"size":812,"mimeType":"application/json"}}"#,
                 "its body was not saved; export the recording with the bodies of responses"
             ),
             (
-                #""response":{"status":200,"content":{"_file":"gone.json"}}"#,
+                #"{"status":200,"content":{"_file":"gone.json"}}"#,
                 "its body is in the file \"gone.json\", which is not beside the recording"
             ),
             (
-                #""response":{"status":200,"content":{"_file":"../session.har"}}"#,
+                #"{"status":200,"content":{"_file":"../session.har"}}"#,
                 "its body is in the file \"../session.har\", which is not beside the recording"
             ),
         ])
     func unusable(response: String, reason: String) async throws {
-        let file = folder.url("session.har")
-        let good = #"{"request":{"method":"GET","url":"https://a.example/good"},"response":{"status":200}}"#
-        try Data(#"{"log":{"entries":[\#(good),{"request":{"method":"GET","url":"https://a.example/bad"},\#(response)}]}}"#.utf8).write(
-            to: file)
-        try MockURLProtocol.replay(har: file)
+        try MockURLProtocol.replay(har: recording(entry("https://a.example/good"), entry("https://a.example/bad", response: response)))
         #expect(try await get("https://a.example/good").statusCode == 200)
         let error = try await #require(throws: APIError.self) { try await get("https://a.example/bad") }
         #expect(error.description.contains("session.har: log.entries[1] cannot be answered from: \(reason)."), "\(error)")
@@ -218,17 +227,13 @@ struct ReplayTests {
 
     @Test("Where no body is sent, none is missed; a header that is null was not sent; Playwright's bodies stand beside the recording")
     func beside() async throws {
-        let file = folder.url("session.har")
         try Data("beside".utf8).write(to: folder.url("1f.txt"))
-        try Data(
-            #"""
-            {"log":{"entries":[
-            {"request":{"method":"GET","url":"https://a.example/none"},"response":{"status":204,"content":{"size":5}}},
-            {"request":{"method":"GET","url":"https://a.example/null"},
-             "response":{"status":200,"headers":[null,{"name":"X-A","value":null},{"name":"X-B","value":"b"}]}},
-            {"request":{"method":"GET","url":"https://a.example/beside"},"response":{"status":200,"content":{"_file":"1f.txt"}}}]}}
-            """#.utf8
-        ).write(to: file)
+        let file = try recording(
+            entry("https://a.example/none", response: #"{"status":204,"content":{"size":5}}"#),
+            entry(
+                "https://a.example/null",
+                response: #"{"status":200,"headers":[null,{"name":"X-A","value":null},{"name":"X-B","value":"b"}]}"#),
+            entry("https://a.example/beside", response: #"{"status":200,"content":{"_file":"1f.txt"}}"#))
         try MockURLProtocol.replay(har: file)
         #expect(try await get("https://a.example/none").statusCode == 204)
         let null = try await get("https://a.example/null")
@@ -239,14 +244,9 @@ struct ReplayTests {
 
     @Test("A star in a recorded URL is a star, and a plus in a recorded query is a space")
     func literally() async throws {
-        let file = folder.url("session.har")
-        try Data(
-            #"""
-            {"log":{"entries":[
-            {"request":{"method":"GET","url":"https://a.example/*"},"response":{"status":201}},
-            {"request":{"method":"GET","url":"https://a.example/q?q=a+b&r=1%2B1"},"response":{"status":202}}]}}
-            """#.utf8
-        ).write(to: file)
+        let file = try recording(
+            entry("https://a.example/*", response: #"{"status":201}"#),
+            entry("https://a.example/q?q=a+b&r=1%2B1", response: #"{"status":202}"#))
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
@@ -262,14 +262,8 @@ struct ReplayTests {
 
     @Test("A recording may be for any host")
     func anyHost() async throws {
-        let file = folder.url("session.har")
-        try Data(
-            #"""
-            {"log":{"entries":[
-            {"request":{"method":"GET","url":"https://a.example/x"},"response":{"status":201}},
-            {"request":{"method":"GET","url":"https://b.example/x"},"response":{"status":202}}]}}
-            """#.utf8
-        ).write(to: file)
+        let file = try recording(
+            entry("https://a.example/x", response: #"{"status":201}"#), entry("https://b.example/x", response: #"{"status":202}"#))
         try MockURLProtocol.replay(har: file, forAnyHost: true)
         for status in [201, 202, 202] { #expect(try await get("http://localhost:8080/x").statusCode == status) }
     }
@@ -282,7 +276,7 @@ struct ReplayTests {
         }
         #expect(sentence(file) == "session.har: there is no such file (\(file.path)).")
         #expect(sentence(folder.url)?.hasSuffix("it cannot be read (\(folder.url.path)).") == true)
-        try Data(#"{"log":{"entries":["#.utf8).write(to: file)
+        _ = try recording(text: #"{"log":{"entries":["#)
         #expect(sentence(file)?.hasPrefix("session.har: it is no valid JSON") == true)
         #expect(
             sentence(try #require(URL(string: "https://a.example/b.har?token=s3cret")))
@@ -290,7 +284,11 @@ struct ReplayTests {
     }
 }
 
-private func entry(_ request: String = #""url":"https://a.example/""#, response: String = #""status":200"#) -> String {
-    let good = #"{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":200}}"#
-    return #"{"log":{"entries":[\#(good),{"request":{"method":"GET",\#(request)},"response":{\#(response)}}]}}"#
+private func har(_ entries: [String]) -> String { #"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"# }
+
+private func entry(_ url: String = "https://a.example/", response: String = #"{"status":200}"#) -> String {
+    #"{"request":{"method":"GET","url":"\#(url)"},"response":\#(response)}"#
 }
+
+/// A recording whose first entry is as it should be.
+private func second(_ other: String) -> String { har([entry(), other]) }

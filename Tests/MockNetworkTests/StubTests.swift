@@ -173,6 +173,11 @@ struct StubTests {
         }
     }
 
+    /// `{"a":{"a":1}}`
+    private static func objects(_ depth: Int) -> String {
+        String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)
+    }
+
     private struct Point: Encodable {
         var x = 1
         var y: Double? = 2.5
@@ -194,6 +199,7 @@ struct StubTests {
             (.json(["k": [1, 2]]), #"{"k":[1,2]}"#, true),
             (.json(["k": [1, 2]]), #"{"k":[2,1]}"#, false), (.json(Double.nan), "null", false),
             (.json(Brackets(depth: 101)), Brackets(depth: 101).text, true), (.json(Brackets(depth: 102)), Brackets(depth: 102).text, false),
+            (.json(text: objects(100)), objects(100), true), (.json(text: objects(101)), objects(101), false),
             (.json(["a"]), "\u{FEFF}[\"a\"]", true),
             (.json([""]), "[ \"\" ]", true), (.json([Int]()), " [ ] ", true), (.json([Int]()), "[", false),
             (.json([1, 2]), "[1 2]", false), (.json([1, 2]), "[1,2", false), (.json([1, 2]), "[1,2]]", false),

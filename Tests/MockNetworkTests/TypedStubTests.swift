@@ -66,6 +66,8 @@ struct TypedStubTests {
             let error = await #expect(throws: APIError.self) { try await provider("https://h/v3").request(ItemRequest(id: 1)).value }
             let hint = "expected  /items/1; to match it behind the path of a base URL, give the stub that baseURL:"
             #expect(error?.description.contains(hint) == true, "\(String(describing: error))")
+            let other = await #expect(throws: APIError.self) { try await provider("https://h/v3").request(ItemRequest(id: 2)).value }
+            #expect(other?.description.contains("expected  /items/1\n") == true, "\(String(describing: other))")
         }
         try await MockURLProtocol.withScope {
             let base = try #require(URL(string: "https://api.example.com/v3"))

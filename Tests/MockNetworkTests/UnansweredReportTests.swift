@@ -108,6 +108,8 @@ struct UnansweredReportTests {
             (#"{"token":"a"}"#, #"{"token":"b"}"#, "token: …", "token: … (another)"),
             (#"{"a":"x"}"#, #"{"a":"Bearer t0ken"}"#, "a: …", "a: … (another)"),
             (#"{"a":"Bearer t0ken"}"#, #"{"a":"x"}"#, "a: …", "a: … (another)"),
+            ("1", String(repeating: "\n", count: 1020) + "word", "1", "word"),
+            ("1", String(repeating: "\n", count: 1020) + "words", "1", "…"),
             ("1", String(repeating: "x", count: 201), "1", String(repeating: "x", count: 200) + "…"),
             ("1", String(repeating: "x", count: 200), "1", String(repeating: "x", count: 200)),
             (String(repeating: "y", count: 201), "x", String(repeating: "y", count: 200) + "…", "x"),

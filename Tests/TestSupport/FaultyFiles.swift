@@ -12,14 +12,24 @@ package enum FaultyFiles {
     package static func within<Result>(
         _ folder: URL, _ faults: Faults, _ body: () async throws -> Result
     ) async rethrows -> (Result, open: Int) {
-        let folder = folder.resolvingSymlinksInPath().path + "/"
-        folders.withLock { $0[folder] = faults }
-        defer { folders.withLock { $0[folder] = nil } }
+        let prefix = prefix(of: folder)
+        folders.withLock { $0[prefix] = faults }
+        defer { folders.withLock { $0[prefix] = nil } }
         let result = try await body()
         // The thread that delivered an event may have the file in its hands.
-        await eventually { openCount(in: folder) == 0 }
-        return (result, openCount(in: folder))
+        await eventually { openFiles(in: folder).isEmpty }
+        return (result, openFiles(in: folder).count)
     }
+
+    /// The names of the files in a folder that this process has open.
+    package static func openFiles(in folder: URL) -> [String] {
+        let prefix = prefix(of: folder)
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return descriptors.compactMap { Int32($0).map(path) }.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+    }
+
+    /// What the paths of a folder's files begin with.
+    private static func prefix(of folder: URL) -> String { folder.resolvingSymlinksInPath().path + "/" }
 
     /// Whether it is the turn of a call on the file at this path to fail.
     fileprivate static func fails(_ path: @autoclosure () -> String) -> Bool {
@@ -34,11 +44,6 @@ package enum FaultyFiles {
         var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/fd/\(descriptor)", &path, path.count)
         return String(decoding: path.prefix(max(count, 0)), as: UTF8.self)
-    }
-
-    private static func openCount(in folder: String) -> Int {
-        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        return descriptors.compactMap { Int32($0).map(path) }.count { $0.hasPrefix(folder) }
     }
 
     /// The call that stands behind the one of this file: Thread Sanitizer's, or the C library's.

@@ -30,6 +30,7 @@ extension SecretScanner {
     ///
     /// - Parameter isCut: Whether the word may go on.
     mutating func hideTokens(in word: Range<Int>, isCut: Bool = false) {
+        // The shortest token has nine bytes.
         guard hidesSecrets, word.count >= 9 else { return }
         var start = word.lowerBound
         while start < word.upperBound {

@@ -81,7 +81,7 @@ extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
 
 extension [String: String] {
     /// Header fields in the order of their names.
-    var byName: [(name: String, value: String)] {
+    package var byName: [(name: String, value: String)] {
         map { (name: $0, value: $1) }.sorted { $0.name.lowercased() < $1.name.lowercased() }
     }
 }

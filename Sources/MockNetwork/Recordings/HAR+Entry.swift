@@ -93,7 +93,7 @@ extension HAR.Field {
 
 extension [String: String] {
     fileprivate func fields(_ redactor: Redactor) -> [HAR.Field] {
-        sorted { $0.key < $1.key }.map { HAR.Field(name: $0.key, value: redactor.header($0.key, $0.value)) }
+        byName.map { HAR.Field(name: $0, value: redactor.header($0, $1)) }
     }
 }
 

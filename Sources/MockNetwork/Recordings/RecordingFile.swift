@@ -74,7 +74,6 @@ final class RecordingFile: Sendable {
     /// The content of a file with these encoded entries.
     static func file(of entries: [Data]) -> Data {
         var data = Data(#"{"log":{"version":"1.2","creator":{"name":"MockNetwork","version":"1.0"},"entries":["#.utf8)
-        data.reserveCapacity(entries.reduce(data.count + 8) { $0 + $1.count + 2 })
         for (index, entry) in entries.enumerated() {
             data += Data((index == 0 ? "\n" : ",\n").utf8)
             data += entry
