@@ -155,17 +155,49 @@ struct ExchangeTransportTests {
         #expect(stack.requests.map { $0.url?.path } == ["/a", "/c"])
     }
 
-    @Test("Requests share a connection only if the network stack says so")
-    func sharing() async throws {
-        let transport = makeTransport { $0.connectionsPerHost = 1 }
+    @Test("Requests share a connection only if the network stack says so", arguments: [nil, false, true])
+    func sharing(isShared: Bool?) throws {
+        var settings = ExchangeTransport.Settings()
+        settings.connectionsPerHost = 1
+        let started = Log<Exchange>()
+        let transport = ExchangeTransport(settings) { exchange in
+            started.append(exchange)
+            return Disposables.create()
+        }
         let both = ["/a", "/b"].map { send($0, by: transport) }
-        let first = try #require(stack.sendings.entries.first)
-        let url = try #require(first.request.url)
-        _ = first.onHead(try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)))
-        #expect(stack.requests.map { $0.url?.path } == ["/a"])
-        first.onEnd(nil)
-        #expect(stack.requests.map { $0.url?.path } == ["/a", "/b"])
+        let first = try #require(started.entries.first)
+        let head = try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: nil))
+        _ = isShared.map { first.receive(head, sharesConnection: $0) } ?? first.receive(head)
+        #expect(started.entries.map(\.request.url?.path) == (isShared == true ? ["/a", "/b"] : ["/a"]))
+        first.complete()
+        #expect(started.entries.map(\.request.url?.path) == ["/a", "/b"])
+        started.entries[1].complete()
         withExtendedLifetime(both) {}
+    }
+
+    @Test("A total that is exceeded is none")
+    func exceededTotal() async throws {
+        let transport = ExchangeTransport { exchange in
+            exchange.sent(2, of: 3)
+            exchange.sent(5, of: 3)
+            exchange.complete(with: URLError(.cancelled))
+            return Disposables.create()
+        }
+        let log = Log<TransferProgress>()
+        await #expect(throws: APIError.self) { try await transport.send(URLRequest(url: example), progress: log.append).value }
+        #expect(log.entries == [TransferProgress(bytesSent: 2, bytesToSend: 3), TransferProgress(bytesSent: 5)])
+    }
+
+    @Test("A secure cookie goes to an HTTPS URL, however its scheme is written", arguments: ["https", "HTTPS", "http"])
+    func secureCookie(scheme: String) throws {
+        let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+        let url = try #require(URL(string: "https://a.example/"))
+        storage.setCookies(
+            HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": "a=1; Path=/; Secure"], for: url), for: url, mainDocumentURL: nil)
+        let request = URLRequest(url: try #require(URL(string: "\(scheme)://a.example/")))
+        let subscription = makeTransport { $0.cookies = storage }.send(request, progress: nil).subscribe()
+        #expect(stack.requests.first?.value(forHTTPHeaderField: "Cookie") == (scheme == "http" ? nil : "a=1"))
+        withExtendedLifetime(subscription) {}
     }
 
     @Test("A request that is disposed while the network stack starts it is stopped")

@@ -117,9 +117,9 @@ struct FaultsOnPurposeTests {
     }
 
     #if os(Linux)
-    @Test("A download leaves the old file or the new one, no other, and none open", arguments: [true, false])
-    func download(isNew: Bool) async throws {
-        let calls = try await Faults.inTurn { faults in
+    @Test("A download leaves the old file or the new one, no other, and none open", arguments: [true, false], [true, false])
+    func download(isNew: Bool, isLasting: Bool) async throws {
+        let calls = try await Faults.inTurn(isLasting: isLasting) { faults in
             let folder = TemporaryFolder()
             let file = folder.url("file")
             if !isNew { try Data("old".utf8).write(to: file) }

@@ -146,6 +146,7 @@ struct LoopbackTests {
         let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient, maximumResponseSize: 5_000))
         let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)), by: provider)
         #expect(error.urlError?.code == .dataLengthExceedsMaximum)
+        await server.allClosed()
     }
 
     @Test("Progress tells the bytes sent and received, and the totals")

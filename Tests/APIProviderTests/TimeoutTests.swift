@@ -75,6 +75,53 @@ struct TimeoutTests {
         disposable.dispose()
     }
 
+    @Test("Each piece of a body that goes out begins the time anew")
+    func upload() async throws {
+        // More than sockets keep.
+        let piece = 16_000_000
+        let goOn = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer(connected: { connection in
+            var rest = -(connection.readHead()?.bodyStart.count ?? 0)
+            for _ in 0..<3 {
+                rest += piece
+                while rest > 0 {
+                    let count = connection.readSome()
+                    if count == 0 { return }
+                    rest -= count
+                }
+                goOn.wait()
+            }
+            connection.respond(body: "ok")
+            connection.waitUntilClosed()
+        })
+        let sent = Signals<Int64>()
+        let body = HTTPBody.data(Data(count: 3 * piece), contentType: "application/octet-stream")
+        let request = Endpoint<String>(.post, .url(server.url), body: body, timeoutInterval: 0.5).onProgress { sent.send($0.bytesSent) }
+        let disposable = makeProvider().request(request).subscribe { [events] in events.send("\($0)") }
+        for count in 1...3 {
+            while let sent = await sent.next(), sent < count * piece {}
+            scheduler.advance(by: .milliseconds(400))
+            goOn.signal()
+        }
+        #expect(await events.next() == "success(\"ok\")")
+        disposable.dispose()
+    }
+
+    @Test("The timer waits for the next time that is over, and looks no sooner")
+    func alarms() async throws {
+        let server = try PatientServer()
+        let clock = WatchedClock()
+        let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: configuration, lender: nil, scheduler: clock))
+        for (path, timeout) in [("/a", 1.0), ("/b", 100)] {
+            send(path, to: server.url, by: provider, timeout: timeout)
+            #expect(await server.requests.next() == path)
+        }
+        clock.advance(by: .seconds(1))
+        #expect(await events.next() == "/a: -1001")
+        #expect(clock.delays.entries.last == .seconds(99))
+        await server.allClosed()
+    }
+
     @Test("The head of a response begins the time anew")
     func head() async throws {
         configuration.protocolClasses = [PatientProtocol.self]
@@ -219,10 +266,11 @@ struct TimeoutTests {
     }
 }
 
-/// A clock that calls back, once, when it is read.
+/// A clock that calls back, once, when it is read, and notes for how long it is set.
 private final class WatchedClock: Scheduler {
     private let scheduler = TestScheduler()
     private let action = Locked<(@Sendable () -> Void)?>(nil)
+    let delays = Log<DispatchTimeInterval>()
 
     func whenRead(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
 
@@ -232,8 +280,11 @@ private final class WatchedClock: Scheduler {
     }
 
     func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-        scheduler.schedule(after: delay, action)
+        delays.append(delay)
+        return scheduler.schedule(after: delay, action)
     }
+
+    func advance(by time: DispatchTimeInterval) { scheduler.advance(by: time) }
 }
 
 @Suite("The queue for connections")

@@ -87,6 +87,18 @@ struct URLSessionTransportTests {
         #expect(try String(contentsOf: destination, encoding: .utf8) == "part;part;")
         #expect(try folder.names == ["file.bin"])
     }
+
+    @Test("A protocol class has taken the whole body when it answers, and progress says so")
+    func progressOfProtocol() async throws {
+        let configuration = URLSessionConfiguration.patient
+        configuration.protocolClasses = [TwoHeadsProtocol.self]
+        let log = Log<TransferProgress>()
+        let body = HTTPBody.data(Data("body".utf8), contentType: "text/plain")
+        let request = Endpoint<String>(.post, .url(example), body: body).onProgress(log.append)
+        _ = try await DefaultAPIProvider(configuration: configuration).request(request).value
+        #expect(log.entries.first == TransferProgress(bytesSent: 4, bytesToSend: 4))
+        #expect(log.entries.last == TransferProgress(bytesSent: 4, bytesToSend: 4, bytesReceived: 10))
+    }
 }
 
 private final class TwoHeadsProtocol: URLProtocol {

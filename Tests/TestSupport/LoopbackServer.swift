@@ -98,7 +98,8 @@ package struct Connection: Sendable {
     package func reset() { isReset.withLock { $0 = true } }
 
     /// Waits for the first bytes.
-    package func readSome() { _ = socket.read() }
+    @discardableResult
+    package func readSome() -> Int { socket.read()?.count ?? 0 }
 
     /// Waits until the client has closed its end.
     package func waitUntilClosed() { while socket.read() != nil {} }
