@@ -182,13 +182,16 @@ struct DownloadTests {
         #expect(try kind(of: destination) == (standing == .pipe ? S_IFIFO : S_IFLNK))
     }
 
-    @Test("A pipe that comes during a download is not replaced")
-    func pipeMeanwhile() async throws {
+    @Test("A pipe that comes during a download is not replaced", arguments: [true, false])
+    func pipeMeanwhile(isBeforeHead: Bool) async throws {
         let server = try LoopbackServer { [destination] _, connection in
-            mkfifo(destination.path, 0o600)
+            if isBeforeHead { mkfifo(destination.path, 0o600) }
             connection.respond(body: "body")
         }
-        let error = try await failure(server.url)
+        let request = Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress { [destination] _ in
+            mkfifo(destination.path, 0o600)
+        }
+        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
         #expect(error.description.hasSuffix("\(destination.path): \(Standing.pipe.reason)."))
         #expect(try kind(of: destination) == S_IFIFO)
         #expect(try folder.names == ["file.bin"])

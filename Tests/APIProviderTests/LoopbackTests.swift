@@ -187,14 +187,14 @@ struct LoopbackTests {
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url)).adapting { $0.url = url }).value == "ok")
     }
 
-    @Test("A name and a password in a URL are not sent: neither in a request nor on a redirect")
-    func userInfo() async throws {
+    @Test("A name and a password in a URL are not sent: neither in a request nor on a redirect", arguments: ["user:pass", "user", ":pass"])
+    func userInfo(_ userInfo: String) async throws {
         let server = try LoopbackServer { request, connection in
             guard request.target == "/start" else { return connection.respond(body: request.headers["authorization"] ?? "none") }
-            connection.respond("302 Found", headers: ["Location": "http://user:pass@\(request.headers["host"] ?? "")/end"])
+            connection.respond("302 Found", headers: ["Location": "http://\(userInfo)@\(request.headers["host"] ?? "")/end"])
         }
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url, "/start"))).value == "none")
-        let url = try #require(URL(string: "http://user:pass@127.0.0.1:\(server.url.port ?? 0)/"))
+        let url = try #require(URL(string: "http://\(userInfo)@127.0.0.1:\(server.url.port ?? 0)/"))
         let error = try await #require(throws: APIError.self) {
             try await provider.request(Endpoint<String>(.get, .url(server.url)).adapting { $0.url = url }).value
         }
