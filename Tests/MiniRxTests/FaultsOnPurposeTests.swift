@@ -129,4 +129,39 @@ struct FaultsOnPurposeTests {
         }
         #expect(calls > 0)
     }
+
+    static let asynchronousChains = [
+        Chain("create(work:)") { run in
+            .create {
+                await Task.yield()
+                return try run.value()
+            }
+        },
+        Chain("create(work:), within others") { run in
+            run.source.flatMap { _ in .create { try run.value() } }.catch { _ in .create { try run.value() } }.map { _ in try run.value() }
+        },
+    ]
+
+    @Test("The same of work in a task, with a subscriber on the main actor", arguments: asynchronousChains)
+    func asynchronous(chain: Chain) async {
+        let calls = await Faults.inTurn { faults in
+            weak var token: Token?
+            do {
+                let held = Token()
+                token = held
+                let run = Run(faults, held)
+                let (events, came) = (Log<SingleEvent<Int>>(), Signals<Void>())
+                let subscription = chain.single(run).observe(on: MainActor.shared).subscribe { event in
+                    withExtendedLifetime(run.token) { events.append(event) }
+                    came.send(())
+                }
+                await came.next()
+                subscription.dispose()
+                #expect(events.count == 1)
+                #expect(await eventually { run.open.withLock { $0 } == 0 })
+            }
+            #expect(await eventually { token == nil })
+        }
+        #expect(calls > 0)
+    }
 }
