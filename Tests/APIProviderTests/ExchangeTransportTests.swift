@@ -177,15 +177,22 @@ struct ExchangeTransportTests {
 
     @Test("A total that is exceeded is none")
     func exceededTotal() async throws {
+        let head = try #require(
+            HTTPURLResponse(url: example, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Length": "4"]))
         let transport = ExchangeTransport { exchange in
-            exchange.sent(2, of: 3)
-            exchange.sent(5, of: 3)
-            exchange.complete(with: URLError(.cancelled))
+            for count in [2, 5] as [Int64] { exchange.sent(count, of: 3) }
+            _ = exchange.receive(head)
+            for chunk in ["abc", "de"] { _ = exchange.receive(Data(chunk.utf8)) }
+            exchange.complete()
             return Disposables.create()
         }
         let log = Log<TransferProgress>()
-        await #expect(throws: APIError.self) { try await transport.send(URLRequest(url: example), progress: log.append).value }
-        #expect(log.entries == [TransferProgress(bytesSent: 2, bytesToSend: 3), TransferProgress(bytesSent: 5)])
+        _ = try await transport.send(URLRequest(url: example), progress: log.append).value
+        #expect(
+            log.entries == [
+                TransferProgress(bytesSent: 2, bytesToSend: 3), TransferProgress(bytesSent: 5),
+                TransferProgress(bytesSent: 5, bytesReceived: 3, bytesToReceive: 4), TransferProgress(bytesSent: 5, bytesReceived: 5),
+            ])
     }
 
     @Test("A secure cookie goes to an HTTPS URL, however its scheme is written", arguments: ["https", "HTTPS", "http"])
