@@ -119,6 +119,8 @@ struct TimeoutTests {
         clock.advance(by: .seconds(1))
         #expect(await events.next() == "/a: -1001")
         #expect(clock.delays.entries.last == .seconds(99))
+        // The first was for the whole of a request.
+        #expect(clock.disposed.entries.count == 1)
         await server.allClosed()
     }
 
@@ -270,7 +272,7 @@ struct TimeoutTests {
 private final class WatchedClock: Scheduler {
     private let scheduler = TestScheduler()
     private let action = Locked<(@Sendable () -> Void)?>(nil)
-    let delays = Log<DispatchTimeInterval>()
+    let (delays, disposed) = (Log<DispatchTimeInterval>(), Log<DispatchTimeInterval>())
 
     func whenRead(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
 
@@ -281,7 +283,11 @@ private final class WatchedClock: Scheduler {
 
     func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
         delays.append(delay)
-        return scheduler.schedule(after: delay, action)
+        let alarm = scheduler.schedule(after: delay, action)
+        return Disposables.create { [disposed] in
+            disposed.append(delay)
+            alarm.dispose()
+        }
     }
 
     func advance(by time: DispatchTimeInterval) { scheduler.advance(by: time) }

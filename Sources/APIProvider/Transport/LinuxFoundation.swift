@@ -97,7 +97,7 @@ extension URLSessionTask {
 extension HTTPURLResponse {
     /// Whether its host may have answered by HTTP/2, of which a session on Linux says nothing: fields of a connection are of HTTP/1.1 alone
     /// (RFC 9113, section 8.2.2).
-    var mayBeOfHTTP2: Bool {
+    package var mayBeOfHTTP2: Bool {
         url?.scheme?.lowercased() == "https"
             && ["Connection", "Keep-Alive", "Transfer-Encoding"].allSatisfy { value(forHTTPHeaderField: $0) == nil }
     }
