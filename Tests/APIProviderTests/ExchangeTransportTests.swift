@@ -134,6 +134,29 @@ struct ExchangeTransportTests {
         #expect(await stack.sendings.entries[0].task.cancelled.next() != nil)
     }
 
+    @Test("Each piece of a body that goes out begins the time anew")
+    func upload() async throws {
+        var settings = ExchangeTransport.Settings()
+        settings.timeoutInterval = 0.5
+        let (scheduler, started) = (TestScheduler(), Log<Exchange>())
+        let transport = ExchangeTransport(settings, scheduler: scheduler) { exchange in
+            started.append(exchange)
+            return Disposables.create()
+        }
+        let both = ["/a", "/silent"].map { send($0, by: transport) }
+        let exchange = try #require(started.entries.first)
+        for count in 1...3 as ClosedRange<Int64> {
+            scheduler.advance(by: .milliseconds(400))
+            exchange.sent(count, of: 3)
+        }
+        // Whoever looked at the silent one, looked at the other, too.
+        #expect(await events.next() == "-1001")
+        _ = exchange.receive(try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: nil)))
+        exchange.complete()
+        #expect(await events.next() == "")
+        withExtendedLifetime(both) {}
+    }
+
     @Test("A request whose time is over while it waits for a connection is not sent, and leaves the connection to the next")
     func lateInQueue() async throws {
         let transport = makeTransport { ($0.connectionsPerHost, $0.timeoutIntervalForResource) = (1, 0.05) }

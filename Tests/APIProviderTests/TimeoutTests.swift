@@ -75,38 +75,6 @@ struct TimeoutTests {
         disposable.dispose()
     }
 
-    @Test("Each piece of a body that goes out begins the time anew")
-    func upload() async throws {
-        // More than sockets keep.
-        let piece = 16_000_000
-        let goOn = DispatchSemaphore(value: 0)
-        let server = try LoopbackServer(connected: { connection in
-            var rest = -(connection.readHead()?.bodyStart.count ?? 0)
-            for _ in 0..<3 {
-                rest += piece
-                while rest > 0 {
-                    let count = connection.readSome()
-                    if count == 0 { return }
-                    rest -= count
-                }
-                goOn.wait()
-            }
-            connection.respond(body: "ok")
-            connection.waitUntilClosed()
-        })
-        let sent = Signals<Int64>()
-        let body = HTTPBody.data(Data(count: 3 * piece), contentType: "application/octet-stream")
-        let request = Endpoint<String>(.post, .url(server.url), body: body, timeoutInterval: 0.5).onProgress { sent.send($0.bytesSent) }
-        let disposable = makeProvider().request(request).subscribe { [events] in events.send("\($0)") }
-        for count in 1...3 {
-            while let sent = await sent.next(), sent < count * piece {}
-            scheduler.advance(by: .milliseconds(400))
-            goOn.signal()
-        }
-        #expect(await events.next() == "success(\"ok\")")
-        disposable.dispose()
-    }
-
     @Test("The timer waits for the next time that is over, and looks no sooner")
     func alarms() async throws {
         let server = try PatientServer()

@@ -98,8 +98,7 @@ package struct Connection: Sendable {
     package func reset() { isReset.withLock { $0 = true } }
 
     /// Waits for the first bytes.
-    @discardableResult
-    package func readSome() -> Int { socket.read()?.count ?? 0 }
+    package func readSome() { _ = socket.read() }
 
     /// Waits until the client has closed its end.
     package func waitUntilClosed() { while socket.read() != nil {} }

@@ -56,8 +56,11 @@ public struct ExchangeTransport: Transport {
     ///   - start: Sends ``Exchange/request`` and returns what stops it. The stack must follow no redirects, and keep no cookies. It is called
     ///     on the subscriber's thread, or on one on which another exchange completes.
     public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
-        let timer = TransferTimer(scheduler: ConcurrentDispatchQueueScheduler(qos: .userInitiated), queue: .ofTimer())
-        self.init(settings, timer: timer, keepsCookies: true, start: start)
+        self.init(settings, scheduler: ConcurrentDispatchQueueScheduler(qos: .userInitiated), start: start)
+    }
+
+    package init(_ settings: Settings, scheduler: any Scheduler, start: @escaping @Sendable (Exchange) -> any Disposable) {
+        self.init(settings, timer: TransferTimer(scheduler: scheduler, queue: .ofTimer()), keepsCookies: true, start: start)
     }
 
     /// - Parameters:
