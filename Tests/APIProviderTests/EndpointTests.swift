@@ -197,6 +197,13 @@ struct EndpointTests {
         #expect(error.description.contains("the body is not Item: Line 3 is too long"))
     }
 
+    @Test("Fields whose names are equal but for their case stand in one order, too")
+    func cases() {
+        let fields = "abcdefgh".flatMap { [$0.lowercased(), $0.uppercased()] }
+        let shown = Dictionary(uniqueKeysWithValues: fields.map { ($0, "1") }).byName.map(\.name)
+        #expect(shown == "abcdefgh".flatMap { [$0.uppercased(), $0.lowercased()] })
+    }
+
     @Test("Headers and parameters are made of data, and changed")
     func collections() throws {
         var headers = HTTPHeaders(["B": "2", "A": "1"])

@@ -53,12 +53,20 @@ struct ExchangeTransportTests {
     private let stack = Stack()
     private let events = Signals<String>()
 
-    /// - Parameter timeoutInterval: Longer by default than any test waits on a busy machine.
-    private func makeTransport(_ change: (inout ExchangeTransport.Settings) -> Void = { _ in }) -> ExchangeTransport {
+    private func settings(_ change: (inout ExchangeTransport.Settings) -> Void) -> ExchangeTransport.Settings {
         var settings = ExchangeTransport.Settings()
+        // Longer than any test waits on a busy machine.
         settings.timeoutInterval = 600
         change(&settings)
-        return ExchangeTransport(settings) { [stack] exchange in
+        return settings
+    }
+
+    private func head(_ fields: [String: String] = [:]) throws -> HTTPURLResponse {
+        try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields))
+    }
+
+    private func makeTransport(_ change: (inout ExchangeTransport.Settings) -> Void = { _ in }) -> ExchangeTransport {
+        ExchangeTransport(settings(change)) { [stack] exchange in
             let task = stack.send(
                 exchange.request,
                 onHead: { head in exchange.receive(head) },
@@ -134,12 +142,10 @@ struct ExchangeTransportTests {
         #expect(await stack.sendings.entries[0].task.cancelled.next() != nil)
     }
 
-    @Test("Each piece of a body that goes out begins the time anew")
+    @Test("Sending a part of the body begins the time anew")
     func upload() async throws {
-        var settings = ExchangeTransport.Settings()
-        settings.timeoutInterval = 0.5
         let (scheduler, started) = (TestScheduler(), Log<Exchange>())
-        let transport = ExchangeTransport(settings, scheduler: scheduler) { exchange in
+        let transport = ExchangeTransport(settings { $0.timeoutInterval = 0.5 }, scheduler: scheduler) { exchange in
             started.append(exchange)
             return Disposables.create()
         }
@@ -149,9 +155,9 @@ struct ExchangeTransportTests {
             scheduler.advance(by: .milliseconds(400))
             exchange.sent(count, of: 3)
         }
-        // Whoever looked at the silent one, looked at the other, too.
+        // One check looks at both requests.
         #expect(await events.next() == "-1001")
-        _ = exchange.receive(try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: nil)))
+        _ = exchange.receive(try head())
         exchange.complete()
         #expect(await events.next() == "")
         withExtendedLifetime(both) {}
@@ -180,16 +186,14 @@ struct ExchangeTransportTests {
 
     @Test("Requests share a connection only if the network stack says so", arguments: [nil, false, true])
     func sharing(isShared: Bool?) throws {
-        var settings = ExchangeTransport.Settings()
-        settings.connectionsPerHost = 1
         let started = Log<Exchange>()
-        let transport = ExchangeTransport(settings) { exchange in
+        let transport = ExchangeTransport(settings { $0.connectionsPerHost = 1 }) { exchange in
             started.append(exchange)
             return Disposables.create()
         }
         let both = ["/a", "/b"].map { send($0, by: transport) }
         let first = try #require(started.entries.first)
-        let head = try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: nil))
+        let head = try head()
         _ = isShared.map { first.receive(head, sharesConnection: $0) } ?? first.receive(head)
         #expect(started.entries.map(\.request.url?.path) == (isShared == true ? ["/a", "/b"] : ["/a"]))
         first.complete()
@@ -198,10 +202,9 @@ struct ExchangeTransportTests {
         withExtendedLifetime(both) {}
     }
 
-    @Test("A total that is exceeded is none")
+    @Test("A total that is exceeded is told no longer")
     func exceededTotal() async throws {
-        let head = try #require(
-            HTTPURLResponse(url: example, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Length": "4"]))
+        let head = try head(["Content-Length": "4"])
         let transport = ExchangeTransport { exchange in
             for count in [2, 5] as [Int64] { exchange.sent(count, of: 3) }
             _ = exchange.receive(head)
@@ -232,10 +235,8 @@ struct ExchangeTransportTests {
 
     @Test("A request that is disposed while the network stack starts it is stopped")
     func disposedAtStart() throws {
-        var settings = ExchangeTransport.Settings()
-        settings.connectionsPerHost = 1
         let (started, waiting, stopped) = (Log<Exchange>(), Log<any Disposable>(), Log<String>())
-        let transport = ExchangeTransport(settings) { exchange in
+        let transport = ExchangeTransport(settings { $0.connectionsPerHost = 1 }) { exchange in
             started.append(exchange)
             waiting.entries.last?.dispose()
             return Disposables.create {

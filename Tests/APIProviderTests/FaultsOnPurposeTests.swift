@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Each call of a request that may fail fails in turn", .serialized)
+@Suite("Each call of a request that may fail fails in turn", .serialized, tenMinutes)
 struct FaultsOnPurposeTests {
     /// A decoder, a middleware and a network stack that fail when it is their turn.
     private struct Failing: BodyDecoder, Middleware {

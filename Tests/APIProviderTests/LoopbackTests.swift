@@ -137,6 +137,12 @@ struct LoopbackTests {
         for await _ in isClosed { break }
     }
 
+    @Test("A redirect without a Location is the response", arguments: ["301 Moved Permanently", "302 Found", "308 Permanent Redirect"])
+    func noLocation(status: String) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(status) }
+        #expect(try await failure(of: Endpoint<String>(.get, .url(server.url))).description.hasSuffix("failed: \(status)."))
+    }
+
     @Test("A response past the maximum size fails at once")
     func tooLarge() async throws {
         let server = try LoopbackServer { _, connection in

@@ -3,7 +3,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Each thing that may fail fails in turn")
+@Suite("Each thing that may fail fails in turn", tenMinutes)
 struct FaultsOnPurposeTests {
     /// What a chain is made of: closures that may throw, sources that may fail, and a scheduler that may lose an action.
     struct Run: Sendable {
@@ -142,7 +142,7 @@ struct FaultsOnPurposeTests {
         },
     ]
 
-    @Test("The same of work in a task, with a subscriber on the main actor", arguments: asynchronousChains)
+    @Test("Work in a task sends one event and keeps nothing, with a subscriber on the main actor", arguments: asynchronousChains)
     func asynchronous(chain: Chain) async {
         let calls = await Faults.inTurn { faults in
             weak var token: Token?

@@ -400,7 +400,7 @@ struct MainActorSingleTests {
 }
 
 #if os(Linux)
-/// Expects that twice as many timers again take no more memory than this. A timer that is kept takes 440 bytes.
+/// Fails if scheduling twice more takes this much more memory. A timer that is kept takes 440 bytes.
 private func expectNoTimersStay(kilobytes: Int, _ schedule: (any Scheduler) -> Void) throws {
     let scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
     schedule(scheduler)

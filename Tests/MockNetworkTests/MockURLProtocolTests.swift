@@ -133,34 +133,27 @@ struct MockURLProtocolTests {
         #expect(error?.description.contains("There is no fixture \"Missing.json\"") == true)
     }
 
-    @Test("A session may start a request again and stop it at any time: its client gets one answer, and nothing once it is stopped")
-    func client() throws {
-        MockURLProtocol.responseWithStatusCode(code: 200)
+    @Test("A session may start a request twice: its client gets one answer")
+    func startedTwice() throws {
         MockURLProtocol.responseWithDTO(type: .user)
-        let type = try #require(MockURLProtocol.configuration.protocolClasses?.first as? URLProtocol.Type)
-        let (answered, stopped) = (Client(), Client())
-        let first = type.init(request: URLRequest(url: example), cachedResponse: nil, client: answered)
-        for _ in 0..<2 { first.startLoading() }
-        #expect(answered.calls.entries == ["response", "data", "end"])
-        let second = type.init(request: URLRequest(url: example), cachedResponse: nil, client: stopped)
-        second.stopLoading()
-        second.startLoading()
-        #expect(stopped.calls.entries == [])
+        let client = Client()
+        let loading = try loading(for: client)
+        for _ in 0..<2 { loading.startLoading() }
+        #expect(client.calls.entries == ["response", "data", "end"])
     }
 
-    private final class Client: NSObject, URLProtocolClient {
-        let calls = Log<String>()
+    @Test("A request that was stopped answers nothing")
+    func stopped() throws {
+        let client = Client()
+        let loading = try loading(for: client)
+        loading.stopLoading()
+        loading.startLoading()
+        #expect(client.calls.entries == [])
+    }
 
-        func urlProtocol(_: URLProtocol, didReceive _: URLResponse, cacheStoragePolicy _: URLCache.StoragePolicy) {
-            calls.append("response")
-        }
-        func urlProtocol(_: URLProtocol, didLoad _: Data) { calls.append("data") }
-        func urlProtocolDidFinishLoading(_: URLProtocol) { calls.append("end") }
-        func urlProtocol(_: URLProtocol, didFailWithError error: any Error) { calls.append("\(error)") }
-        func urlProtocol(_: URLProtocol, wasRedirectedTo _: URLRequest, redirectResponse _: URLResponse) { calls.append("redirect") }
-        func urlProtocol(_: URLProtocol, cachedResponseIsValid _: CachedURLResponse) { calls.append("cached") }
-        func urlProtocol(_: URLProtocol, didReceive _: URLAuthenticationChallenge) { calls.append("challenge") }
-        func urlProtocol(_: URLProtocol, didCancel _: URLAuthenticationChallenge) { calls.append("no challenge") }
+    private func loading(for client: Client) throws -> URLProtocol {
+        let type = try #require(MockURLProtocol.configuration.protocolClasses?.first as? URLProtocol.Type)
+        return type.init(request: URLRequest(url: example), cachedResponse: nil, client: client)
     }
 
     @Test("reset forgets everything")
@@ -318,4 +311,19 @@ struct ScopeTests {
             #expect(text.isEmpty)
         }
     }
+}
+
+private final class Client: NSObject, URLProtocolClient {
+    let calls = Log<String>()
+
+    func urlProtocol(_: URLProtocol, didReceive _: URLResponse, cacheStoragePolicy _: URLCache.StoragePolicy) {
+        calls.append("response")
+    }
+    func urlProtocol(_: URLProtocol, didLoad _: Data) { calls.append("data") }
+    func urlProtocolDidFinishLoading(_: URLProtocol) { calls.append("end") }
+    func urlProtocol(_: URLProtocol, didFailWithError error: any Error) { calls.append("\(error)") }
+    func urlProtocol(_: URLProtocol, wasRedirectedTo _: URLRequest, redirectResponse _: URLResponse) { calls.append("redirect") }
+    func urlProtocol(_: URLProtocol, cachedResponseIsValid _: CachedURLResponse) { calls.append("cached") }
+    func urlProtocol(_: URLProtocol, didReceive _: URLAuthenticationChallenge) { calls.append("challenge") }
+    func urlProtocol(_: URLProtocol, didCancel _: URLAuthenticationChallenge) { calls.append("no challenge") }
 }

@@ -226,7 +226,9 @@ struct RecordingTests {
         #expect(recorded.value("request.bodySize", of: 1) as? Int == -1 && recorded.value("request.bodySize", of: 2) as? Int == 0)
     }
 
-    @Test("Where no body belongs, none is missed", arguments: [(HTTPMethod.head, 200), (.get, 204), (.get, 205), (.get, 404)])
+    @Test(
+        "Only an accepted response that must have a body is said to lack it",
+        arguments: [(HTTPMethod.head, 200), (.get, 204), (.get, 205), (.get, 404)])
     func noBody(method: HTTPMethod, status: Int) async throws {
         let transport = AnyTransport { .just(APIResponse(to: $0, status: status, headers: ["Content-Length": "5"])) }
         _ = try? await provider(transport).request(Endpoint<Void>(method, "")).value

@@ -21,6 +21,7 @@ struct ReplayTests {
 
     private func recording(_ entries: String...) throws -> URL { try recording(text: har(entries)) }
 
+    @discardableResult
     private func recording(text: String) throws -> URL {
         let file = folder.url("session.har")
         try Data(text.utf8).write(to: file)
@@ -276,7 +277,7 @@ struct ReplayTests {
         }
         #expect(sentence(file) == "session.har: there is no such file (\(file.path)).")
         #expect(sentence(folder.url)?.hasSuffix("it cannot be read (\(folder.url.path)).") == true)
-        _ = try recording(text: #"{"log":{"entries":["#)
+        try recording(text: #"{"log":{"entries":["#)
         #expect(sentence(file)?.hasPrefix("session.har: it is no valid JSON") == true)
         #expect(
             sentence(try #require(URL(string: "https://a.example/b.har?token=s3cret")))

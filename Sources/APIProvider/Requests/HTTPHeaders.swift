@@ -82,6 +82,6 @@ extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
 extension [String: String] {
     /// Header fields in the order of their names.
     package var byName: [(name: String, value: String)] {
-        map { (name: $0, value: $1) }.sorted { $0.name.lowercased() < $1.name.lowercased() }
+        map { (name: $0, value: $1) }.sorted { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
     }
 }

@@ -10,6 +10,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct Sending {
         let exchange: Exchange
         var isChallenged = false
+        var hasHead = false
     }
 
     private let sendings = Locked<[Int: Sending]>([:])
@@ -70,9 +71,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        guard let exchange = exchange(of: dataTask), let response = response as? HTTPURLResponse else { return }
-        if !isForNetwork { exchange.receiveFromProtocol() }
-        if !exchange.receive(response, sharesConnection: response.mayBeOfHTTP2) { dataTask.cancel() }
+        let exchange = sendings.withLock { sendings in
+            sendings[dataTask.taskIdentifier]?.hasHead = true
+            return sendings[dataTask.taskIdentifier]?.exchange
+        }
+        if let exchange, !hand(response, to: exchange) { dataTask.cancel() }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -82,9 +85,18 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let sending = sendings.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+        // On Linux the head of a redirect without a Location comes only here, and its body never.
+        if !sending.hasHead, let response = task.response { _ = hand(response, to: sending.exchange) }
         // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error.
         let isWhole = sending.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         sending.exchange.complete(with: isWhole ? nil : error?.uncarried.withAppleCode)
+    }
+
+    /// False when the body of this response cannot be taken.
+    private func hand(_ response: URLResponse, to exchange: Exchange) -> Bool {
+        guard let response = response as? HTTPURLResponse else { return true }
+        if !isForNetwork { exchange.receiveFromProtocol() }
+        return exchange.receive(response, sharesConnection: response.mayBeOfHTTP2)
     }
 
     #if !canImport(FoundationNetworking)
