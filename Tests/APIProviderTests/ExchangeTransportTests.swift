@@ -76,6 +76,16 @@ struct ExchangeTransportTests {
         }
     }
 
+    /// A transport that sends nothing by itself: the test tells each exchange what comes.
+    private func makeTransport(
+        logging started: Log<Exchange>, _ scheduler: TestScheduler, _ change: (inout ExchangeTransport.Settings) -> Void
+    ) -> ExchangeTransport {
+        ExchangeTransport(settings(change), scheduler: scheduler) { exchange in
+            started.append(exchange)
+            return Disposables.create()
+        }
+    }
+
     @discardableResult
     private func send(_ path: String, by transport: ExchangeTransport) -> any Disposable {
         DefaultAPIProvider(baseURL: example, transport: transport).request(Endpoint<String>(.get, RequestPath(path))).subscribe(
@@ -145,10 +155,7 @@ struct ExchangeTransportTests {
     @Test("Sending a part of the body begins the time anew")
     func upload() async throws {
         let (scheduler, started) = (TestScheduler(), Log<Exchange>())
-        let transport = ExchangeTransport(settings { $0.timeoutInterval = 0.5 }, scheduler: scheduler) { exchange in
-            started.append(exchange)
-            return Disposables.create()
-        }
+        let transport = makeTransport(logging: started, scheduler) { $0.timeoutInterval = 0.5 }
         let both = ["/a", "/silent"].map { send($0, by: transport) }
         let exchange = try #require(started.entries.first)
         for count in 1...3 as ClosedRange<Int64> {
@@ -187,10 +194,7 @@ struct ExchangeTransportTests {
     @Test("Requests share a connection only if the network stack says so", arguments: [nil, false, true])
     func sharing(isShared: Bool?) throws {
         let started = Log<Exchange>()
-        let transport = ExchangeTransport(settings { $0.connectionsPerHost = 1 }) { exchange in
-            started.append(exchange)
-            return Disposables.create()
-        }
+        let transport = makeTransport(logging: started, TestScheduler()) { $0.connectionsPerHost = 1 }
         let both = ["/a", "/b"].map { send($0, by: transport) }
         let first = try #require(started.entries.first)
         let head = try head()

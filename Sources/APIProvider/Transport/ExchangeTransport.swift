@@ -59,6 +59,7 @@ public struct ExchangeTransport: Transport {
         self.init(settings, scheduler: ConcurrentDispatchQueueScheduler(qos: .userInitiated), start: start)
     }
 
+    /// - Parameter scheduler: The clock of timeouts.
     package init(_ settings: Settings, scheduler: any Scheduler, start: @escaping @Sendable (Exchange) -> any Disposable) {
         self.init(settings, timer: TransferTimer(scheduler: scheduler, queue: .ofTimer()), keepsCookies: true, start: start)
     }
