@@ -118,7 +118,7 @@ struct BodyTests {
         #expect(stream.read(&buffer, maxLength: 10) == 1)
         #expect(stream.read(&buffer, maxLength: 10) == -1)
         #expect(stream.streamStatus == .error)
-        #expect(stream.streamError?.localizedDescription == "the file \(file.path) became shorter while it was sent.")
+        #expect(stream.streamError?.localizedDescription == "the file \(file.path) has become shorter since the request was made.")
 
         let other = try #require(try sent(.file(file, contentType: "a/b")).httpBodyStream)
         try FileManager.default.removeItem(at: file)

@@ -56,6 +56,31 @@ struct UploadTests {
         #expect(received.body.suffix(4) == Data("--\r\n".utf8))
     }
 
+    #if os(Linux)
+    @Test("Files do not go through memory, however many they are")
+    func memory() async {
+        await #expect(processExitsWith: .success) {
+            let (folder, grown) = (TemporaryFolder(), Log<Int>())
+            let before = try residentKilobytes()
+            let server = try LoopbackServer(connected: { connection in
+                guard let (head, start) = connection.readHead(), let length = Int(head.headers["content-length"] ?? "") else { return }
+                var left = length - start.count
+                while left > 0, let bytes = connection.readSome() { left -= bytes.count }
+                grown.append((try? residentKilobytes()).map { $0 - before } ?? .max)
+                connection.respond()
+            })
+            let parts = try ["a", "b"].map { name in
+                try Data().write(to: folder.url(name))
+                truncate(folder.url(name).path, 20_000_000)
+                return MultipartPart(name: name, file: folder.url(name), contentType: "a/b")
+            }
+            let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
+            try await provider.request(Endpoint<Void>(.post, .url(server.url), body: .multipart(parts))).value
+            #expect(grown.count == 1 && grown.entries.allSatisfy { $0 < 30_000 }, "\(grown.entries)")
+        }
+    }
+    #endif
+
     @Test("A redirect that keeps the body sends the file once more", arguments: ["307 Temporary Redirect", "308 Permanent Redirect"])
     func redirect(status: String) async throws {
         let server = try LoopbackServer { request, connection in
@@ -64,5 +89,39 @@ struct UploadTests {
         try await provider.request(Endpoint<Void>(.put, .url(server.url), body: .file(try file(), contentType: "a/b"))).value
         #expect(server.requests.map(\.target) == ["/", "/new"])
         #expect(server.requests.last?.body == bytes)
+    }
+
+    @Test("A stream of the user's own is sent with the length that the request tells")
+    func stream() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond() }
+        let request = Endpoint<Void>(.put, .url(server.url), headers: ["Content-Length": "300000"])
+            .adapting { [bytes] in $0.httpBodyStream = InputStream(data: bytes) }
+        try await provider.request(request).value
+        let received = try #require(server.requests.first)
+        #expect(received.body == bytes)
+        #expect(received.headers["content-length"] == "300000")
+        #expect(received.headers["transfer-encoding"] == nil)
+    }
+
+    @Test("A file that becomes shorter before it is sent, or meanwhile, is an error that says so")
+    func shorterFile() async throws {
+        let file = try file()
+        let reason = "the file \(file.path) has become shorter since the request was made"
+        let server = try LoopbackServer(connected: { connection in
+            connection.readHead()
+            truncate(file.path, 1_000_000)
+            connection.waitUntilClosed()
+        })
+        let request = Endpoint<Void>(.put, .url(server.url), body: .file(file, contentType: "a/b"))
+        let before = try await #require(throws: APIError.self) {
+            try await provider.request(request.adapting { _ in truncate(file.path, 50_000) }).value
+        }
+        #expect("\(before)" == "The request was not sent: its body cannot be read (\(reason)).")
+
+        // More than the system keeps of what the server does not read.
+        truncate(file.path, 300_000_000)
+        let meanwhile = try await #require(throws: APIError.self) { try await provider.request(request).value }
+        #expect("\(meanwhile)" == "PUT \(server.url) failed: \(reason).")
+        await server.allClosed()
     }
 }

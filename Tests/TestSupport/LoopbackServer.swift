@@ -97,11 +97,12 @@ package struct Connection: Sendable {
     /// Ends the connection with an RST and not, as else, with a FIN.
     package func reset() { isReset.withLock { $0 = true } }
 
-    /// Waits for the first bytes.
-    package func readSome() { _ = socket.read() }
+    /// Waits for some bytes; `nil` when the client has closed its end.
+    @discardableResult
+    package func readSome() -> Data? { socket.read() }
 
     /// Waits until the client has closed its end.
-    package func waitUntilClosed() { while socket.read() != nil {} }
+    package func waitUntilClosed() { while readSome() != nil {} }
 
     fileprivate func end() {
         if isReset.withLock({ $0 }) {

@@ -11,7 +11,7 @@ package struct Step: Sendable {
     package static let readHead = Step { $0.readHead() }
 
     /// Reads what comes first, whatever it is.
-    package static let readSome = Step { $0.readSome() }
+    package static let readSome = Step { _ = $0.readSome() }
 
     /// Waits until the client has closed its end.
     package static let waitUntilClosed = Step { $0.waitUntilClosed() }

@@ -33,7 +33,18 @@ final class BodyStream: InputStream {
     func prefix(_ count: Int) -> Data { Data(reading: unread, atMost: count) }
 
     /// All of it in memory.
-    func data() throws -> Data { try pieces.data() }
+    func data() throws -> Data { try reading { try pieces.data() } }
+
+    /// Throws if a file cannot be read, or is shorter than it was. Nothing is read for this.
+    func check() throws { try reading { for piece in pieces { _ = try piece.data() } } }
+
+    private func reading<Result>(_ read: () throws -> Result) throws -> Result {
+        do {
+            return try read()
+        } catch {
+            throw APIError.invalidRequest(reason: "its body cannot be read", underlying: error)
+        }
+    }
 
     override func open() {
         if status == .notOpen { status = .open }
@@ -150,10 +161,10 @@ enum BodyPiece: Sendable {
         }
     }
 
-    /// Why the content did not come: `error`, or else the file became shorter.
+    /// Why the content did not come: `error`, or else the file has become shorter.
     fileprivate func failure(_ error: (any Error)?) -> CocoaError {
         guard case .file(let file, _) = self else { return CocoaError(.fileReadUnknown) }
-        var reason = "became shorter while it was sent"
+        var reason = "has become shorter since the request was made"
         if let error = error.map({ $0 as NSError }) {
             reason = "cannot be read: "
             reason += error.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(error.code))) : error.localizedDescription

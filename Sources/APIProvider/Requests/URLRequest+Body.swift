@@ -26,8 +26,8 @@ extension URLRequest {
         return request
     }
 
-    /// The file that is all of the body. Linux would take the length of a link for that of its file.
-    var bodyFile: URL? { (httpBodyStream as? BodyStream)?.file?.resolvingSymlinksInPath() }
+    /// The file that is all of the body.
+    var bodyFile: URL? { (httpBodyStream as? BodyStream)?.file }
 
     /// How many bytes the body has, or `nil` if nobody knows.
     package var bodyLength: Int64? {
@@ -37,6 +37,9 @@ extension URLRequest {
         return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
     }
 
+    /// Why a file of the body could not be read.
+    var bodyFailure: (any Error)? { (httpBodyStream as? BodyStream)?.streamError }
+
     /// The request with a body that has not been read.
     var withUnreadBody: URLRequest {
         guard let stream = httpBodyStream as? BodyStream else { return self }
@@ -45,15 +48,11 @@ extension URLRequest {
         return request
     }
 
-    /// The request with the body in memory. A session would send a stream without its length.
+    /// The request with the body in memory.
     package func withBodyInMemory() throws -> URLRequest {
         guard let stream = httpBodyStream as? BodyStream else { return self }
         var request = self
-        do {
-            request.httpBody = try stream.data()
-        } catch {
-            throw APIError.invalidRequest(reason: "its body cannot be read", underlying: error)
-        }
+        request.httpBody = try stream.data()
         return request
     }
 }

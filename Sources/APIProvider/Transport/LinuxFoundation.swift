@@ -62,7 +62,30 @@ extension OperationQueue {
     }
 }
 
+extension URLSession {
+    /// What sends `request`.
+    ///
+    /// - Parameter isForNetwork: Whether no protocol class of the app answers.
+    func task(for request: URLRequest, isForNetwork: Bool) -> URLSessionTask {
+        #if canImport(FoundationNetworking)
+        // A task that uploads a file takes several times as long, and waits for ever when the file becomes shorter.
+        return dataTask(with: isForNetwork ? request.adapted().withStreamedBody() : request.adapted())
+        #else
+        return request.bodyFile.map { uploadTask(with: request.withoutBody.adapted(), fromFile: $0) } ?? dataTask(with: request.adapted())
+        #endif
+    }
+}
+
 extension URLRequest {
+    /// Whether a session reads the files of the body while it sends them.
+    var isReadBySession: Bool {
+        #if canImport(FoundationNetworking)
+        return true
+        #else
+        return bodyFile != nil
+        #endif
+    }
+
     /// The request as the session takes it.
     func adapted() -> URLRequest {
         var request = self
@@ -80,6 +103,19 @@ extension URLRequest {
         #endif
         return request
     }
+
+    #if canImport(FoundationNetworking)
+    /// The request with its body as a stream, which can be sent again, and with its length.
+    fileprivate func withStreamedBody() -> URLRequest {
+        guard let bodyLength, bodyLength > 0 || httpBodyStream != nil else { return self }
+        var request = self
+        if let httpBody { request.httpBodyStream = BodyStream([.data(httpBody)]) }
+        request.setValue("\(bodyLength)", forHTTPHeaderField: "Content-Length")
+        // A stream would be sent in chunks. libcurl leaves out a field that is white space, and then the chunks as well.
+        request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
+        return request
+    }
+    #endif
 }
 
 extension URLSessionTask {

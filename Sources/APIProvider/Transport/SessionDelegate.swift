@@ -11,6 +11,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let exchange: Exchange
         var isChallenged = false
         var hasHead = false
+        var isLost = false
     }
 
     private let sendings = Locked<[Int: Sending]>([:])
@@ -62,8 +63,24 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        exchange(of: task)?.sent(totalBytesSent, of: totalBytesExpectedToSend)
+        guard let exchange = exchange(of: task) else { return }
+        exchange.sent(totalBytesSent, of: exchange.bodyLength)
     }
+
+    #if canImport(FoundationNetworking)
+    /// A server has closed a connection that was kept open, under a request, and libcurl sends that once more (RFC 9112, section 9.3.1). Without
+    /// a body to send, it would wait for ever.
+    func urlSession(_ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void) {
+        if let request = task.originalRequest, let body = request.httpBodyStream as? BodyStream,
+            RetryPolicy.default.methods.contains(HTTPMethod(rawValue: request.httpMethod ?? "GET"))
+        {
+            return completionHandler(body.unread)
+        }
+        sendings.withLock { $0[task.taskIdentifier]?.isLost = true }
+        task.cancelFromAnywhere()
+        completionHandler(nil)
+    }
+    #endif
 
     /// Linux goes on whatever it is answered, so that the task is cancelled by itself.
     func urlSession(
@@ -89,6 +106,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         if !sending.hasHead, let response = task.response { _ = hand(response, to: sending.exchange) }
         // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error.
         let isWhole = sending.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
+        let error = sending.isLost ? URLError(.networkConnectionLost) : error.map { task.originalRequest?.bodyFailure ?? $0 }
         sending.exchange.complete(with: isWhole ? nil : error?.uncarried.withAppleCode)
     }
 

@@ -69,10 +69,7 @@ public final class URLSessionTransport: Transport {
         exchanges = ExchangeTransport(
             settings, timer: queue.map { TransferTimer(scheduler: scheduler, queue: $0) }, keepsCookies: false
         ) { exchange in
-            let request = exchange.request
-            let task =
-                request.bodyFile.map { own.session.uploadTask(with: request.withoutBody.adapted(), fromFile: $0) }
-                ?? own.session.dataTask(with: request.adapted())
+            let task = own.session.task(for: exchange.request, isForNetwork: isForNetwork)
             delegate.add(exchange, for: task)
             task.resume()
             return Disposables.create { task.cancelFromAnywhere() }
@@ -105,11 +102,10 @@ public final class URLSessionTransport: Transport {
         withBody(of: request) { exchanges.download($0, to: destination, progress: progress) }
     }
 
-    /// A session reads a single file while it sends it. A protocol class would not see that, and a stream would be sent without its length.
+    /// A protocol class would not see a body that is read while it is sent.
     private func withBody(of request: URLRequest, _ send: (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
         do {
-            let inMemory = try request.withBodyInMemory()
-            return send(isForNetwork && request.bodyFile != nil ? request : inMemory)
+            return send(isForNetwork && request.isReadBySession ? request : try request.withBodyInMemory())
         } catch {
             return .error(error)
         }

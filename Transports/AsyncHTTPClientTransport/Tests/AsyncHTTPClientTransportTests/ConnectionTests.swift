@@ -43,29 +43,6 @@ struct ConnectionTests {
         #expect(try await text(server.url) == "by HTTP/1.1")
     }
 
-    @Test("A stream of the user's own is sent with the length that the request tells")
-    func stream() async throws {
-        let server = try LoopbackServer { _, connection in connection.respond() }
-        let bytes = Data(repeating: 7, count: 100_000)
-        let request = Endpoint<Void>(.put, .url(server.url), headers: ["Content-Length": "\(bytes.count)"])
-            .adapting { $0.httpBodyStream = InputStream(data: bytes) }
-        try await provider.request(request).value
-        #expect(server.requests.first?.body == bytes)
-    }
-
-    @Test("A file that becomes shorter while it is sent is an error that says so")
-    func shorterFile() async throws {
-        let server = try LoopbackServer { _, connection in connection.respond() }
-        let folder = TemporaryFolder()
-        let file = folder.url("file")
-        try Data(repeating: 7, count: 100_000).write(to: file)
-        let request = Endpoint<Void>(.put, .url(server.url), body: .file(file, contentType: "a/b")).adapting { _ in
-            try Data(repeating: 7, count: 50_000).write(to: file)
-        }
-        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
-        #expect("\(error)" == "PUT \(server.url) failed: the file \(file.path) became shorter while it was sent.")
-    }
-
     @Test("More requests than connections: none times out unsent, and one that is disposed leaves the queue")
     func queue() async throws {
         let goOn = DispatchSemaphore(value: 0)

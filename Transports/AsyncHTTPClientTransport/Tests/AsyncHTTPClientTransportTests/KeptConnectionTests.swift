@@ -1,0 +1,1 @@
+../../../../Tests/APIProviderTests/KeptConnectionTests.swift
