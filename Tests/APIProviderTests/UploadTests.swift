@@ -56,31 +56,6 @@ struct UploadTests {
         #expect(received.body.suffix(4) == Data("--\r\n".utf8))
     }
 
-    #if os(Linux)
-    @Test("Files do not go through memory, however many they are")
-    func memory() async {
-        await #expect(processExitsWith: .success) {
-            let (folder, grown) = (TemporaryFolder(), Log<Int>())
-            let before = try residentKilobytes()
-            let server = try LoopbackServer(connected: { connection in
-                guard let (head, start) = connection.readHead(), let length = Int(head.headers["content-length"] ?? "") else { return }
-                var left = length - start.count
-                while left > 0, let bytes = connection.readSome() { left -= bytes.count }
-                grown.append((try? residentKilobytes()).map { $0 - before } ?? .max)
-                connection.respond()
-            })
-            let parts = try ["a", "b"].map { name in
-                try Data().write(to: folder.url(name))
-                truncate(folder.url(name).path, 20_000_000)
-                return MultipartPart(name: name, file: folder.url(name), contentType: "a/b")
-            }
-            let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
-            try await provider.request(Endpoint<Void>(.post, .url(server.url), body: .multipart(parts))).value
-            #expect(grown.count == 1 && grown.entries.allSatisfy { $0 < 30_000 }, "\(grown.entries)")
-        }
-    }
-    #endif
-
     @Test("A redirect that keeps the body sends the file once more", arguments: ["307 Temporary Redirect", "308 Permanent Redirect"])
     func redirect(status: String) async throws {
         let server = try LoopbackServer { request, connection in
