@@ -10,13 +10,13 @@ import FoundationNetworking
 /// A server may close a connection that was kept open just when the next request comes.
 @Suite("A connection that was kept open and is closed under a request", tenMinutes)
 struct KeptConnectionTests {
-    private let transport = TestedTransport(configuration: .patient)
+    private let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
     private let folder = TemporaryFolder()
 
-    enum Body: CaseIterable { case json, file, parts, stream }
+    enum Body: CaseIterable { case json, file, parts, stream, streamWithLength }
 
-    private func request(_ method: HTTPMethod, _ body: Body, to server: LoopbackServer) throws -> any APIRequest<String> {
-        let text = "the body"
+    private func request(_ method: HTTPMethod, _ body: Body, to server: LoopbackServer) throws -> Endpoint<String> {
+        let text = String(repeating: "the body ", count: 20_000)
         let file = folder.url("file")
         try Data(text.utf8).write(to: file)
         switch body {
@@ -25,46 +25,59 @@ struct KeptConnectionTests {
         case .parts:
             let parts = ["a", "b"].map { MultipartPart(name: $0, file: file, contentType: "text/plain") }
             return Endpoint<String>(method, .url(server.url), body: .multipart(parts))
-        case .stream:
-            let length = "\(text.utf8.count)"
-            return Endpoint<String>(method, .url(server.url), headers: ["Content-Length": length])
+        case .stream, .streamWithLength:
+            let headers: HTTPHeaders = body == .stream ? [:] : ["Content-Length": "\(text.utf8.count)"]
+            return Endpoint<String>(method, .url(server.url), headers: headers)
                 .adapting { $0.httpBodyStream = InputStream(data: Data(text.utf8)) }
         }
     }
 
-    /// The server keeps connections open, but closes the one on which the first body comes. It answers each later body with the same.
-    private func server() throws -> LoopbackServer {
-        let bodies = Log<Void>()
-        return try LoopbackServer(connected: { connection in
-            while let request = connection.readRequest() {
-                if !request.body.isEmpty { bodies.append(()) }
-                if !request.body.isEmpty, bodies.count == 1 { return }
-                let body = String(decoding: request.body, as: UTF8.self)
-                connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-            }
-        })
-    }
-
     @Test("A request that may be sent again, is: with the whole of its body", arguments: [Body.json, .file, .parts])
     func sentAgain(_ body: Body) async throws {
-        let server = try server()
-        let provider = DefaultAPIProvider(transport: transport)
+        let bodies = Log<Data>()
+        // It closes the connection on which the first body comes, and answers each later one with the same.
+        let server = try LoopbackServer(connected: { connection in
+            while let request = connection.readRequest() {
+                if !request.body.isEmpty { bodies.append(request.body) }
+                if bodies.count == 1 { return }
+                connection.send(Data("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n".utf8) + request.body)
+            }
+        })
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "")
-        let text = try await provider.request(try request(.put, body, to: server)).value
-        #expect(server.requests.map(\.body) == [Data(), Data(text.utf8), Data(text.utf8)])
-        #expect(server.requests[2].headers == server.requests[1].headers)
+        let progress = Log<TransferProgress>()
+        let text = try await provider.request(try request(.put, body, to: server).onProgress { progress.append($0) }).value
+        #expect(bodies.entries == [Data(text.utf8), Data(text.utf8)])
+        #expect(server.requests.count == 3 && server.requests[2].headers == server.requests[1].headers)
+        #expect(progress.entries.last?.bytesSent == Int64(text.utf8.count))
+        #expect(progress.entries.last?.bytesToSend == Int64(text.utf8.count))
     }
 
+    enum End: CaseIterable { case afterTheHead, inTheBody }
+
     @Test(
-        "The server may have done what another one asked for, which fails at once",
-        arguments: [(HTTPMethod.post, Body.json), (.patch, .file), (.post, .parts), (.put, .stream)])
-    func error(_ method: HTTPMethod, _ body: Body) async throws {
-        let server = try server()
-        let provider = DefaultAPIProvider(transport: transport)
+        "The server may have done what another one asked for: that fails at once, and nothing of its body is sent again",
+        arguments: [(HTTPMethod.post, Body.json), (.patch, .file), (.post, .parts), (.put, .stream), (.put, .streamWithLength)],
+        End.allCases)
+    func notSentAgain(_ request: (method: HTTPMethod, body: Body), _ end: End) async throws {
+        let (connections, sentAgain) = (Log<Void>(), Log<Data>())
+        let server = try LoopbackServer(connected: { connection in
+            connections.append(())
+            guard connections.count == 1 else {
+                guard let (_, start) = connection.readHead() else { return }
+                sentAgain.append(start)
+                while let bytes = connection.readSome() { sentAgain.append(bytes) }
+                return
+            }
+            connection.readHead()
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            connection.readHead()
+            if end == .inTheBody { connection.readSome() }
+        })
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "")
-        let request = try request(method, body, to: server)
+        let request = try self.request(request.method, request.body, to: server)
         let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
         #expect(error.urlError?.code == .networkConnectionLost, "\(error)")
-        #expect(server.requests.filter { !$0.body.isEmpty }.count == 1)
+        await server.allClosed()
+        #expect(sentAgain.entries.allSatisfy { $0.isEmpty })
     }
 }

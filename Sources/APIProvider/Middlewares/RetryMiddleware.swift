@@ -81,7 +81,7 @@ public struct RetryMiddleware: Middleware {
 
 extension RetryPolicy {
     /// Whether `request` may reach the server twice.
-    fileprivate func allowsRepeating(_ request: URLRequest) -> Bool {
+    func allowsRepeating(_ request: URLRequest) -> Bool {
         methods.contains(HTTPMethod(rawValue: request.httpMethod ?? "GET"))
             || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
     }

@@ -19,9 +19,24 @@ final class BodyStream: InputStream {
         super.init(data: Data())
     }
 
+    /// As many bytes of a stream of the user's own as the request tells. They cannot be read again.
+    init(_ stream: InputStream, length: Int) {
+        (pieces, current, bytesLeft, self.length) = ([], stream, length, length)
+        super.init(data: Data())
+    }
+
     deinit { current?.close() }
 
     var unread: BodyStream { BodyStream(pieces) }
+
+    /// A stream that fails when it is read.
+    static var broken: BodyStream { BodyStream(InputStream(data: Data()), length: 1) }
+
+    /// Starts at the beginning again.
+    func rewind() {
+        current?.close()
+        (current, next, bytesLeft, status, failure) = (nil, 0, 0, .notOpen, nil)
+    }
 
     /// The file, if that is all of the body.
     var file: URL? {
@@ -47,7 +62,9 @@ final class BodyStream: InputStream {
     }
 
     override func open() {
-        if status == .notOpen { status = .open }
+        guard status == .notOpen else { return }
+        status = .open
+        current?.open()
     }
 
     override func close() {
@@ -92,7 +109,8 @@ final class BodyStream: InputStream {
                 let count = current?.read(buffer, maxLength: min(maxLength, bytesLeft)) ?? -1
                 guard count > 0 else {
                     // On Linux, `streamError` of a stream without an error ends the process.
-                    return fail(with: pieces[next - 1].failure(current?.streamStatus == .error ? current?.streamError : nil))
+                    let error = current?.streamStatus == .error ? current?.streamError : nil
+                    return fail(with: next > 0 ? pieces[next - 1].failure(error) : error ?? CocoaError.shortStream)
                 }
                 bytesLeft -= count
                 return count
@@ -113,6 +131,13 @@ final class BodyStream: InputStream {
     private func fail(with error: any Error) -> Int {
         (status, failure) = (.error, error)
         return -1
+    }
+}
+
+extension CocoaError {
+    fileprivate static var shortStream: CocoaError {
+        let sentence = "the stream of its body has fewer bytes than its Content-Length tells."
+        return CocoaError(.fileReadUnknown, userInfo: [NSLocalizedDescriptionKey: sentence])
     }
 }
 

@@ -34,7 +34,7 @@ extension URLRequest {
         if let httpBody { return Int64(httpBody.count) }
         guard let httpBodyStream else { return 0 }
         if let stream = httpBodyStream as? BodyStream { return Int64(stream.length) }
-        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
     }
 
     /// Why a file of the body could not be read.

@@ -71,7 +71,8 @@ extension URLSession {
         // A task that uploads a file takes several times as long, and waits for ever when the file becomes shorter.
         return dataTask(with: isForNetwork ? request.adapted().withStreamedBody() : request.adapted())
         #else
-        return request.bodyFile.map { uploadTask(with: request.withoutBody.adapted(), fromFile: $0) } ?? dataTask(with: request.adapted())
+        return request.bodyFile.map { uploadTask(with: request.withoutBody.adapted(), fromFile: $0.resolvingSymlinksInPath()) }
+            ?? dataTask(with: request.adapted())
         #endif
     }
 }
@@ -109,7 +110,11 @@ extension URLRequest {
     fileprivate func withStreamedBody() -> URLRequest {
         guard let bodyLength, bodyLength > 0 || httpBodyStream != nil else { return self }
         var request = self
-        if let httpBody { request.httpBodyStream = BodyStream([.data(httpBody)]) }
+        if let httpBody {
+            request.httpBodyStream = BodyStream([.data(httpBody)])
+        } else if let httpBodyStream, !(httpBodyStream is BodyStream) {
+            request.httpBodyStream = BodyStream(httpBodyStream, length: Int(clamping: bodyLength))
+        }
         request.setValue("\(bodyLength)", forHTTPHeaderField: "Content-Length")
         // A stream would be sent in chunks. libcurl leaves out a field that is white space, and then the chunks as well.
         request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")

@@ -12,6 +12,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         var isChallenged = false
         var hasHead = false
         var isLost = false
+        /// How many bytes of the body had gone when it was sent again.
+        var sentBefore: Int64 = 0
     }
 
     private let sendings = Locked<[Int: Sending]>([:])
@@ -63,22 +65,28 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        guard let exchange = exchange(of: task) else { return }
-        exchange.sent(totalBytesSent, of: exchange.bodyLength)
+        guard let sending = sendings.withLock({ $0[task.taskIdentifier] }) else { return }
+        sending.exchange.sent(max(totalBytesSent - sending.sentBefore, 0), of: sending.exchange.bodyLength)
     }
 
     #if canImport(FoundationNetworking)
-    /// A server has closed a connection that was kept open, under a request, and libcurl sends that once more (RFC 9112, section 9.3.1). Without
-    /// a body to send, it would wait for ever.
+    /// A server has closed a connection that was kept open, under a request, and libcurl sends that once more (RFC 9112, section 9.3.1). It would
+    /// send what it has not yet read of the body, and wait for ever.
     func urlSession(_ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void) {
-        if let request = task.originalRequest, let body = request.httpBodyStream as? BodyStream,
-            RetryPolicy.default.methods.contains(HTTPMethod(rawValue: request.httpMethod ?? "GET"))
-        {
-            return completionHandler(body.unread)
+        let sent = task.countOfBytesSent
+        let exchange = sendings.withLock { sendings in
+            sendings[task.taskIdentifier]?.sentBefore = sent
+            return sendings[task.taskIdentifier]?.exchange
+        }
+        let stream = task.originalRequest?.httpBodyStream
+        if let exchange, exchange.canBeSentAgain, RetryPolicy.default.allowsRepeating(exchange.request), let body = stream as? BodyStream {
+            body.rewind()
+            return completionHandler(body)
         }
         sendings.withLock { $0[task.taskIdentifier]?.isLost = true }
         task.cancelFromAnywhere()
-        completionHandler(nil)
+        // Where the body is no stream, one ends the process.
+        completionHandler(stream == nil ? nil : BodyStream.broken)
     }
     #endif
 
@@ -106,8 +114,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         if !sending.hasHead, let response = task.response { _ = hand(response, to: sending.exchange) }
         // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error.
         let isWhole = sending.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
-        let error = sending.isLost ? URLError(.networkConnectionLost) : error.map { task.originalRequest?.bodyFailure ?? $0 }
-        sending.exchange.complete(with: isWhole ? nil : error?.uncarried.withAppleCode)
+        let failure = isWhole ? nil : error.map { task.originalRequest?.bodyFailure ?? $0.uncarried.withAppleCode }
+        sending.exchange.complete(with: sending.isLost ? URLError(.networkConnectionLost) : failure)
     }
 
     /// False when the body of this response cannot be taken.
