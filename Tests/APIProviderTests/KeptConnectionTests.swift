@@ -52,7 +52,7 @@ struct KeptConnectionTests {
         #expect(progress.entries.last?.bytesToSend == Int64(text.utf8.count))
     }
 
-    enum End: CaseIterable { case afterTheHead, inTheBody }
+    enum End: CaseIterable { case inTheBody, afterTheBody }
 
     @Test(
         "The server may have done what another one asked for: that fails at once, and nothing of its body is sent again",
@@ -68,10 +68,7 @@ struct KeptConnectionTests {
                 while let bytes = connection.readSome() { sentAgain.append(bytes) }
                 return
             }
-            connection.readHead()
-            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            connection.readHead()
-            if end == .inTheBody { connection.readSome() }
+            answerOneAndDropTheNext(connection, end)
         })
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "")
         let request = try self.request(request.method, request.body, to: server)
@@ -79,5 +76,27 @@ struct KeptConnectionTests {
         #expect(error.urlError?.code == .networkConnectionLost, "\(error)")
         await server.allClosed()
         #expect(sentAgain.entries.allSatisfy { $0.isEmpty })
+    }
+
+    @Test("Where the server listens no more, the error is not that of a request that was never sent: RetryMiddleware would send it again")
+    func noLongerListening() async throws {
+        let server = try LoopbackServer(maximumConnections: 1, connected: { answerOneAndDropTheNext($0, .afterTheBody) })
+        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "")
+        let request = try request(.post, .json, to: server)
+        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
+        #expect(error.urlError?.code == .networkConnectionLost, "\(error)")
+    }
+}
+
+/// Answers a request, and closes the connection under the next.
+private func answerOneAndDropTheNext(_ connection: Connection, _ end: KeptConnectionTests.End) {
+    connection.readHead()
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    guard let (head, start) = connection.readHead() else { return }
+    let length = head.headers["content-length"].flatMap { Int($0) }
+    var body = start
+    while end == .inTheBody ? body.isEmpty : length.map({ body.count < $0 }) ?? (body.suffix(5) != Data("0\r\n\r\n".utf8)) {
+        guard let bytes = connection.readSome() else { return }
+        body += bytes
     }
 }

@@ -27,13 +27,15 @@ package final class LoopbackServer: Sendable {
         })
     }
 
-    /// A server that reads nothing by itself.
-    package init(connected handle: @escaping @Sendable (Connection) -> Void) throws {
+    /// A server that reads nothing by itself, and listens no more after its last connection.
+    package init(maximumConnections: Int = .max, connected handle: @escaping @Sendable (Connection) -> Void) throws {
         let listener = try Socket.listening()
         url = listener.url
         port = listener.port
         Thread.detachNewThread { [log, connections, isOver] in
-            while let socket = listener.accept() {
+            var left = maximumConnections
+            while left > 0, let socket = listener.accept() {
+                left -= 1
                 guard !isOver.withLock({ $0 }) else {
                     socket.close()
                     break

@@ -99,7 +99,7 @@ extension Error {
     }
 
     /// Whether the request cannot have reached the server.
-    fileprivate var saysThatNothingWasSent: Bool {
+    var saysThatNothingWasSent: Bool {
         [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(urlErrorCode)
     }
 

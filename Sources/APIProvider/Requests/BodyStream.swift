@@ -19,7 +19,7 @@ final class BodyStream: InputStream {
         super.init(data: Data())
     }
 
-    /// As many bytes of a stream of the user's own as the request tells. They cannot be read again.
+    /// As many bytes of a stream of the user's own as the request tells. It can be read, and nothing else.
     init(_ stream: InputStream, length: Int) {
         (pieces, current, bytesLeft, self.length) = ([], stream, length, length)
         super.init(data: Data())
@@ -64,7 +64,7 @@ final class BodyStream: InputStream {
     override func open() {
         guard status == .notOpen else { return }
         status = .open
-        current?.open()
+        if current?.streamStatus == .notOpen { current?.open() }
     }
 
     override func close() {

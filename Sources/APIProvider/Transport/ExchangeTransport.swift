@@ -77,7 +77,7 @@ public struct ExchangeTransport: Transport {
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
+    ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         follow(request, to: nil, progress)
     }

@@ -108,8 +108,13 @@ extension URLRequest {
     #if canImport(FoundationNetworking)
     /// The request with its body as a stream, which can be sent again, and with its length.
     fileprivate func withStreamedBody() -> URLRequest {
-        guard let bodyLength, bodyLength > 0 || httpBodyStream != nil else { return self }
         var request = self
+        guard let bodyLength else {
+            // A length that is no number, beside the chunks.
+            request.setValue(nil, forHTTPHeaderField: "Content-Length")
+            return request
+        }
+        guard bodyLength > 0 || httpBodyStream != nil else { return self }
         if let httpBody {
             request.httpBodyStream = BodyStream([.data(httpBody)])
         } else if let httpBodyStream, !(httpBodyStream is BodyStream) {

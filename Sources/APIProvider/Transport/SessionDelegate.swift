@@ -70,8 +70,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if canImport(FoundationNetworking)
-    /// A server has closed a connection that was kept open, under a request, and libcurl sends that once more (RFC 9112, section 9.3.1). It would
-    /// send what it has not yet read of the body, and wait for ever.
+    /// A server has closed a connection that was kept open, under a request, and libcurl sends that once more (RFC 9112, section 9.3.1). Without
+    /// this, it would send only what it has not yet read of the body, and wait for ever.
     func urlSession(_ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void) {
         let sent = task.countOfBytesSent
         let exchange = sendings.withLock { sendings in
@@ -84,6 +84,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             return completionHandler(body)
         }
         sendings.withLock { $0[task.taskIdentifier]?.isLost = true }
+        // Not every body is read again: then the request would wait for its answer.
         task.cancelFromAnywhere()
         // Where the body is no stream, one ends the process.
         completionHandler(stream == nil ? nil : BodyStream.broken)
@@ -115,7 +116,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error.
         let isWhole = sending.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         let failure = isWhole ? nil : error.map { task.originalRequest?.bodyFailure ?? $0.uncarried.withAppleCode }
-        sending.exchange.complete(with: sending.isLost ? URLError(.networkConnectionLost) : failure)
+        // It was sent by a connection that was kept open, and then no new one could be made: that is not as if nothing had been sent.
+        let isLost = sending.isLost || task.countOfBytesSent > 0 && failure?.saysThatNothingWasSent == true
+        sending.exchange.complete(with: isLost ? URLError(.networkConnectionLost) : failure)
     }
 
     /// False when the body of this response cannot be taken.

@@ -80,7 +80,7 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
+    ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         withBody(of: request) { exchanges.send($0, progress: progress) }
     }
@@ -95,7 +95,7 @@ public final class URLSessionTransport: Transport {
     ///   - request: What to send.
     ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
     ///     anything else that stands there is not replaced.
-    ///   - progress: Called on a background queue, one call at a time. After a redirect it starts again.
+    ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
