@@ -146,7 +146,14 @@ extension SeededGenerator {
             ("element", { "<p>\n<pre>\($0.asHTML)</pre></p>" }),
             ("unicode", { text in #"{"data":"\#(text.utf16.map { String(format: "\\u%04x", $0) }.joined())"}"# }),
             ("line", { "a log line: \($0)\nand another" }), ("base64", { "data:text/plain;base64,\(Data($0.utf8).base64EncodedString())" }),
-            ("multipart", { "--c\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\($0)\r\n--c--\r\n" }),
+            (
+                "multipart",
+                { text in
+                    // No boundary stands in what it encloses (RFC 2046, section 5.1.1).
+                    let boundary = (0...).lazy.map { "--c\($0)" }.first { !text.contains($0) } ?? "--c"
+                    return "\(boundary)\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\(text)\r\n\(boundary)--\r\n"
+                }
+            ),
         ]
         return layers.randomElement(using: &self) ?? layers[0]
     }
