@@ -13,7 +13,7 @@ struct KeptConnectionTests {
     private let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
     private let folder = TemporaryFolder()
 
-    enum Body: CaseIterable { case json, file, parts, stream, streamWithLength }
+    enum Body { case json, file, parts, stream, streamWithLength }
 
     private func request(_ method: HTTPMethod, _ body: Body, to server: LoopbackServer) throws -> Endpoint<String> {
         let text = String(repeating: "the body ", count: 20_000)

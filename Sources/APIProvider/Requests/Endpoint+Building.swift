@@ -93,7 +93,6 @@ extension URLRequest {
             throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")
         }
         for (name, value) in allHTTPHeaderFields ?? [:] { try HTTPHeaders.check(name, value) }
-        try (httpBodyStream as? BodyStream)?.check()
         // Some servers ignore such a body, and URL loading systems refuse it with a misleading error.
         guard let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()), httpBody != nil || httpBodyStream != nil else { return }
         throw APIError.invalid("\(httpMethod) has no body: send it with another method, or put the values into the query")

@@ -94,6 +94,8 @@ public struct ExchangeTransport: Transport {
         _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
         do {
+            // A file may have changed since the request was made.
+            try (request.httpBodyStream as? BodyStream)?.check()
             return .following(try withAdditionalHeaders(request)) { self.exchange($0, to: destination, progress) }
         } catch {
             return .error(error)

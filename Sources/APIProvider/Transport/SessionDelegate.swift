@@ -73,13 +73,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// A server has closed a connection that was kept open, under a request, and libcurl sends that once more (RFC 9112, section 9.3.1). Without
     /// this, it would send only what it has not yet read of the body, and wait for ever.
     func urlSession(_ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void) {
-        let sent = task.countOfBytesSent
-        let exchange = sendings.withLock { sendings in
-            sendings[task.taskIdentifier]?.sentBefore = sent
-            return sendings[task.taskIdentifier]?.exchange
-        }
         let stream = task.originalRequest?.httpBodyStream
-        if let exchange, exchange.canBeSentAgain, RetryPolicy.default.allowsRepeating(exchange.request), let body = stream as? BodyStream {
+        if let exchange = exchange(of: task), exchange.canBeSentAgain, RetryPolicy.default.allowsRepeating(exchange.request),
+            let body = stream as? BodyStream
+        {
+            let sent = task.countOfBytesSent
+            sendings.withLock { $0[task.taskIdentifier]?.sentBefore = sent }
             body.rewind()
             return completionHandler(body)
         }
@@ -117,7 +116,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let isWhole = sending.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         let failure = isWhole ? nil : error.map { task.originalRequest?.bodyFailure ?? $0.uncarried.withAppleCode }
         // It was sent by a connection that was kept open, and then no new one could be made: that is not as if nothing had been sent.
-        let isLost = sending.isLost || task.countOfBytesSent > 0 && failure?.saysThatNothingWasSent == true
+        let isLost = sending.isLost || failure?.saysThatNothingWasSent == true && task.countOfBytesSent > 0
         sending.exchange.complete(with: isLost ? URLError(.networkConnectionLost) : failure)
     }
 

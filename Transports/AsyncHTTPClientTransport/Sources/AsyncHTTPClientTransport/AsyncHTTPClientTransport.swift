@@ -49,7 +49,8 @@ public struct AsyncHTTPClientTransport: Transport {
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a request is sent again.
+    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a request
+    ///     is sent again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         exchanges.send(request, progress: progress)
     }
@@ -61,7 +62,8 @@ public struct AsyncHTTPClientTransport: Transport {
     /// - Parameters:
     ///   - request: What to send.
     ///   - destination: A file, which is replaced if it is there, and whose mode is kept. A link to a file is followed. Its folder must exist.
-    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a request is sent again.
+    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a request
+    ///     is sent again.
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
