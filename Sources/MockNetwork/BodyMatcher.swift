@@ -4,8 +4,8 @@ public import Foundation
 /// The body that a stub expects.
 public struct BodyMatcher: Sendable {
     let matches: @Sendable (Data) -> Bool
-    /// The text of the expectation, and of `body`.
-    let explain: @Sendable (_ body: Data) -> (expected: String, actual: String)
+    /// The difference between the expectation and `body`, which does not match.
+    let explain: @Sendable (_ body: Data) -> Difference
 
     /// Matches JSON with the same meaning as `value`. The order of keys, white space, and the notation of numbers do not matter.
     ///
@@ -23,10 +23,13 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher {
             tree != nil && tree == (try? JSONTree($0))
         } explain: { body in
-            guard let text = try? expected.get() else { return ("JSON, but its value cannot be encoded", body.shown) }
-            guard let tree, let actual = try? JSONTree(body) else { return (text.shown, body.shown) }
+            guard let text = try? expected.get() else {
+                return Difference(expected: "JSON, but its value cannot be encoded", actual: body.shown)
+            }
+            guard let tree else { return Difference(expected: "\(text.shown) (this is not JSON)", actual: body.shown) }
             let shown = [text, body].map { try? JSONTree(Redactor.report.body($0, contentType: nil)) }
-            return tree.firstDifference(to: actual, shown: shown[0], otherShown: shown[1]) ?? (text.shown, body.shown)
+            let difference = (try? JSONTree(body)).flatMap { tree.firstDifference(to: $0, shown: shown[0], otherShown: shown[1]) }
+            return difference ?? Difference(expected: text, actual: body)
         }
     }
 
@@ -36,8 +39,12 @@ public struct BodyMatcher: Sendable {
         let expected = Array(parameters)
         return BodyMatcher {
             [URLQueryItem](form: $0).byName == expected.byName
-        } explain: {
-            (expected.shown, $0.shown)
+        } explain: { body in
+            let actual = [URLQueryItem](form: body)
+            let isForm = actual.contains { expected.names.contains($0.name) }
+            return Difference(
+                expected: isForm ? expected.differing(from: actual) : expected.shown,
+                actual: isForm ? actual.differing(from: expected) : body.shown)
         }
     }
 
@@ -46,7 +53,7 @@ public struct BodyMatcher: Sendable {
         BodyMatcher {
             $0 == data
         } explain: {
-            (data.shown, $0.shown)
+            Difference(expected: data, actual: $0)
         }
     }
 
@@ -56,7 +63,7 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher {
             bytes.isEmpty || $0.range(of: bytes) != nil
         } explain: {
-            ("text with \"\(Redactor.report.text(text))\"", $0.shown)
+            Difference(expected: "text with \"\(Redactor.report.text(text))\"", actual: $0.shown)
         }
     }
 
@@ -69,7 +76,7 @@ public struct BodyMatcher: Sendable {
     public static func matching(
         _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool
     ) -> BodyMatcher {
-        BodyMatcher(matches: matches) { (description, $0.shown) }
+        BodyMatcher(matches: matches) { Difference(expected: description, actual: $0.shown) }
     }
 }
 
@@ -77,7 +84,7 @@ extension Data {
     /// The beginning, on one line and without secrets.
     var shown: String {
         guard !isEmpty else { return "no body" }
-        guard let text = String(utf8PrefixOf: self, maximum: 1024) else { return "\(count) bytes that are no text" }
+        guard let text = String(utf8PrefixOf: self, maximum: 1024) else { return "\(count) bytes that are not text" }
         let line = Redactor.report.text(text, isCut: count > 1024).split(whereSeparator: \.isNewline).joined(separator: " ")
         return line.count > 200 || count > 1024 ? "\(line.prefix(200))…" : line
     }
@@ -93,6 +100,13 @@ extension [URLQueryItem] {
 
     fileprivate var byName: [Bytes: [Bytes]] {
         Dictionary(grouping: self) { Bytes($0.name) }.mapValues { $0.map { Bytes($0.value ?? "") } }
+    }
+
+    /// The items whose values `others` does not have under the same name.
+    fileprivate func differing(from others: [URLQueryItem]) -> String {
+        let (values, otherValues) = (byName, others.byName)
+        let items = filter { values[Bytes($0.name)] != otherValues[Bytes($0.name)] }
+        return items.isEmpty ? "nothing more" : items.shown
     }
 
     /// Each name once, in order.

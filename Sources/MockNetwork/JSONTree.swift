@@ -1,3 +1,4 @@
+import APIProvider
 import Foundation
 
 /// JSON as it is compared: by what it means. Numbers are exact, and text is equal by its bytes.
@@ -49,7 +50,7 @@ enum JSONTree: Equatable {
     /// A value shows only if it also stands there in `shown`, or in `otherShown`: in the JSON without its secrets.
     func firstDifference(
         to other: JSONTree, shown: JSONTree?, otherShown: JSONTree?
-    ) -> (expected: String, actual: String)? {
+    ) -> Difference? {
         guard let path = difference(to: other, at: []), !path.isEmpty else { return nil }
         let (expected, actual) = (value(at: path[...]), other.value(at: path[...]))
         let isSecret = expected != shown?.value(at: path[...]) || actual != otherShown?.value(at: path[...])
@@ -59,10 +60,10 @@ enum JSONTree: Equatable {
             case .index(let index): text += "[\(index)]"
             }
         }
-        return (
-            "\(place): \(expected.map { isSecret ? "…" : $0.shown } ?? "nothing")",
-            "\(place): \(actual.map { isSecret ? "… (another)" : $0.shown } ?? "nothing")"
+        let difference = Difference(
+            expected: expected.map { isSecret ? "…" : $0.shown } ?? "nothing", actual: actual.map { isSecret ? "…" : $0.shown } ?? "nothing"
         )
+        return Difference(place: place, difference)
     }
 
     private enum Step {
@@ -105,7 +106,7 @@ enum JSONTree: Equatable {
         case .null: "null"
         case .bool(let value): "\(value)"
         case .number(let value): value.text
-        case .string(let value): Data("\(value)".debugDescription.utf8).shown
+        case .string(let value): Redactor.report.text("\(value)".debugDescription)
         case .array: "an array"
         case .object: "an object"
         }

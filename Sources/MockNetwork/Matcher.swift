@@ -6,10 +6,13 @@ struct Matcher: Sendable {
     /// The difference between an expectation and a request.
     struct Mismatch: Sendable {
         let name: String
-        let expected: String
-        let actual: String
+        let difference: Difference
         /// The distance that it adds, which is more than 0.
-        var distance = 0.5
+        let distance: Double
+
+        init(name: String, _ difference: Difference, distance: Double = 0.5) {
+            (self.name, self.difference, self.distance) = (name, difference, distance)
+        }
     }
 
     /// Whether a request meets the expectation.
@@ -34,7 +37,7 @@ extension Matcher {
         Matcher {
             $0.request.method == method
         } explain: {
-            Mismatch(name: "method", expected: method.rawValue, actual: $0.request.method.rawValue, distance: 1)
+            Mismatch(name: "method", Difference(expected: method.rawValue, actual: $0.request.method.rawValue), distance: 1)
         }
     }
 
@@ -42,7 +45,8 @@ extension Matcher {
         Matcher {
             $0.target.origin == origin
         } explain: {
-            Mismatch(name: "host", expected: "\(origin)", actual: $0.target.origin.map { "\($0)" } ?? "none", distance: 1)
+            Mismatch(
+                name: "host", Difference(expected: "\(origin)", actual: $0.target.origin.map { "\($0)" } ?? "none"), distance: 1)
         }
     }
 
@@ -51,12 +55,11 @@ extension Matcher {
         Matcher {
             $0.target.values(of: name).contains(inOrder: values)
         } explain: {
-            let expected = values.map { URLQueryItem(name: name, value: $0) }.shown
-            let actual = $0.target.query.filter { $0.name == name }.shown
+            let actual = $0.target.query.filter { $0.name.hasBytes(of: name) }.shown
             return Mismatch(
-                name: "query", expected: expected,
-                actual: actual.isEmpty
-                    ? "no \(name)" : actual + (actual == expected || Redaction.secrets.hides(name, as: .parameter) ? " (another)" : ""))
+                name: "query",
+                Difference(
+                    expected: values.map { URLQueryItem(name: name, value: $0) }.shown, actual: actual.isEmpty ? "no \(name)" : actual))
         }
     }
 
@@ -69,11 +72,10 @@ extension Matcher {
         Matcher {
             $0.request.headers[name]?.hasBytes(of: value) == true
         } explain: {
-            let expected = Redactor.report.header(name, value)
-            let actual = $0.request.headers[name].map { Redactor.report.header(name, $0) }
+            let actual = $0.request.headers[name].map { "\(name): \(Redactor.report.header(name, $0))" }
             return Mismatch(
-                name: "header", expected: "\(name): \(expected)",
-                actual: actual.map { "\(name): \($0)\($0 == expected ? " (another)" : "")" } ?? "no \(name)")
+                name: "header",
+                Difference(expected: "\(name): \(Redactor.report.header(name, value))", actual: actual ?? "no \(name)"))
         }
     }
 
@@ -81,8 +83,7 @@ extension Matcher {
         Matcher {
             matcher.matches($0.request.body)
         } explain: {
-            let (expected, actual) = matcher.explain($0.request.body)
-            return Mismatch(name: "body", expected: expected, actual: actual)
+            Mismatch(name: "body", matcher.explain($0.request.body))
         }
     }
 }

@@ -125,8 +125,8 @@ extension MockURLProtocol {
         return zip(stubs, uses).filter { $1 == 0 && !$0.isOptional && $0.times > 0 }.map(\.0)
     }
 
-    /// Throws a report of every request without an answer, every stub that was never used and is not optional, and answers that were set up
-    /// although no request came.
+    /// Throws a report of every request without an answer and of every stub that was never used and is not optional. If answers were set up
+    /// and no request came, the report says how to create the provider.
     ///
     /// Call it in XCTest:
     ///
@@ -144,13 +144,14 @@ extension MockURLProtocol {
     /// The report for each of ``unmatchedRequests``.
     package static var unansweredReports: [String] { scope.state.withLock(\.unanswered).map(\.report) }
 
-    /// The report that answers were set up and no request came. Otherwise `nil`.
+    /// The report that stubs or other answers were set up and no request came. Otherwise `nil`.
     package static var unreachedReport: String? {
         let (setUp, count) = scope.state.withLock { ($0.setUp, $0.requests.count) }
-        guard let setUp, count == 0 else { return nil }
+        guard count == 0, setUp != nil || !unusedStubs.isEmpty else { return nil }
         return """
-            \(setUp) was set up, and no request came to the mock. A provider or a session that is not made of it goes to the network:
-            write DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration), within the test.
+            \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
+            the mock sends its requests to the network. Create it inside the test: \
+            DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration).
             """
     }
 

@@ -51,11 +51,10 @@ extension Matcher {
             pattern.matches($0.target.segments)
         } explain: {
             let isBehindBase = pattern.isEnd(of: $0.target.segments)
+            let hint = isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""
             return Mismatch(
-                name: "path",
-                expected: Redactor.report.path("\(pattern)")
-                    + (isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""),
-                actual: $0.target.path, distance: isBehindBase ? 0.5 : pattern.distance(to: $0.target.segments))
+                name: "path", Difference(expected: Redactor.report.path("\(pattern)") + hint, actual: $0.target.path),
+                distance: isBehindBase ? 0.5 : pattern.distance(to: $0.target.segments))
         }
     }
 }

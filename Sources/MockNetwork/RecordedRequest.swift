@@ -48,7 +48,7 @@ extension RecordedRequest: CustomStringConvertible {
     public var description: String {
         let line = "\(method.rawValue) \(Redactor.report.url(url))"
         guard !body.isEmpty else { return line }
-        guard let text = String(utf8PrefixOf: body, maximum: 1024) else { return "\(line)\n\(body.count) bytes that are no text" }
+        guard let text = String(utf8PrefixOf: body, maximum: 1024) else { return "\(line)\n\(body.count) bytes that are not text" }
         return "\(line)\n\(Redactor.report.text(text, isCut: body.count > 1024))\(body.count > 1024 ? "… (\(body.count) bytes)" : "")"
     }
 }

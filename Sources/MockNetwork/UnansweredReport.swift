@@ -82,8 +82,8 @@ private struct Nearness: CustomStringConvertible {
 extension Matcher.Mismatch: CustomStringConvertible {
     var description: String {
         """
-        \(name.padding(toLength: 8, withPad: " ", startingAt: 0))expected  \(expected.onOneLine)
-                got       \(actual.onOneLine)
+        \(name.padding(toLength: 8, withPad: " ", startingAt: 0))expected  \(difference.expected)
+                got       \(difference.actual)
         """
     }
 }

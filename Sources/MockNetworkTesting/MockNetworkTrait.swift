@@ -17,7 +17,9 @@ public import Testing
 ///
 /// - each request that found no answer, even if the app ignored the error;
 /// - each stub that was never used, at the line of the stub, unless it is optional;
-/// - a fixture, a response type or a handler, if no request came. Usually the provider was not created with the mock's configuration.
+/// - a fixture, a response type or a handler, if no request came.
+///
+/// If no request has reached the mock, the issue says how to create the provider.
 ///
 /// A scope within the test, by `withScope`, reports nothing.
 ///
@@ -58,10 +60,12 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         for report in MockURLProtocol.unansweredReports {
             Issue.record("\(report)", sourceLocation: test.sourceLocation)
         }
-        for stub in MockURLProtocol.unusedStubs {
-            Issue.record("\(stub.unusedReport)", sourceLocation: SourceLocation(stub.place))
+        let (unused, unreached) = (MockURLProtocol.unusedStubs, MockURLProtocol.unreachedReport)
+        for stub in unused {
+            let report = [stub.unusedReport, unreached].compactMap { $0 }.joined(separator: " ")
+            Issue.record("\(report)", sourceLocation: SourceLocation(stub.place))
         }
-        if let report = MockURLProtocol.unreachedReport { Issue.record("\(report)", sourceLocation: test.sourceLocation) }
+        if unused.isEmpty, let unreached { Issue.record("\(unreached)", sourceLocation: test.sourceLocation) }
         // An error with a report that is an issue already is not recorded twice.
         if case .failure(let error) = result, !MockURLProtocol.hasReported(error) { throw error }
     }

@@ -92,7 +92,7 @@ struct StubTests {
         #expect(ended.requests.isEmpty)
     }
 
-    @Test("verify tells of an answer that was set up for no request, and of none otherwise")
+    @Test("If no request has reached the mock, verify says so, and how to create the provider")
     func unreached() async throws {
         try MockURLProtocol.withScope { try MockURLProtocol.verify() }
         for (setUp, name) in [
@@ -103,10 +103,26 @@ struct StubTests {
             try await MockURLProtocol.withScope {
                 setUp()
                 let error = #expect(throws: (any Error).self) { try MockURLProtocol.verify() }
-                #expect(error?.localizedDescription.hasPrefix("\(name) was set up, and no request came to the mock.") == true)
+                #expect(
+                    error?.localizedDescription == """
+                        \(name) was set up, but no request has reached this mock. A provider or session that was created without the mock \
+                        sends its requests to the network. Create it inside the test: \
+                        DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration).
+                        """)
                 _ = try? await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(Endpoint<Data>(.get, "")).value
                 try MockURLProtocol.verify()
             }
+        }
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub("/a", isOptional: true, respond: .status(200))
+            try MockURLProtocol.verify()
+            MockURLProtocol.stub("/b", fileID: "A.swift", line: 7, respond: .status(200))
+            let error = #expect(throws: (any Error).self) { try MockURLProtocol.verify() }
+            let start = "The stub any method /b (A.swift:7) was never used.\n\nNo request has reached this mock. "
+            #expect(error?.localizedDescription.hasPrefix(start) == true)
+            _ = try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(Endpoint<Data>(.get, "/a")).value
+            let other = #expect(throws: (any Error).self) { try MockURLProtocol.verify() }
+            #expect(other?.localizedDescription == "The stub any method /b (A.swift:7) was never used.")
         }
     }
 

@@ -9,6 +9,11 @@ import Testing
 import FoundationNetworking
 #endif
 
+private let x49 = String(repeating: "x", count: 49)
+private let x50 = String(repeating: "x", count: 50)
+private let x200 = String(repeating: "x", count: 200)
+private let a200 = String(repeating: "a ", count: 100)
+
 @Suite("The report of a request without an answer", tenMinutes)
 struct UnansweredReportTests {
     @Test("It is the one that the article shows")
@@ -104,21 +109,63 @@ struct UnansweredReportTests {
             (#"{"a":{}}"#, #"{"a":[]}"#, "a: an object", "a: an array"), (#"{"b":1,"a":1}"#, #"{"b":2,"a":2}"#, "a: 1", "a: 2"),
             (#"{"a":1}"#, "{}", "a: 1", "a: nothing"), (#"{"a":"x"}"#, #"{"a":"y\n"}"#, #"a: "x""#, #"a: "y\n""#),
             ("[1.50]", "[1.5e1]", "[0]: 1.50", "[0]: 1.5e1"), ("[1]", "{}", "[1]", "{}"), ("1", "no JSON", "1", "no JSON"),
-            ("no JSON", "1", "no JSON", "1"), ("1", "", "1", "no body"),
+            ("no JSON", "no JSON", "no JSON (this is not JSON)", "no JSON"), ("1", "", "1", "no body"),
             (#"{"token":"a"}"#, #"{"token":"b"}"#, "token: …", "token: … (another)"),
             (#"{"a":"x"}"#, #"{"a":"Bearer t0ken"}"#, "a: …", "a: … (another)"),
             (#"{"a":"Bearer t0ken"}"#, #"{"a":"x"}"#, "a: …", "a: … (another)"),
             ("1", String(repeating: "\n", count: 1020) + "word", "1", "word"),
-            ("1", String(repeating: "\n", count: 1020) + "words", "1", "…"),
             ("1", String(repeating: "x", count: 201), "1", String(repeating: "x", count: 200) + "…"),
             ("1", String(repeating: "x", count: 200), "1", String(repeating: "x", count: 200)),
-            (String(repeating: "y", count: 201), "x", String(repeating: "y", count: 200) + "…", "x"),
-            (String(repeating: "y", count: 200), "x", String(repeating: "y", count: 200), "x"),
+            ("[\"\(x200)\"]", "[\"\(x200)y\"]", "[0]: …\(x50)\"", "[0]: …\(x50)y\""),
         ])
     func json(expected: String, body: String, shownExpected: String, shownBody: String) async throws {
         let request = Endpoint<String>(.post, "/a", body: .data(Data(body.utf8), contentType: "text/plain"))
         let report = try await report(of: request) { MockURLProtocol.stub("/a", body: .json(text: expected), respond: .status(200)) }
         #expect(report.contains("body    expected  \(shownExpected)\n               got       \(shownBody)\n"), "\(report)")
+    }
+
+    @Test(
+        "Two bodies that differ are shown as two lines that differ, around the first place",
+        arguments: [
+            ("\(x200)a\(x200)", "\(x200)b\(x200)", "…\(x50)a\(x50)\(x50)\(x49)…", "…\(x50)b\(x50)\(x50)\(x49)…"),
+            (x200, x200 + "y", "…\(x50)", "…\(x50)y"), ("a", "ab", "a", "ab"), ("a\n\nb", "a c", "a b", "a c"),
+            ("a b", "a\nb", #""a b""#, #""a\nb""#), ("a", "a ", #""a""#, #""a ""#), ("a\u{200B}b", "ab", #""a\u{200B}b""#, #""ab""#),
+            ("caf\u{E9}", "cafe\u{301}", #""caf\u{00E9}""#, #""cafe\u{0301}""#),
+            (#"{"token":"a"}"#, #"{"token":"b"}"#, #"{"token":"…"}"#, #"{"token":"…"} (another)"#),
+            (String(repeating: "a ", count: 40_000), String(repeating: "a ", count: 40_001), "\(a200)…", "\(a200)… (another)"),
+        ])
+    func bodies(expected: String, body: String, shownExpected: String, shownBody: String) async throws {
+        let request = Endpoint<String>(.post, "/a", body: .data(Data(body.utf8), contentType: "text/plain"))
+        let report = try await report(of: request) { MockURLProtocol.stub("/a", body: .data(Data(expected.utf8)), respond: .status(200)) }
+        #expect(report.contains("body    expected  \(shownExpected)\n               got       \(shownBody)\n"), "\(report)")
+    }
+
+    @Test("Bodies that are not text differ at a byte")
+    func bytes() async throws {
+        for (expected, body, lines) in [
+            ([0xFF, 1], [0xFF, 0xA], ["2 bytes that are not text, byte 1 is 0x1", "2 bytes that are not text, byte 1 is 0xA"]),
+            ([0xFF], [0xFF, 2], ["1 bytes that are not text, no byte 1", "2 bytes that are not text, byte 1 is 0x2"]),
+            ([0xFF], [0x61], ["1 bytes that are not text, byte 0 is 0xFF", "a"]),
+        ] as [([UInt8], [UInt8], [String])] {
+            let report = try await report(of: Endpoint<String>(.post, "/a", body: .data(Data(body), contentType: "text/plain"))) {
+                MockURLProtocol.stub("/a", body: .data(Data(expected)), respond: .status(200))
+            }
+            #expect(report.contains("body    expected  \(lines[0])\n               got       \(lines[1])\n"), "\(report)")
+        }
+    }
+
+    @Test("Of two forms, the parameters that differ are shown")
+    func forms() async throws {
+        for (expected, body, lines) in [
+            (["a": x200, "b": "1 2"], ["b": "1 3", "a": x200], ["b=1 2", "b=1 3"]),
+            (["a": "1"], ["a": "1", "c": "2"], ["nothing more", "c=2"]),
+            (["a": ["1", "2"]], ["a": ["2", "1"]], ["a=1&a=2", "a=2&a=1"]),
+        ] as [(QueryParameters, QueryParameters, [String])] {
+            let report = try await report(of: Endpoint<String>(.post, "/a", body: .form(body))) {
+                MockURLProtocol.stub("/a", body: .form(expected), respond: .status(200))
+            }
+            #expect(report.contains("body    expected  \(lines[0])\n               got       \(lines[1])\n"), "\(report)")
+        }
     }
 
     @Test("It names the three nearest stubs, the nearest first, and of equal ones the newest")

@@ -97,7 +97,7 @@ extension Matcher {
             let differences = expected.filter { item in !actual.contains { matches(item, $0) } }
             let others = actual.filter { item in !expected.contains { matches($0, item) } }
             return Mismatch(
-                name: "query", expected: text(items), actual: text(actual),
+                name: "query", Difference(expected: text(items), actual: text(actual)),
                 distance: 0.5 * Double(max(differences.count, others.count, 1)) / Double(max(items.count, actual.count, 1)))
         }
     }

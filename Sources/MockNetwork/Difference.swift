@@ -1,0 +1,67 @@
+import APIProvider
+import Foundation
+
+/// What a stub expected and what it got, as two lines that never look the same.
+struct Difference: Sendable, Equatable {
+    let expected: String
+    let actual: String
+
+    /// Shows two texts, from which secrets have been removed, around the first place that differs.
+    ///
+    /// If only characters differ that nobody sees, such as spaces, they are escaped. Texts that are the same had different secrets.
+    init(expected: String, actual: String) {
+        var lines = Self.excerpts(expected.joined, actual.joined)
+        let isSame = expected.hasBytes(of: actual)
+        if !isSame, lines.0.visible == lines.1.visible { lines = Self.excerpts(expected.escaped, actual.escaped) }
+        self.expected = lines.0
+        self.actual = isSame ? "\(lines.1) (another)" : lines.1
+    }
+
+    /// Shows two bodies. Behind the first 64 KB, it does not look for the place.
+    init(expected: Data, actual: Data) {
+        let place = zip(expected, actual).prefix { $0 == $1 }.count
+        self.init(expected: expected.shown(or: place), actual: actual.shown(or: place))
+    }
+
+    /// Adds the place, such as `items[2].name`, before both lines.
+    init(place: String, _ difference: Difference) {
+        (expected, actual) = ("\(place): \(difference.expected)", "\(place): \(difference.actual)")
+    }
+
+    private static func excerpts(_ first: String, _ second: String) -> (String, String) {
+        let texts = (Array(first.unicodeScalars), Array(second.unicodeScalars))
+        let place = zip(texts.0, texts.1).enumerated().first { $1.0 != $1.1 }?.offset ?? min(texts.0.count, texts.1.count)
+        let start = texts.0 == texts.1 || place < 150 ? 0 : place - 50
+        func excerpt(_ text: [Unicode.Scalar]) -> String {
+            let part = String(String.UnicodeScalarView(text.dropFirst(start).prefix(200)))
+            return (start > 0 ? "…" : "") + part + (text.count > start + 200 ? "…" : "")
+        }
+        return (excerpt(texts.0), excerpt(texts.1))
+    }
+}
+
+extension Data {
+    /// The text of a body without its secrets. For other bytes, their number and the one at `place`.
+    fileprivate func shown(or place: Int) -> String {
+        guard !isEmpty else { return "no body" }
+        if let text = String(utf8PrefixOf: self, maximum: 65_536) { return Redactor.report.text(text, isCut: count > 65_536) }
+        let byte = place < count ? "byte \(place) is 0x\(String(self[startIndex + place], radix: 16, uppercase: true))" : "no byte \(place)"
+        return "\(count) bytes that are not text, \(byte)"
+    }
+}
+
+extension String {
+    /// The lines in one, without empty ones.
+    fileprivate var joined: String { split(whereSeparator: \.isNewline).joined(separator: " ").onOneLine }
+
+    /// The characters that a reader sees.
+    fileprivate var visible: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.filter {
+                    !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
+                }))
+    }
+
+    fileprivate var escaped: String { "\"\(unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\"" }
+}
