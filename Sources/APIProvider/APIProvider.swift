@@ -7,6 +7,15 @@ public protocol APIProvider: Sendable {
 }
 
 extension APIProvider {
+    /// Returns a single that builds and sends `endpoint` at each subscription, and succeeds with the value of its response.
+    ///
+    /// It does the same as ``request(_:)`` for any request. With a type in place of a protocol, the compiler can infer the types of a chain
+    /// such as `provider.request(.me).flatMap { provider.request(Endpoint<[Repository]>(.get, "/repositories", query: ["owner": $0.login])) }`.
+    public func request<Response: Sendable>(_ endpoint: Endpoint<Response>) -> Single<Response> { send(endpoint) }
+
+    /// Calls the requirement. In the overload itself, `request(endpoint)` would mean the overload.
+    private func send<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> { self.request(request) }
+
     /// Not available: a request is sent when its `Single` is subscribed to.
     @available(*, unavailable, message: "subscribe to what request(_:) returns: provider.request(…).subscribe { result in … }")
     public func request<Response: Sendable>(

@@ -82,8 +82,8 @@ struct EndpointTests {
         let error = try await #require(throws: APIError.self) {
             try await provider(baseURL: nil).request(Endpoint<Item>(.get, "/items/\(1)")).value
         }
-        let cures = "give one to DefaultAPIProvider(baseURL:), or write the path as .url(_:)"
-        #expect(error.description == #"The request was not sent: its path "/items/1" needs a base URL: \#(cures)."#)
+        let cures = #"give DefaultAPIProvider(baseURL:) a URL with its scheme, as in "http://127.0.0.1:8080", or write the path as .url(_:)"#
+        #expect(error.description == #"The request was not sent: its path "/items/1" needs a base URL, but baseURL is nil: \#(cures)."#)
     }
 
     @Test("Modifiers return changed copies, which keep what the others have set")

@@ -52,6 +52,7 @@ struct RequestBuildingTests {
             Row(
                 base: "https://h/x?k=1", path: "y", query: ["z": 2], url: "https://h/x/y?k=1&z=2", rule: "the base's own query comes first"),
             Row(base: "HTTPS://h", path: "x", url: "https://h/x", rule: "a scheme has no case"),
+            Row(base: "https://h", path: "/web/https://x", url: "https://h/web/https://x", rule: "a URL may stand within a path"),
             Row(base: "https://h", path: "/a%4g/b%a", url: "https://h/a%254g/b%25a", rule: "a percent sign need not begin an escape"),
             Row(base: "https://h/x?k=1#f", path: "", url: "https://h/x?k=1", rule: "a fragment is not sent"),
             Row(
@@ -239,6 +240,12 @@ struct RequestBuildingTests {
                 request: Endpoint(.get, "/a%20b"),
                 sentence: #"The request was not sent: its path "/a%20b" has the escape "%20"; write plain text, which is escaped for you,"#
                     + " or .url(_:) for a whole URL."),
+            Invalid(
+                request: Endpoint(.get, "https://api.test/v1/users"),
+                sentence: #"The request was not sent: its path "https://api.test/v1/users" is a URL; write .url(_:) for a whole URL."#),
+            Invalid(
+                request: Endpoint(.get, "https://\("api.test")/v1/users"),
+                sentence: #"The request was not sent: its path "https://" is a URL; write .url(_:) for a whole URL."#),
             Invalid(
                 request: Endpoint(.get, .url(example, .url(example, "/x"))),
                 sentence: "The request was not sent: its path has a URL within a URL."),

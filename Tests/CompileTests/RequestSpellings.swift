@@ -87,3 +87,17 @@ func completions(_ provider: DefaultAPIProvider, _ other: any APIProvider, _ req
     _ = other.request(request) { (result: Result<User, any Error>) in print(result) }  // error: subscribe to what request(_:) returns
     _ = provider.request(request).subscribe { result in print(result) }
 }
+
+extension APIRequest where Self == Endpoint<User> {
+    static var me: Self { Endpoint(.get, "/user") }
+}
+
+func chains(_ provider: any APIProvider, _ headers: [String: String]) {
+    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.get, $0.login)) }  // error: write the path as a literal
+    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.get, "/x", query: ["o": $0.logn])) }  // error: no member 'logn'
+    _ = provider.request(.me).flatMap { _ in provider.request(Endpoint<User>(.get, "/x", headers: headers)) }  // error: write HTTPHeaders(
+    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.post, "/x", body: $0)) }  // error: write what kind of body it is
+    _ = provider.request(.me).flatMap { _ in provider.request(Endpoint(.get, "/x")) }  // error: ambiguous use of 'init(
+    _ = provider.request(.you)  // error: has no member 'you'
+    _ = provider.request("/x")  // error: requires that 'String' conform to 'APIRequest'
+}

@@ -58,7 +58,8 @@ extension Endpoint {
         if let problem = path.problem { throw APIError.invalid(problem) }
         guard let base = path.url ?? baseURL else {
             throw APIError.invalid(
-                "its path \"\(path)\" needs a base URL: give one to DefaultAPIProvider(baseURL:), or write the path as .url(_:)")
+                "its path \"\(path)\" needs a base URL, but baseURL is nil: give DefaultAPIProvider(baseURL:) a URL with its scheme, as in "
+                    + "\"http://127.0.0.1:8080\", or write the path as .url(_:)")
         }
         guard var components = URLComponents(url: base, resolvingAgainstBaseURL: true), let scheme = components.scheme?.lowercased(),
             components.host?.isEmpty == false || !["http", "https"].contains(scheme)

@@ -21,6 +21,9 @@ public struct HTTPBody: Sendable {
 
     /// JSON (RFC 8259). If the value cannot be encoded, the request is invalid.
     ///
+    /// A `String` is sent as a JSON string: `.json(#"{"a":1}"#)` sends `"{\"a\":1}"`. For text that is JSON already, write
+    /// `.data(Data(text.utf8), contentType: "application/json")`.
+    ///
     /// Values of several types, as in `["a": 1, "b": "x"]`, are not `Encodable` together, and a compiler may crash where it should say so.
     /// Declare a struct:
     ///

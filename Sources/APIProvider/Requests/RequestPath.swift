@@ -13,7 +13,8 @@ public import Foundation
 /// is invalid, so `"/users/\(login)"` never becomes `/users/`. With a segment `.` or `..`, it is invalid too.
 ///
 /// A literal with a `?`, a `#` or an escape such as `%20` also makes the request invalid, because these characters would be escaped. Put a
-/// query into the endpoint's `query`. To use a URL that is already escaped, write ``url(_:_:)``.
+/// query into the endpoint's `query`. A literal that begins as a URL does, such as `"https://"`, is invalid too. To use a whole URL, which
+/// is already escaped, write ``url(_:_:)``.
 public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// The URL that this path is appended to. `nil` is the provider's base URL.
     package private(set) var url: URL?
@@ -24,6 +25,9 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     private(set) var problem: String?
 
     /// Creates a path from text. Slashes separate its segments, and all other special characters are escaped.
+    ///
+    /// Pass a variable. `RequestPath("/a?b")` with a literal means the same as the literal `"/a?b"` (SE-0213), which makes the request
+    /// invalid: only in a variable is `?` escaped.
     public init(_ path: String) { self.init(percentEncoded: path.percentEncoded(except: .path), problem: nil) }
 
     /// Creates a path from a literal. Slashes separate its segments.
@@ -131,9 +135,13 @@ extension RequestPath: CustomStringConvertible, CustomReflectable {
 extension RequestPath {
     /// The reason why a literal would not be sent as it is written.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
+        guard literal.utf8.contains(where: { "?#%:".utf8.contains($0) }) else { return nil }
         let path = "its path \"\(start)\(literal)\""
         if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
         if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }
+        if start.isEmpty, literal.drop(while: { $0.isLetter || $0.isNumber || "+-.".contains($0) }).hasPrefix("://") {
+            return "\(path) is a URL; write .url(_:) for a whole URL"
+        }
         let pieces: [Substring] = literal.split(separator: "%", omittingEmptySubsequences: false)
         let escape = pieces.dropFirst().map { $0.prefix(2) }.first { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
         guard let escape else { return nil }

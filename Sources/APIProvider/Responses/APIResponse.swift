@@ -59,12 +59,7 @@ public struct APIResponse: Sendable {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
             if let raw = (optional?.wrapped ?? type) as? any RawResponse.Type, let value = try raw.init(self) as? T { return value }
-            guard let json = decoder as? JSONDecoder else { return try decoder.decode(type, from: data) }
-            do {
-                return try json.decodeAny(type, from: data)
-            } catch let error as DecodingError {
-                throw error.placed(in: data) { _ = try json.decodeAny(type, from: $0) }
-            }
+            return try (decoder as? JSONDecoder)?.decodeAny(type, from: data) ?? decoder.decode(type, from: data)
         }
     }
 

@@ -41,11 +41,6 @@ package struct JSONTextScanner {
         while position < bytes.count, [9, 10, 13, 32].contains(bytes[position]) { position += 1 }
     }
 
-    /// Passes over a number.
-    mutating func skipNumber() {
-        while position < bytes.count, "+-.0123456789eE".utf8.contains(bytes[position]) { position += 1 }
-    }
-
     /// What a string says, without its quotes and escapes.
     package static func content(of string: ArraySlice<UInt8>) -> String {
         guard string.contains(UInt8(ascii: "\\")), let text = try? JSONDecoder().decode(String.self, from: Data(string)) else {

@@ -52,9 +52,12 @@ extension DecodingError {
             }
             // The decoder's own word comes without a path when the whole is no JSON.
             guard context.codingPath.isEmpty else { return "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)" }
-            guard let json, !(context.underlyingError is CharsetMismatch),
-                (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil
-            else { return context.debugDescription.withoutFullStop }
+            guard let json, !(context.underlyingError is CharsetMismatch) else { return context.debugDescription.withoutFullStop }
+            guard (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
+                // Foundation gives no place for such a number, and says only that the data "was not valid JSON".
+                let isNumber = context.debugDescription.contains("not valid JSON")
+                return isNumber ? "a number in it does not fit its type" : context.debugDescription.withoutFullStop
+            }
             let start = json.first { ![9, 10, 13, 32].contains($0) }
             if start == UInt8(ascii: "<") { return "expected JSON, found HTML or XML" }
             if String(data: json, encoding: .utf8) == nil { return "it is not UTF-8 text" }
