@@ -98,6 +98,7 @@ public struct DefaultAPIProvider: APIProvider {
         }
         var options = endpoint.options
         options.baseURL = baseURL
+        options.latestSignOut = SignOuts.latest
         return middlewares.reversed().reduce(send) { [options] next, middleware in
             { middleware.intercept($0, options: options, next: next) }
         }

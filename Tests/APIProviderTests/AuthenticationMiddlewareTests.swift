@@ -403,7 +403,7 @@ struct AuthenticationMiddlewareTests {
         #expect(events.count == 3)
         for event in events.entries {
             let error = #expect(throws: APIError.self) { try event.get() }
-            #expect(error?.description == "The request was not sent: the user signed out while it waited for a new token.")
+            #expect(error?.description == "The request was not sent: its user has signed out.")
         }
         tokens.send(.success("late"))
         #expect(middleware.token == "bob")
@@ -428,6 +428,90 @@ struct AuthenticationMiddlewareTests {
         #expect(statuses(events) == [401])
         #expect(sent.entries == ["Bearer alice"])
         #expect(middleware.token == next)
+    }
+
+    /// Waits before each request.
+    private struct Delay: Middleware {
+        let scheduler: TestScheduler
+        func intercept(
+            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+        ) -> Single<APIResponse> {
+            Single.just(request).delay(.seconds(1), scheduler: scheduler).flatMap(next)
+        }
+    }
+
+    /// A middleware of one's own that holds another.
+    private struct Wrapper: Middleware {
+        let wrapped: any Middleware
+        func intercept(
+            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+        ) -> Single<APIResponse> {
+            wrapped.intercept(request, options: options, next: next)
+        }
+    }
+
+    enum Order: CaseIterable { case retryOutside, wrapped, delayBetween, delayOutside, retryInside }
+
+    @Test("A request belongs to the user who was signed in when it began, whatever the order of the middlewares", arguments: Order.allCases)
+    func anotherUser(order: Order) {
+        let (scheduler, events) = (TestScheduler(), Log<SingleEvent<APIResponse>>())
+        let answers = Answers(.status(503), .status(200))
+        let alice = AuthenticationMiddleware(token: "alice") { _ in .error(TestError("refresh")) }
+        let (retry, delay) = (RetryMiddleware(scheduler: scheduler, random: { 1 }), Delay(scheduler: scheduler))
+        let middlewares: [any Middleware] =
+            switch order {
+            case .retryOutside: [retry, alice]
+            case .wrapped: [retry, Wrapper(wrapped: alice)]
+            case .delayBetween: [retry, delay, alice]
+            case .delayOutside: [delay, retry, alice]
+            case .retryInside: [alice, retry]
+            }
+        let provider = DefaultAPIProvider(baseURL: example, transport: AnyTransport(answers.next), middlewares: middlewares)
+        _ = provider.request(Endpoint(.put, "/notes", body: .json("Alice's")) { $0 }).subscribe { events.append($0) }
+        if order == .delayBetween { scheduler.advance(by: .seconds(1)) }
+        alice.token = nil
+        alice.token = "bob"
+        scheduler.run()
+        let sent = answers.requests.map { $0.value(forHTTPHeaderField: "Authorization") }
+        switch order {
+        case .retryInside: #expect(sent == ["Bearer alice", "Bearer alice"] && statuses(events) == [200])
+        case .delayOutside: #expect(sent == [])
+        default: #expect(sent == ["Bearer alice"])
+        }
+        guard order != .retryInside else { return }
+        let error = #expect(throws: APIError.self) { try events.entries.first?.get() }
+        #expect(error?.description == "The request was not sent: its user has signed out.")
+    }
+
+    @Test("A second attempt has the token that the same user's refresh has brought")
+    func refreshedBetweenAttempts() {
+        let (scheduler, events) = (TestScheduler(), Log<SingleEvent<APIResponse>>())
+        let answers = Answers(.status(503), .status(401), .status(200))
+        let middleware = AuthenticationMiddleware(token: "old") { _ in .just("new") }
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: AnyTransport(answers.next), middlewares: [RetryMiddleware(scheduler: scheduler), middleware])
+        for _ in 0..<2 { _ = provider.request(Endpoint(.get, "") { $0 }).subscribe { events.append($0) } }
+        scheduler.run()
+        #expect(statuses(events) == [200, 200])
+        #expect(
+            answers.requests.map { $0.value(forHTTPHeaderField: "Authorization") } == [
+                "Bearer old", "Bearer old", "Bearer new", "Bearer new",
+            ])
+    }
+
+    @Test("A request that began while nobody was signed in goes on as the user who signs in")
+    func signInBetweenAttempts() {
+        let (scheduler, events) = (TestScheduler(), Log<SingleEvent<APIResponse>>())
+        let answers = Answers(.status(200))
+        let middleware = AuthenticationMiddleware(token: "alice") { _ in .error(URLError(.notConnectedToInternet)) }
+        middleware.token = nil
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: AnyTransport(answers.next), middlewares: [RetryMiddleware(scheduler: scheduler), middleware])
+        _ = provider.request(Endpoint(.get, "") { $0 }).subscribe { events.append($0) }
+        middleware.token = "bob"
+        scheduler.run()
+        #expect(statuses(events) == [200])
+        #expect(answers.requests.map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer bob"])
     }
 
     @Test("A token that is set while a refresh begins is used by all who wait, 20,000 rounds over", .longComputing)

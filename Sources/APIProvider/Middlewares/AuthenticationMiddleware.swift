@@ -22,6 +22,9 @@ public import Foundation
 /// If many requests get a 401 at the same time, there is one refresh, and each request is sent once more with the new token. A request that
 /// is in flight during the refresh and gets a 401 later is also sent once more, without another refresh.
 ///
+/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is not sent, nor sent again by a
+/// ``RetryMiddleware``. It fails instead.
+///
 /// Some requests are not sent again, and the 401 is their answer: a request that was sent again already, one whose body is a stream of
 /// yours, one that lost its token on a redirect, and one whose user has signed out.
 ///
@@ -75,8 +78,8 @@ public final class AuthenticationMiddleware: Middleware {
 
     /// The current token. Set it at sign-in. Set it to `nil` at sign-out, also before another user signs in.
     ///
-    /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new token. At sign-out they
-    /// fail, and requests in flight are not sent again, so nothing is sent in another user's name.
+    /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new token. At sign-out, all
+    /// requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
     public var token: String? {
         get { credentials.token }
         set { credentials.token = newValue }
@@ -91,12 +94,13 @@ public final class AuthenticationMiddleware: Middleware {
         } catch {
             return .error(error)
         }
-        return credential(for: request).flatMap { [self] credential in
+        let began = options.latestSignOut ?? SignOuts.latest
+        return credential(of: began, for: request).flatMap { [self] credential in
             let authorized = try applying(credential, to: request)
             return next(authorized).flatMap { [self] response in
                 guard response.statusCode == 401, !response.hasLost(what: authorized, hasMoreThan: request) else { return .just(response) }
-                guard credentials.expire(credential), request.canBeSentAgain else { return .just(response) }
-                return self.credential(of: credential.user, for: request).flatMap { next(try self.applying($0, to: request)) }
+                guard credentials.expire(credential, of: began), request.canBeSentAgain else { return .just(response) }
+                return self.credential(of: began, for: request).flatMap { next(try self.applying($0, to: request)) }
             }
         }
     }
@@ -119,9 +123,9 @@ public final class AuthenticationMiddleware: Middleware {
             && (url.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
     }
 
-    private func credential(of user: Int? = nil, for request: URLRequest) -> Single<Credential> {
+    private func credential(of began: Int, for request: URLRequest) -> Single<Credential> {
         let timeout = DispatchTimeInterval.nanoseconds(Int(max(0, min(request.timeoutInterval, 1e6)) * 1e9))
-        return credentials.valid(of: user, within: timeout, on: scheduler).mapError { error in
+        return credentials.valid(of: began, within: timeout, on: scheduler).mapError { error in
             guard error is RxError else { return error }
             let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
             return APIError.transport(request, underlying: URLError(.timedOut, userInfo: [URLError.reasonKey: reason]))
@@ -139,6 +143,16 @@ public final class AuthenticationMiddleware: Middleware {
         return authorized
     }
 }
+
+extension RequestOptions {
+    /// The latest sign-out of anybody when the request was subscribed to.
+    var latestSignOut: Int? {
+        get { self[LatestSignOutKey.self] }
+        set { self[LatestSignOutKey.self] = newValue }
+    }
+}
+
+private enum LatestSignOutKey: RequestOptionKey { static var defaultValue: Int? { nil } }
 
 extension AuthenticationMiddleware: CustomStringConvertible, CustomReflectable {
     /// The name of the type, without the token.

@@ -5,8 +5,20 @@ import MiniRx
 struct Credential {
     let token: String
     let generation: Int
-    /// How often somebody has signed out before.
-    let user: Int
+}
+
+/// Numbers the sign-outs of all users, so that a request knows whether one came after it began.
+enum SignOuts {
+    private static let count = Locked(0)
+
+    static var latest: Int { count.withLock { $0 } }
+
+    fileprivate static func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
 }
 
 /// Holds the token, and has it refreshed once for all who ask at the same time.
@@ -14,18 +26,19 @@ final class CredentialStore: Sendable {
     private struct State {
         var token: String?
         var generation = 0
-        var user = 0
+        /// The number of the last sign-out.
+        var signOut = 0
         var isExpired = false
         var refresh: Refresh?
 
         /// The token, unless it is known to be refused.
-        var valid: Credential? { isExpired ? nil : token.map { Credential(token: $0, generation: generation, user: user) } }
+        var valid: Credential? { isExpired ? nil : token.map { Credential(token: $0, generation: generation) } }
 
         mutating func set(_ token: String?) {
             self.token = token
             generation += 1
             isExpired = false
-            if token == nil { user += 1 }
+            if token == nil { signOut = SignOuts.next() }
         }
     }
 
@@ -92,21 +105,25 @@ final class CredentialStore: Sendable {
         }
     }
 
-    /// Whether a request with `credential` may be sent again with another: not once its user has signed out. Its credential is refused.
-    func expire(_ credential: Credential) -> Bool {
+    /// Notes that the server has refused `credential`. Returns whether the request may be sent again with another, which it may not if its
+    /// user has signed out.
+    ///
+    /// - Parameter began: The latest sign-out when the request began.
+    func expire(_ credential: Credential, of began: Int) -> Bool {
         state.withLock { state in
             if state.generation == credential.generation { state.isExpired = true }
-            return state.user == credential.user
+            return state.signOut <= began
         }
     }
 
-    /// A credential that is not known to be refused: the one that is there, or else the one of a refresh, if it comes in time.
+    /// A credential that the server has not refused: the current one, or else the one of a refresh, if it comes in time. Fails if the user of
+    /// the request has signed out.
     ///
-    /// - Parameter user: Whose it must be; `nil` is anybody's.
-    func valid(of user: Int? = nil, within timeout: DispatchTimeInterval, on scheduler: any Scheduler) -> Single<Credential> {
+    /// - Parameter began: The latest sign-out when the request began.
+    func valid(of began: Int, within timeout: DispatchTimeInterval, on scheduler: any Scheduler) -> Single<Credential> {
         .deferred { [self] in
-            let (valid, refresh, present) = state.withLock { ($0.valid, $0.refresh, $0.user) }
-            if let user, user != present { throw Self.signedOut }
+            let (valid, refresh, signOut) = state.withLock { ($0.valid, $0.refresh, $0.signOut) }
+            guard signOut <= began else { throw Self.signedOut }
             if let valid { return .just(valid) }
             if let refresh, Self.ownRefreshes.contains(where: { $0 === refresh }) {
                 throw APIError.invalidRequest(
@@ -114,9 +131,9 @@ final class CredentialStore: Sendable {
                         + "AuthenticationMiddleware, or with .option(\\.isAuthenticated, false)")
             }
             return refreshed.timeout(timeout, scheduler: scheduler)
-                .flatMap { $0.map { .just($0) } ?? self.valid(of: present, within: timeout, on: scheduler) }
+                .flatMap { $0.map { .just($0) } ?? self.valid(of: began, within: timeout, on: scheduler) }
         }
     }
 
-    private static let signedOut = APIError.invalidRequest(reason: "the user signed out while it waited for a new token")
+    private static let signedOut = APIError.invalidRequest(reason: "its user has signed out")
 }
