@@ -82,8 +82,9 @@ struct EndpointTests {
         let error = try await #require(throws: APIError.self) {
             try await provider(baseURL: nil).request(Endpoint<Item>(.get, "/items/\(1)")).value
         }
-        let cures = #"give DefaultAPIProvider(baseURL:) a URL with its scheme, as in "http://127.0.0.1:8080", or write the path as .url(_:)"#
-        #expect(error.description == #"The request was not sent: its path "/items/1" needs a base URL, but baseURL is nil: \#(cures)."#)
+        #expect(
+            error.description == #"The request was not sent: its path "/items/1" needs a base URL, but baseURL is nil: "#
+                + #"give DefaultAPIProvider(baseURL:) a URL with its scheme, as in "http://127.0.0.1:8080", or write the path as .url(_:)."#)
     }
 
     @Test("Modifiers return changed copies, which keep what the others have set")

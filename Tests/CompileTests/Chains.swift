@@ -51,7 +51,8 @@ func thenSeveralTypes(_ provider: any APIProvider, _ page: Int?, _ since: Date) 
     provider.request(.me).flatMap { user in
         provider.request(
             Endpoint<[User]>(
-                .get, "/r", query: ["o": user.login, "n": user.number, "page": page, "since": since, "sort": Sort.stars, "tag": ["a", "b"]]))
+                .get, "/r",
+                query: ["o": user.login, "n": user.number, "page": page, "since": since, "sort": Sort.stars, "tag": ["a", "b"]]))
     }
 }
 
