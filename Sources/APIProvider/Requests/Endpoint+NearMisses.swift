@@ -4,7 +4,7 @@ public import Foundation
 
 extension Endpoint where Response: Decodable {
     /// Not available: write the path as a literal, or as `RequestPath(path)`.
-    @available(*, unavailable, message: "write the path as a literal, a variable as RequestPath(path), which escapes it, or a URL as .url(url)")
+    @available(*, unavailable, message: "write the path as a literal, or a variable as RequestPath(path), which escapes it, or .url(url)")
     public init<Path: StringProtocol>(
         _ method: HTTPMethod, _ path: Path, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -20,7 +20,7 @@ extension Endpoint where Response: Decodable {
 
 extension Endpoint where Response == Void {
     /// Not available: write the path as a literal, or as `RequestPath(path)`.
-    @available(*, unavailable, message: "write the path as a literal, a variable as RequestPath(path), which escapes it, or a URL as .url(url)")
+    @available(*, unavailable, message: "write the path as a literal, or a variable as RequestPath(path), which escapes it, or .url(url)")
     public init<Path: StringProtocol>(
         _ method: HTTPMethod, _ path: Path, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
