@@ -1,3 +1,4 @@
+import APIProvider
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -28,3 +29,24 @@ struct LoadingThread: @unchecked Sendable {  // Other threads use only the state
         #endif
     }
 }
+
+extension Error {
+    /// The error in the form that a protocol class reports.
+    var reported: any Error {
+        #if canImport(FoundationNetworking)
+        return self  // A session passes on this same error.
+        #else
+        return carried
+        #endif
+    }
+}
+
+#if !canImport(FoundationNetworking)
+// What needs a workaround on Linux alone, see MockURLProtocol+Linux.swift.
+extension MockURLProtocol {
+    var wholeRequest: URLRequest { request }
+    func playable(_ answer: Answer) -> Answer { answer }
+    var refusal: MockFailure? { nil }
+    var isOver: Bool { true }
+}
+#endif

@@ -1,3 +1,4 @@
+public import APIProvider
 public import Foundation
 
 /// Names the files that are bundled with a test target, usually as the cases of an enum.
@@ -31,7 +32,7 @@ extension MockDTO {
     /// The name of the file with its extension.
     private var fullName: String { URL(fileURLWithPath: fileName).pathExtension.isEmpty ? fileName + ".json" : fileName }
 
-    var isJSON: Bool { !fileName.isEmpty && fullName.hasSuffix(".json") }
+    fileprivate var isJSON: Bool { !fileName.isEmpty && fullName.hasSuffix(".json") }
 
     /// The content of the file.
     func load() throws -> Data {
@@ -51,5 +52,15 @@ extension MockDTO {
             throw MockFailure("There is no fixture \"\(name)\" in \(folder.path). \(content) Is it a resource of its target?")
         }
         return data
+    }
+}
+
+extension StubResponse {
+    /// The content of a fixture, which is read now. If the file is missing, each request fails, and the error names the files that are
+    /// there.
+    ///
+    /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
+    public static func fixture(_ dto: some MockDTO, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(status: status, headers: headers, type: dto.isJSON ? "application/json" : nil) { try dto.load() }
     }
 }

@@ -35,7 +35,7 @@ public struct MockTransport: Transport {
     /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue.
     public init(scheduler: (any Scheduler)? = nil) {
         mock = MockURLProtocol.current
-        self.scheduler = scheduler ?? Reply.scheduler
+        self.scheduler = scheduler ?? MockURLProtocol.delays
     }
 
     /// Answers `request` and follows redirects. Disposing ends a delay.
@@ -57,13 +57,13 @@ public struct MockTransport: Transport {
     private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         .create { [mock, scheduler] observer in
             let ending = SerialDisposable()
-            let reply = mock.reply(to: request).within(request.timeoutInterval)
+            let answer = mock.receive(request).answer()
             let end: @Sendable () -> Void = {
-                if let progress { reply.report(request) { if !ending.isDisposed { progress($0) } } }
-                observer(reply.response(to: request))
+                if let progress { answer.report(request) { if !ending.isDisposed { progress($0) } } }
+                observer(answer.result(of: request))
             }
-            if reply.delay > 0 {
-                ending.disposable = scheduler.schedule(after: reply.interval, end)
+            if answer.duration > 0 {
+                ending.disposable = scheduler.schedule(after: .wait(answer.duration), end)
             } else {
                 end()
             }
@@ -72,35 +72,19 @@ public struct MockTransport: Transport {
     }
 }
 
-extension MockURLProtocol {
-    fileprivate static func reply(to request: URLRequest) -> Reply {
-        guard let scope = scopeOfSession else { return Reply(.failed(MockFailure(endedScopeOf: RecordedRequest(request)))) }
-        switch scope.receive(request) {
-        case .reply(let reply): return reply
-        case .handler(let handler): return handler()
-        }
-    }
-}
-
-extension Reply {
-    func response(to request: URLRequest) -> SingleEvent<APIResponse> {
-        switch (end, head) {
-        case (.never, _): return .failure(APIError.transport(request, underlying: URLError(.timedOut)))
-        case (.failed(let error), _): return .failure(APIError.transport(request, underlying: error))
-        case (.finished, let head?): return .success(APIResponse(request: request, response: head, data: body))
-        case (.finished, nil): return .failure(APIError.transport(request, underlying: URLError(.badServerResponse)))
-        }
-    }
-
+extension Answer {
     fileprivate func report(_ request: URLRequest, to progress: (TransferProgress) -> Void) {
         var transferred = TransferProgress()
         if let count = request.bodyLength, count > 0 {
             (transferred.bytesSent, transferred.bytesToSend) = (count, count)
             progress(transferred)
         }
-        for chunk in chunks() {
+        var length: Int64?
+        for step in steps {
+            if case .head(let head) = step { length = head.bodyLength }
+            guard case .chunk(let chunk) = step else { continue }
             transferred.bytesReceived += Int64(chunk.count)
-            transferred.bytesToReceive = head?.bodyLength.flatMap { $0 < transferred.bytesReceived ? nil : $0 }
+            transferred.bytesToReceive = length.flatMap { $0 < transferred.bytesReceived ? nil : $0 }
             progress(transferred)
         }
     }

@@ -23,13 +23,13 @@ extension MockURLProtocol {
 
     /// The answer to every request, unless a stub or ``requestHandler`` answers it.
     public static var responseType: ResponseType? {
-        get { scope.state.withLock(\.responseType) }
+        get { general.responseType }
         set { set(\.responseType, newValue) }
     }
 
     /// The fixture that is the body of every answer. The status is 200, unless ``responseType`` has another.
     public static var dto: (any MockDTO)? {
-        get { scope.state.withLock(\.dto) }
+        get { general.dto }
         set { set(\.dto, newValue) }
     }
 
@@ -37,7 +37,7 @@ extension MockURLProtocol {
     ///
     /// It runs on a background queue in its own scope. It may send requests and change the mock.
     public static var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))? {
-        get { scope.state.withLock(\.requestHandler) }
+        get { general.requestHandler }
         set { set(\.requestHandler, newValue) }
     }
 
@@ -49,7 +49,7 @@ extension MockURLProtocol {
     /// Answers every request with the status `code`, and with ``dto`` as the body.
     public static func responseWithStatusCode(code: Int, headerFields: [String: String]? = nil) {
         do {
-            responseType = .success(try .mock(code, headers: headerFields))
+            responseType = .success(try .mock(code, headers: headerFields, for: .any))
         } catch {
             responseType = .error(error)
         }
@@ -66,9 +66,59 @@ extension MockURLProtocol {
         scope.state.withLock { swap(&$0, &state) }
     }
 
-    private static func set<Value>(_ property: WritableKeyPath<Scope.State, Value>, _ value: Value) {
-        var value = value
+    private static var general: GeneralAnswer { scope.state.withLock(\.general) }
+
+    private static func set<Value>(_ property: WritableKeyPath<GeneralAnswer, Value>, _ value: Value) {
         // The old value is released after the lock, because its deinit may run any code.
-        scope.state.withLock { swap(&$0[keyPath: property], &value) }
+        _ = scope.state.withLock { state in
+            var general = state.general
+            general[keyPath: property] = value
+            return exchange(&state.fallback, with: general)
+        }
     }
+}
+
+/// One answer for all requests that no stub answers.
+private struct GeneralAnswer: Fallback {
+    var responseType: MockURLProtocol.ResponseType?
+    var dto: (any MockDTO)?
+    var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
+
+    var name: String? {
+        requestHandler != nil ? "A requestHandler" : responseType != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
+    }
+
+    func maker(for request: URLRequest) -> AnswerMaker? {
+        if let requestHandler {
+            return AnswerMaker(callsUser: true) {
+                let (response, body) = try requestHandler(request)
+                return Answer(response, body, to: $0)
+            }
+        }
+        guard responseType != nil || dto != nil else { return nil }
+        return AnswerMaker {
+            let head = try responseType?.head(for: $0.url) ?? .mock(200, headers: nil, for: $0.url)
+            return Answer(head, try dto?.load() ?? Data(), to: $0)
+        }
+    }
+}
+
+extension MockURLProtocol.ResponseType {
+    fileprivate func head(for url: URL) throws -> HTTPURLResponse {
+        switch self {
+        case .error(let error): throw error
+        case .success(let response) where response.url != .any: return response
+        case .success(let response):
+            return try .mock(response.statusCode, headers: response.allHeaderFields as? [String: String], for: url)
+        }
+    }
+}
+
+extension Scope.State {
+    fileprivate var general: GeneralAnswer { fallback as? GeneralAnswer ?? GeneralAnswer() }
+}
+
+extension URL {
+    /// Stands for the URL of the request that is answered.
+    fileprivate static let any = URL(fileURLWithPath: "/any")
 }

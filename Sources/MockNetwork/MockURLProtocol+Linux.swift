@@ -1,77 +1,47 @@
+#if canImport(FoundationNetworking)
 import APIProvider
 import Foundation
-
-#if canImport(FoundationNetworking)
 import FoundationNetworking
-#endif
 
-// Workarounds for defects of Foundation on Linux. Reflection reads its private state. If that finds nothing, only the workaround is lost.
+// Workarounds for defects of Foundation on Linux, seen with Swift 6.1 to 6.3. Where they need private state, reflection reads it. If it finds
+// nothing, only the workaround is lost.
 
 extension MockURLProtocol {
-    /// The request with its body.
+    /// The request with its body. The request of an upload task comes without one.
     var wholeRequest: URLRequest {
-        #if canImport(FoundationNetworking)
-        // The request of an upload task comes without its body.
-        if let task = task as? URLSessionUploadTask, request.httpBodyStream == nil, let body = task.uploadedBody {
-            var request = request
-            request.httpBody = body
-            return request
-        }
-        #endif
+        guard let task = task as? URLSessionUploadTask, request.httpBodyStream == nil, let body = task.uploadedBody else { return request }
+        var request = request
+        request.httpBody = body
         return request
     }
 
-    /// Whether the body may come in pieces.
-    var takesChunks: Bool {
-        #if canImport(FoundationNetworking)
-        // A completion handler and an async call get only the last piece.
-        return task?.isForCompletionHandler != true
-        #else
-        return true
-        #endif
+    /// The answer as its receiver gets it whole: of several chunks, a completion handler and an async call get only the last.
+    func playable(_ answer: Answer) -> Answer {
+        answer.chunks.count > 1 && task?.isForCompletionHandler == true ? answer.chunked(into: 1) : answer
     }
 
     /// The reason why the task cannot be answered. Otherwise `nil`.
+    ///
+    /// If a protocol class completes a download task, the process ends. If it fails the task, the process does not.
     var refusal: MockFailure? {
-        #if canImport(FoundationNetworking)
-        // If a protocol class completes a download task, the process ends. If it fails the task, the process does not.
         guard task is URLSessionDownloadTask else { return nil }
         return MockFailure(
             "Foundation on Linux cannot serve a download task from a protocol class such as MockURLProtocol: use a data task, or "
                 + "an Endpoint(…, downloadingTo:) by a DefaultAPIProvider.")
-        #else
-        return nil
-        #endif
     }
 
     /// Whether a `stopLoading` is final, and no other `startLoading` follows.
-    var isOver: Bool {
-        #if canImport(FoundationNetworking)
-        // Suspending a task stops its protocol, as cancelling does. By the time that this is visible, the task may run again.
-        return ![.running, .suspended].contains(task?.state)
-        #else
-        return true
-        #endif
-    }
+    ///
+    /// Suspending a task stops its protocol, as cancelling does. By the time that this is visible, the task may run again.
+    var isOver: Bool { ![.running, .suspended].contains(task?.state) }
 }
 
-extension Error {
-    /// The error in the form that a protocol class reports.
-    var reported: any Error {
-        #if canImport(FoundationNetworking)
-        // A session passes on this same error.
-        return self
-        #else
-        return carried
-        #endif
-    }
-}
-
-#if canImport(FoundationNetworking)
 extension URLSessionTask {
     fileprivate var uploadedBody: Data? {
-        guard let (kind, body) = Mirror(reflecting: self).found("knownBody").flatMap(Mirror.unwrapped) else { return nil }
-        switch (kind, body) {
+        guard let body = Mirror(reflecting: self).found("knownBody").map({ Mirror(reflecting: $0) })?.children.first?.value,
+            let (kind, content) = Mirror(reflecting: body).children.first
+        else { return nil }
+        switch (kind, content) {
         case ("data", let data as DispatchData): return Data(data)
         case ("file", let file as URL): return try? Data(contentsOf: file)
         default: return nil
@@ -92,14 +62,6 @@ extension Mirror {
     /// The value of a stored property, also of a superclass.
     fileprivate func found(_ name: String) -> Any? {
         children.first { $0.label == name }?.value ?? superclassMirror?.found(name)
-    }
-
-    /// The case of an optional enum, and its associated value.
-    fileprivate static func unwrapped(_ optional: Any) -> (String, Any)? {
-        guard let value = Mirror(reflecting: optional).children.first?.value, let child = Mirror(reflecting: value).children.first,
-            let label = child.label
-        else { return nil }
-        return (label, child.value)
     }
 }
 #endif

@@ -28,8 +28,8 @@ extension MockURLProtocol {
     ///   is stubbed.
     public static func replay(har file: URL, forAnyHost isForAnyHost: Bool = false) throws {
         let recording = try Recording(contentsOf: file)
-        var stubs: [(key: [Bytes], exchanges: [Recording.Exchange])] = []
-        var indices: [[Bytes]: Int] = [:]
+        var stubs: [(key: [ExactText], exchanges: [Recording.Exchange])] = []
+        var indices: [[ExactText]: Int] = [:]
         for exchange in recording.exchanges {
             let key = exchange.key(forAnyHost: isForAnyHost)
             if let index = indices[key] {
@@ -50,12 +50,12 @@ extension Stub {
     /// Creates the stub for one method and URL.
     fileprivate init(replaying exchanges: [Recording.Exchange], of fileName: String, forAnyHost: Bool) {
         let first = exchanges[0]
-        let target = first.target
-        let origin = forAnyHost ? nil : target.origin
-        let query = target.formQuery
+        let parts = first.parts
+        let origin = forAnyHost ? nil : parts.origin
+        let query = parts.formQuery
         self.init(
-            line: "\(first.method.rawValue) \(origin.map { "\($0)" } ?? "")\(target.path)\(query.isEmpty ? "" : "?" + query.shown)",
-            matchers: [.method(first.method), .path(PathPattern(segments: target.segments, isRecorded: true))]
+            line: "\(first.method.rawValue) \(origin.map { "\($0)" } ?? "")\(parts.path)\(query.isEmpty ? "" : "?" + query.shown)",
+            matchers: [.method(first.method), .path(PathPattern(segments: parts.segments, isRecorded: true))]
                 + (origin.map { [.origin($0)] } ?? []) + [.wholeQuery(query)],
             isOptional: true, place: Place(fileID: first.place(in: fileName), filePath: fileName, line: 0, column: 0),
             response: .repeatingLast(exchanges.map { $0.response(in: fileName) }))
@@ -63,17 +63,17 @@ extension Stub {
 }
 
 extension Recording.Exchange {
-    fileprivate var target: Target { Target(url.absoluteString) }
+    fileprivate var parts: URLParts { URLParts(url.absoluteString) }
 
     fileprivate func place(in fileName: String) -> String { "\(fileName): log.entries[\(index)]" }
 
     /// The same for requests that are answered one after the other.
-    fileprivate func key(forAnyHost: Bool) -> [Bytes] {
-        let target = target
-        let origin = forAnyHost ? "" : target.origin.map { "\($0)" } ?? ""
+    fileprivate func key(forAnyHost: Bool) -> [ExactText] {
+        let parts = parts
+        let origin = forAnyHost ? "" : parts.origin.map { "\($0)" } ?? ""
         return
-            ([method.rawValue, origin] + target.segments + ["?"]
-            + target.formQuery.sortedByName.flatMap { [$0.name, $0.value ?? ""] }).map { Bytes($0) }
+            ([method.rawValue, origin] + parts.segments + ["?"]
+            + parts.formQuery.sortedByName.flatMap { [$0.name, $0.value ?? ""] }).map { ExactText($0) }
     }
 
     fileprivate func response(in fileName: String) -> StubResponse {
@@ -89,11 +89,11 @@ extension Matcher {
     /// Matches exactly these items. Items of the same name must be in this order.
     fileprivate static func wholeQuery(_ items: [URLQueryItem]) -> Matcher {
         let expected = items.sortedByName
-        return Matcher { incoming in
-            let actual = incoming.target.formQuery
+        return Matcher { request in
+            let actual = request.url.formQuery
             return actual.count == expected.count && zip(expected, actual.sortedByName).allSatisfy(matches)
-        } explain: { incoming in
-            let actual = incoming.target.formQuery
+        } explain: { request in
+            let actual = request.url.formQuery
             let differences = expected.filter { item in !actual.contains { matches(item, $0) } }
             let others = actual.filter { item in !expected.contains { matches($0, item) } }
             return Mismatch(

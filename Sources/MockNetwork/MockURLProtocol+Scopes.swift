@@ -14,8 +14,8 @@ extension MockURLProtocol {
     ///   - name: The name of the scope in reports.
     ///   - operation: The code to run.
     public static func withScope<R>(_ name: String = #function, operation: () throws -> R) rethrows -> R {
-        let scope = ScopeClasses.makeScope(name: name)
-        defer { ScopeClasses.end(scope) }
+        let scope = LiveScopes.begin(name: name, makeClass: makeClass)
+        defer { LiveScopes.end(scope) }
         return try Scope.$current.withValue(scope, operation: operation)
     }
 
@@ -31,8 +31,8 @@ extension MockURLProtocol {
     public static func withScope<R>(
         _ name: String = #function, isolation: isolated (any Actor)? = #isolation, operation: () async throws -> R
     ) async rethrows -> R {
-        let scope = ScopeClasses.makeScope(name: name)
-        defer { ScopeClasses.end(scope) }
+        let scope = LiveScopes.begin(name: name, makeClass: makeClass)
+        defer { LiveScopes.end(scope) }
         return try await Scope.$current.withValue(scope, operation: operation, isolation: isolation)
     }
 
@@ -44,7 +44,7 @@ extension MockURLProtocol {
     /// ```
     ///
     /// After its scope has ended, the class has no requests and no stubs. Check them inside the scope.
-    public static var current: MockURLProtocol.Type { scope.protocolClass }
+    public static var current: MockURLProtocol.Type { scope.protocolClass as? MockURLProtocol.Type ?? MockURLProtocol.self }
 
     /// A configuration for sessions that this scope answers. It is ephemeral, has no cache, and ``current`` is its only protocol class.
     public static var configuration: URLSessionConfiguration {
@@ -59,8 +59,25 @@ extension MockURLProtocol {
     static var scope: Scope {
         guard self == MockURLProtocol.self else {
             // A late callback may still use the class of a scope that has ended. That must not affect any other scope.
-            return ScopeClasses.scope(of: self) ?? Scope(name: "one that has ended", protocolClass: self)
+            return LiveScopes.scope(of: self) ?? Scope(name: "one that has ended", protocolClass: self)
         }
         return Scope.current ?? Scope.process
     }
 }
+
+// A generic class is a different class for each type argument, also for arguments that are made at run time.
+extension MockURLProtocol {
+    private static func makeClass(_ number: Int) -> URLProtocol.Type { makeClass(number, digits: End.self) }
+
+    private static func makeClass<Digits>(_ number: Int, digits: Digits.Type) -> URLProtocol.Type {
+        guard number > 0 else { return ScopedMockURLProtocol<Digits>.self }
+        return number.isMultiple(of: 2)
+            ? makeClass(number / 2, digits: Zero<Digits>.self) : makeClass(number / 2, digits: One<Digits>.self)
+    }
+
+    private enum End {}
+    private enum Zero<Digits> {}
+    private enum One<Digits> {}
+}
+
+private final class ScopedMockURLProtocol<Number>: MockURLProtocol {}

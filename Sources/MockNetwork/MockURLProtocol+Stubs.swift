@@ -146,13 +146,19 @@ extension MockURLProtocol {
 
     /// The report that stubs or other answers were set up and no request came. Otherwise `nil`.
     package static var unreachedReport: String? {
-        let (setUp, count) = scope.state.withLock { ($0.setUp, $0.requests.count) }
+        let (setUp, count) = scope.state.withLock { ($0.fallback?.name, $0.requests.count) }
         guard count == 0, setUp != nil || !unusedStubs.isEmpty else { return nil }
         return """
             \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
             the mock sends its requests to the network. Create it inside the test: \
             DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration).
             """
+    }
+
+    /// The requests of the scope and their answers as a HAR 1.2 file without secrets. `nil` if no request has come.
+    package static var recording: Data? {
+        let requests = scope.state.withLock(\.answered)
+        return requests.isEmpty ? nil : RecordingFile.file(of: requests.compactMap { try? RecordingFile.encoded($0.entry) })
     }
 
     /// Whether `error` is one of ``unansweredReports``, maybe after it has passed through a session and a provider.

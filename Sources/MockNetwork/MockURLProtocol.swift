@@ -26,22 +26,12 @@ public class MockURLProtocol: URLProtocol {
     /// A session may call `startLoading` again, and `stopLoading` at any time. After the end, the client must not be called.
     fileprivate enum Phase {
         case idle
-        /// The answer is being made, or is delayed.
-        case answering((any Disposable)?)
-        case answered(Reply)
+        /// The answer is being made, or goes on later.
+        case waiting((any Disposable)?)
+        /// The steps are played at the next `startLoading`.
+        case due(ArraySlice<Answer.Step>)
+        case playing
         case ended
-
-        /// Goes to the next phase at a `startLoading`, and returns the old one.
-        mutating func advance() -> Phase {
-            defer {
-                switch self {
-                case .idle: self = .answering(nil)
-                case .answered: self = .ended
-                case .answering, .ended: break
-                }
-            }
-            return self
-        }
     }
 
     private let phase = Locked(Phase.idle)
@@ -54,80 +44,91 @@ public class MockURLProtocol: URLProtocol {
 
     /// Makes the answer and passes it to the client.
     override public func startLoading() {
-        switch phase.withLock({ $0.advance() }) {
+        let old = phase.withLock { phase in
+            switch phase {
+            case .idle: exchange(&phase, with: .waiting(nil))
+            case .due: exchange(&phase, with: .playing)
+            case .waiting, .playing, .ended: phase
+            }
+        }
+        switch old {
         case .idle: makeAnswer()
-        case .answered(let answer): tell(answer)
-        case .answering, .ended: break
+        case .due(let steps): play(steps)
+        case .waiting, .playing, .ended: break
         }
     }
 
     /// Ends the request, unless its task is only suspended. The client is not called after that.
     override public func stopLoading() {
         guard isOver else { return }
-        let old = phase.withLock { phase in
-            defer { phase = .ended }
-            return phase
-        }
-        if case .answering(let delay) = old { delay?.dispose() }
+        if case .waiting(let timer) = phase.withLock({ exchange(&$0, with: .ended) }) { timer?.dispose() }
     }
 
     private func makeAnswer() {
-        if let refusal { return play(Reply(.failed(refusal))) }
-        guard let scope = Self.scopeOfSession else {
-            return play(Reply(.failed(MockFailure(endedScopeOf: RecordedRequest(request)))))
-        }
-        let timeout = request.timeoutInterval
-        switch scope.receive(wholeRequest) {
-        case .reply(let reply):
-            let reply = reply.within(timeout)
-            if reply.delay > 0 { LoadingThread(of: self).play(reply) } else { play(reply) }
-        case .handler(let handler):
-            let thread = LoadingThread(of: self)
-            DispatchQueue.global().async { thread.play(handler().within(timeout)) }
-        }
+        if let refusal { return play([.failure(refusal)]) }
+        let (callsUser, answer) = Self.receive(wholeRequest)
+        guard callsUser else { return play(playable(answer()).steps[...]) }
+        let thread = LoadingThread(of: self)
+        DispatchQueue.global().async { thread.play(thread.urlProtocol.playable(answer()).steps[...]) }
     }
 
-    /// Call it on the loading thread.
-    private func play(_ reply: Reply) {
-        if become(.ended) { tell(reply) }
+    /// Records `request` in the scope of this class, and chooses its answer. The closure makes it, maybe by the user's code.
+    static func receive(_ request: URLRequest) -> (callsUser: Bool, answer: @Sendable () -> Answer) {
+        guard let scope = self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) else {
+            let failure = MockFailure("The scope of the session that sent this request has ended:\n    \(RecordedRequest(request))")
+            return (false, { .failure(failure) })
+        }
+        return scope.receive(request)
+    }
+
+    /// Passes on the steps up to the next wait. Call it on the loading thread.
+    private func play(_ steps: ArraySlice<Answer.Step>) {
+        for (index, step) in zip(steps.indices, steps) {
+            guard become(.playing) else { return }
+            switch step {
+            case .wait(let seconds):
+                if seconds > 0 { return LoadingThread(of: self).play(steps[(index + 1)...], after: seconds) }
+            case .head(let head): client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+            case .chunk(let chunk): client?.urlProtocol(self, didLoad: chunk)
+            case .failure(let error):
+                if become(.ended) { client?.urlProtocol(self, didFailWithError: error.reported) }
+            }
+        }
+        if become(.ended) { client?.urlProtocolDidFinishLoading(self) }
     }
 
     /// Returns `false` if the request has ended.
     fileprivate func become(_ new: Phase) -> Bool {
         phase.withLock { phase in
-            guard case .answering = phase else { return false }
-            phase = new
-            return true
+            switch phase {
+            case .waiting, .playing:
+                phase = new
+                return true
+            case .idle, .due, .ended: return false
+            }
         }
-    }
-
-    private func tell(_ reply: Reply) {
-        if let head = reply.head { client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed) }
-        for chunk in reply.chunks(isWhole: reply.chunkCount > 1 && !takesChunks) { client?.urlProtocol(self, didLoad: chunk) }
-        switch reply.end {
-        case .finished: client?.urlProtocolDidFinishLoading(self)
-        case .failed(let error): client?.urlProtocol(self, didFailWithError: error.reported)
-        case .never: break
-        }
-    }
-
-    /// The scope of the session that created this object. `nil` after the scope has ended.
-    static var scopeOfSession: Scope? {
-        self == MockURLProtocol.self ? Scope.process : ScopeClasses.scope(of: self)
     }
 }
 
 extension LoadingThread {
-    /// Plays `reply` on the loading thread when its delay is over. Call it on any thread.
-    fileprivate func play(_ reply: Reply) {
-        guard reply.delay > 0 else {
-            if urlProtocol.become(.answered(reply)) { startLoading() }
-            return
-        }
-        var rest = reply
-        rest.delay = 0
-        let timer = SerialDisposable()
-        guard urlProtocol.become(.answering(timer)) else { return }
-        timer.disposable = Reply.scheduler.schedule(after: reply.interval) { [rest] in play(rest) }
+    /// Plays `steps` on the loading thread. Call it on any thread.
+    fileprivate func play(_ steps: ArraySlice<Answer.Step>) {
+        if urlProtocol.become(.due(steps)) { startLoading() }
     }
+
+    fileprivate func play(_ steps: ArraySlice<Answer.Step>, after seconds: TimeInterval) {
+        let timer = SerialDisposable()
+        guard urlProtocol.become(.waiting(timer)) else { return }
+        timer.disposable = MockURLProtocol.delays.schedule(after: .wait(seconds)) { play(steps) }
+    }
+}
+
+extension MockURLProtocol {
+    /// The scheduler for delays.
+    static let delays = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+}
+
+extension DispatchTimeInterval {
+    /// A wait of a mock, which is at most a year.
+    static func wait(_ seconds: TimeInterval) -> DispatchTimeInterval { .nanoseconds(Int(min(seconds, 365 * 86400) * 1e9)) }
 }

@@ -72,7 +72,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
 
     #if compiler(>=6.2)
     private static func attachTraffic(of test: Test) {
-        guard let traffic = MockURLProtocol.traffic else { return }
+        guard let traffic = MockURLProtocol.recording else { return }
         Attachment.record([UInt8](traffic), named: "\(test.name.prefix { $0 != "(" }).har", sourceLocation: test.sourceLocation)
     }
     #endif

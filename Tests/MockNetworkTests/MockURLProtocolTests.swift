@@ -82,12 +82,12 @@ struct MockURLProtocolTests {
 
     @Test("What came is a recording for whoever looks at a test that failed; where nothing came, there is none")
     func traffic() async throws {
-        #expect(MockURLProtocol.traffic == nil)
+        #expect(MockURLProtocol.recording == nil)
         MockURLProtocol.stub("/a", respond: .status(204))
         let streaming = Endpoint<Void>(.post, "/a").adapting { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
         try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(streaming).value
         let folder = TemporaryFolder()
-        try #require(MockURLProtocol.traffic).write(to: folder.url("traffic.har"))
+        try #require(MockURLProtocol.recording).write(to: folder.url("traffic.har"))
         let recorded = try RecordedFile(folder.url("traffic.har"))
         #expect(recorded.entries.count == 1)
         #expect(recorded.value("request.postData.text") as? String == "streamed")

@@ -98,14 +98,14 @@ extension [URLQueryItem] {
         }
     }
 
-    fileprivate var byName: [Bytes: [Bytes]] {
-        Dictionary(grouping: self) { Bytes($0.name) }.mapValues { $0.map { Bytes($0.value ?? "") } }
+    fileprivate var byName: [ExactText: [ExactText]] {
+        Dictionary(grouping: self) { ExactText($0.name) }.mapValues { $0.map { ExactText($0.value ?? "") } }
     }
 
     /// The items whose values `others` does not have under the same name.
     fileprivate func differing(from others: [URLQueryItem]) -> String {
         let (values, otherValues) = (byName, others.byName)
-        let items = filter { values[Bytes($0.name)] != otherValues[Bytes($0.name)] }
+        let items = filter { values[ExactText($0.name)] != otherValues[ExactText($0.name)] }
         return items.isEmpty ? "nothing more" : items.shown
     }
 

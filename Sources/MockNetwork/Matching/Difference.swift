@@ -65,3 +65,8 @@ extension String {
 
     fileprivate var escaped: String { "\"\(unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\"" }
 }
+
+extension Redactor {
+    /// For the author of a test.
+    static let report = Redactor(for: .report)
+}

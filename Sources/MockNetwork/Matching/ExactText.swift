@@ -1,5 +1,5 @@
 /// Text that is equal to other text if its bytes are. `String` takes an `é` of one scalar and one of two for the same, and servers do not.
-struct Bytes: Sendable, Hashable, CustomStringConvertible {
+struct ExactText: Sendable, Hashable, CustomStringConvertible {
     private let utf8: [UInt8]
 
     init(_ text: some StringProtocol) { utf8 = Array(text.utf8) }

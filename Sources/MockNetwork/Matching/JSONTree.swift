@@ -6,9 +6,9 @@ enum JSONTree: Equatable {
     case null
     case bool(Bool)
     case number(JSONNumber)
-    case string(Bytes)
+    case string(ExactText)
     case array([JSONTree])
-    case object([Bytes: JSONTree])
+    case object([ExactText: JSONTree])
 
     /// Threads elsewhere than on Linux have a small stack, which deeper nesting would take.
     private static let maximumDepth = 100
@@ -24,18 +24,18 @@ enum JSONTree: Equatable {
         guard depth <= Self.maximumDepth else { throw JSONReader.Unreadable() }
         switch try reader.begin() {
         case .object:
-            var members: [Bytes: JSONTree] = [:]
+            var members: [ExactText: JSONTree] = [:]
             try reader.forEachElement(endingWith: "}") {
                 let key = try $0.string()
                 try $0.skip(":")
-                members[Bytes(key)] = try JSONTree(&$0, depth: depth + 1)
+                members[ExactText(key)] = try JSONTree(&$0, depth: depth + 1)
             }
             self = .object(members)
         case .array:
             var elements: [JSONTree] = []
             try reader.forEachElement(endingWith: "]") { elements.append(try JSONTree(&$0, depth: depth + 1)) }
             self = .array(elements)
-        case .string: self = .string(Bytes(try reader.string()))
+        case .string: self = .string(ExactText(try reader.string()))
         case .word("null"): self = .null
         case .word("true"): self = .bool(true)
         case .word("false"): self = .bool(false)
@@ -66,12 +66,12 @@ enum JSONTree: Equatable {
         return Difference(place: place, difference)
     }
 
-    private enum Step {
-        case key(Bytes)
+    private enum PathStep {
+        case key(ExactText)
         case index(Int)
     }
 
-    private func difference(to other: JSONTree, at path: [Step]) -> [Step]? {
+    private func difference(to other: JSONTree, at path: [PathStep]) -> [PathStep]? {
         switch (self, other) {
         case (.object(let expected), .object(let actual)):
             for key in Set(expected.keys).union(actual.keys).sorted(by: { $0.description < $1.description }) {
@@ -92,7 +92,7 @@ enum JSONTree: Equatable {
         }
     }
 
-    private func value(at path: ArraySlice<Step>) -> JSONTree? {
+    private func value(at path: ArraySlice<PathStep>) -> JSONTree? {
         switch (path.first, self) {
         case (nil, _): self
         case (.key(let key), .object(let members)): members[key]?.value(at: path.dropFirst())

@@ -16,46 +16,49 @@ struct Matcher: Sendable {
     }
 
     /// Whether a request meets the expectation.
-    let matches: @Sendable (Incoming) -> Bool
+    let matches: @Sendable (RequestParts) -> Bool
     /// The difference, if a request does not meet the expectation.
-    let explain: @Sendable (Incoming) -> Mismatch
+    let explain: @Sendable (RequestParts) -> Mismatch
 }
 
-/// A request in the form that matchers need.
-struct Incoming: Sendable {
-    let request: RecordedRequest
-    let target: Target
+/// A request as matchers see it.
+struct RequestParts: Sendable {
+    let method: HTTPMethod
+    let url: URLParts
+    private let fields: [String: String]
+    let body: Data
 
-    init(_ request: RecordedRequest) {
-        self.request = request
-        target = Target(request.url.absoluteString)
+    init(method: HTTPMethod, url: URL, fields: [String: String], body: Data) {
+        (self.method, self.url, self.fields, self.body) = (method, URLParts(url.absoluteString), fields, body)
     }
+
+    var headers: HTTPHeaders { HTTPHeaders(fields) }
 }
 
 extension Matcher {
     static func method(_ method: HTTPMethod) -> Matcher {
         Matcher {
-            $0.request.method == method
+            $0.method == method
         } explain: {
-            Mismatch(name: "method", Difference(expected: method.rawValue, actual: $0.request.method.rawValue), distance: 1)
+            Mismatch(name: "method", Difference(expected: method.rawValue, actual: $0.method.rawValue), distance: 1)
         }
     }
 
-    static func origin(_ origin: Target.Origin) -> Matcher {
+    static func origin(_ origin: URLParts.Origin) -> Matcher {
         Matcher {
-            $0.target.origin == origin
+            $0.url.origin == origin
         } explain: {
             Mismatch(
-                name: "host", Difference(expected: "\(origin)", actual: $0.target.origin.map { "\($0)" } ?? "none"), distance: 1)
+                name: "host", Difference(expected: "\(origin)", actual: $0.url.origin.map { "\($0)" } ?? "none"), distance: 1)
         }
     }
 
     /// Matches the values of one name in order. There may be other values between them.
     static func query(_ name: String, _ values: [String]) -> Matcher {
         Matcher {
-            $0.target.values(of: name).contains(inOrder: values)
+            $0.url.values(of: name).contains(inOrder: values)
         } explain: {
-            let actual = $0.target.query.filter { $0.name.hasBytes(of: name) }.shown
+            let actual = $0.url.query.filter { $0.name.hasBytes(of: name) }.shown
             return Mismatch(
                 name: "query",
                 Difference(
@@ -70,9 +73,9 @@ extension Matcher {
 
     static func header(_ name: String, _ value: String) -> Matcher {
         Matcher {
-            $0.request.headers[name]?.hasBytes(of: value) == true
+            $0.headers[name]?.hasBytes(of: value) == true
         } explain: {
-            let actual = $0.request.headers[name].map { "\(name): \(Redactor.report.header(name, $0))" }
+            let actual = $0.headers[name].map { "\(name): \(Redactor.report.header(name, $0))" }
             return Mismatch(
                 name: "header",
                 Difference(expected: "\(name): \(Redactor.report.header(name, value))", actual: actual ?? "no \(name)"))
@@ -81,9 +84,9 @@ extension Matcher {
 
     static func body(_ matcher: BodyMatcher) -> Matcher {
         Matcher {
-            matcher.matches($0.request.body)
+            matcher.matches($0.body)
         } explain: {
-            Mismatch(name: "body", matcher.explain($0.request.body))
+            Mismatch(name: "body", matcher.explain($0.body))
         }
     }
 }

@@ -48,13 +48,13 @@ extension PathPattern: CustomStringConvertible {
 extension Matcher {
     static func path(_ pattern: PathPattern) -> Matcher {
         Matcher {
-            pattern.matches($0.target.segments)
+            pattern.matches($0.url.segments)
         } explain: {
-            let isBehindBase = pattern.isEnd(of: $0.target.segments)
+            let isBehindBase = pattern.isEnd(of: $0.url.segments)
             let hint = isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""
             return Mismatch(
-                name: "path", Difference(expected: Redactor.report.path("\(pattern)") + hint, actual: $0.target.path),
-                distance: isBehindBase ? 0.5 : pattern.distance(to: $0.target.segments))
+                name: "path", Difference(expected: Redactor.report.path("\(pattern)") + hint, actual: $0.url.path),
+                distance: isBehindBase ? 0.5 : pattern.distance(to: $0.url.segments))
         }
     }
 }

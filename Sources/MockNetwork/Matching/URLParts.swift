@@ -2,7 +2,7 @@ import APIProvider
 import Foundation
 
 /// A URL taken apart, so that two that mean the same are equal: escapes are read, the host's case and the scheme's own port do not count.
-struct Target: Sendable {
+struct URLParts: Sendable {
     struct Origin: Equatable, Sendable {
         let scheme: String
         let host: String
@@ -59,7 +59,7 @@ struct Target: Sendable {
     var path: String { Redactor.report.path("/" + segments.joined(separator: "/")) }
 }
 
-extension Target.Origin: CustomStringConvertible {
+extension URLParts.Origin: CustomStringConvertible {
     fileprivate init(scheme: String, authority: String) {
         self.scheme = scheme.lowercased()
         let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""

@@ -5,25 +5,25 @@ import Foundation
 struct URLPattern {
     /// The text before the query.
     let pathAndOrigin: Substring
-    private let target: Target
+    private let url: URLParts
     private let path: PathPattern
     /// The reason why it matches nothing. Otherwise `nil`.
     let problem: String?
 
     init(_ text: String) {
         pathAndOrigin = text.prefix { $0 != "?" }
-        target = Target(text)
-        let written = pathAndOrigin.split(separator: "/", omittingEmptySubsequences: false).suffix(target.segments.count)
+        url = URLParts(text)
+        let written = pathAndOrigin.split(separator: "/", omittingEmptySubsequences: false).suffix(url.segments.count)
         let mayGoOn = written.last == "**"
-        let segments = zip(target.segments, written).dropLast(mayGoOn ? 1 : 0).map { $1 == "*" ? nil : $0 }
+        let segments = zip(url.segments, written).dropLast(mayGoOn ? 1 : 0).map { $1 == "*" ? nil : $0 }
         path = PathPattern(segments: segments, mayGoOn: mayGoOn)
-        problem = Self.problem(of: text, target)
+        problem = Self.problem(of: text, url)
     }
 
-    private static func problem(of text: String, _ target: Target) -> String? {
+    private static func problem(of text: String, _ url: URLParts) -> String? {
         let path = text.prefix { $0 != "?" }
         if text.contains("#") { return "it has a fragment, which is never sent" }
-        guard let origin = target.origin else {
+        guard let origin = url.origin else {
             if text.hasPrefix("//") || !text.hasPrefix("/") {
                 return "it begins neither with a scheme and a host, as \"https://api.example.com/user\", nor with a slash, as \"/user\""
             }
@@ -31,7 +31,7 @@ struct URLPattern {
         }
         guard ["http", "https"].contains(origin.scheme) else { return "its scheme is neither http nor https" }
         if origin.host.isEmpty { return "it has no host" }
-        if target.hasUser { return "it has a user, which is never sent" }
+        if url.hasUser { return "it has a user, which is never sent" }
         if origin.host.contains("*") { return "* stands for a segment of the path; for any host, begin with a slash" }
         return segmentProblem(of: path)
     }
@@ -48,7 +48,7 @@ struct URLPattern {
     }
 
     /// The expectations, with the path first.
-    var matchers: [Matcher] { [.path(path)] + (target.origin.map { [.origin($0)] } ?? []) }
+    var matchers: [Matcher] { [.path(path)] + (url.origin.map { [.origin($0)] } ?? []) }
 
-    var query: [URLQueryItem] { target.query }
+    var query: [URLQueryItem] { url.query }
 }

@@ -3,36 +3,30 @@ import Foundation
 
 /// The report for a request without an answer: the request, the nearest stubs, and a stub to paste.
 struct UnansweredReport: CustomStringConvertible {
-    let request: Incoming
+    let request: RecordedRequest
     /// The stubs with the number of requests that each has answered, the oldest first.
     let stubs: [(stub: Stub, uses: Int)]
-    let scope: Scope
+    let scope: String
     /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
-    private let otherNames: [String]
-
-    init(request: Incoming, stubs: [(stub: Stub, uses: Int)], scope: Scope) {
-        self.request = request
-        self.stubs = stubs
-        self.scope = scope
-        otherNames = scope === Scope.process ? ScopeClasses.liveScopes.map(\.shownName).sorted() : []
-    }
+    let otherScopes: [String]
 
     var description: String {
         """
         MockURLProtocol has no answer for this request, and did not send it:
 
-            \(request.request.description.indented(by: 4))
+            \(request.description.indented(by: 4))
 
-        \(nearest)\(otherScopes)
+        \(nearest)\(others)
 
-        To answer it, \(otherNames.isEmpty ? "" : "make its session so, and ")paste this before the request is sent:
+        To answer it, \(otherScopes.isEmpty ? "" : "make its session so, and ")paste this before the request is sent:
 
             \(request.stubToPaste)
         """
     }
 
     private var nearest: String {
-        let near = stubs.reversed().map { Nearness(of: $0.stub, uses: $0.uses, to: request) }.sorted { $0.distance < $1.distance }.prefix(3)
+        let parts = request.parts
+        let near = stubs.reversed().map { Nearness(of: $0.stub, uses: $0.uses, to: parts) }.sorted { $0.distance < $1.distance }.prefix(3)
         let title =
             switch stubs.count {
             case 0: "has no stubs."
@@ -40,25 +34,21 @@ struct UnansweredReport: CustomStringConvertible {
             case 2...3: "has \(stubs.count) stubs:"
             default: "has \(stubs.count) stubs. The nearest are:"
             }
-        return near.enumerated().reduce("The scope \(scope.shownName) \(title)") { text, item in
+        return near.enumerated().reduce("The scope \(scope) \(title)") { text, item in
             "\(text)\n\n    \(item.offset + 1). \(item.element.description.indented(by: 7))"
         }
     }
 
-    private var otherScopes: String {
-        guard !otherNames.isEmpty else { return "" }
-        let more = otherNames.count > 3 ? " and \(otherNames.count - 3) more" : ""
+    private var others: String {
+        guard !otherScopes.isEmpty else { return "" }
+        let more = otherScopes.count > 3 ? " and \(otherScopes.count - 3) more" : ""
         return """
 
 
-            Other scopes are live: \(otherNames.prefix(3).joined(separator: ", "))\(more). A session belongs to one of them if it is created with
+            Other scopes are live: \(otherScopes.prefix(3).joined(separator: ", "))\(more). A session belongs to one of them if it is created with
             MockURLProtocol.configuration inside it. MockURLProtocol.self is the process-wide scope.
             """
     }
-}
-
-extension Scope {
-    fileprivate var shownName: String { self === Scope.process ? "of the whole process" : "\"\(name)\"" }
 }
 
 /// The distance of a stub from a request, and the differences.
@@ -66,7 +56,7 @@ private struct Nearness: CustomStringConvertible {
     let distance: Double
     let description: String
 
-    init(of stub: Stub, uses: Int, to request: Incoming) {
+    init(of stub: Stub, uses: Int, to request: RequestParts) {
         if let problem = stub.problem {
             (distance, description) = (0.5, "\(stub)\n\(problem)")
             return
@@ -88,22 +78,23 @@ extension Matcher.Mismatch: CustomStringConvertible {
     }
 }
 
-extension Incoming {
+extension RecordedRequest {
     /// A call of `stub` that compiles and answers this request. Secrets are left out.
     fileprivate var stubToPaste: String {
-        let sent = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
+        let sent = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
         let path = Redactor.report.path(sent)
+        let parts = URLParts(url.absoluteString)
         // Without its origin, a path with two slashes at its start would start with a host.
-        let origin = path.hasPrefix("//") ? target.origin.map { "\($0)" } ?? "" : ""
-        let url = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
-        let secrets = Set(target.query.filter(\.isSecret).map(\.name))
-        let items = target.query.names.filter { !secrets.contains($0) }.map { name in
-            let values = target.values(of: name).map(\.debugDescription)
+        let origin = path.hasPrefix("//") ? parts.origin.map { "\($0)" } ?? "" : ""
+        let pattern = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
+        let secrets = Set(parts.query.filter(\.isSecret).map(\.name))
+        let items = parts.query.names.filter { !secrets.contains($0) }.map { name in
+            let values = parts.values(of: name).map(\.debugDescription)
             return "\(name.debugDescription): \(values.count == 1 ? values[0] : "[\(values.joined(separator: ", "))]")"
         }
         let query = items.isEmpty ? "" : ", query: [\(items.joined(separator: ", "))]"
-        let response = request.headers["Accept"]?.contains("json") == true ? ".json([\"key\": \"value\"])" : ".status(200)"
-        return "MockURLProtocol.stub(\(request.method.literal), \(url)\(query), respond: \(response))"
+        let response = headers["Accept"]?.contains("json") == true ? ".json([\"key\": \"value\"])" : ".status(200)"
+        return "MockURLProtocol.stub(\(method.literal), \(pattern)\(query), respond: \(response))"
     }
 }
 

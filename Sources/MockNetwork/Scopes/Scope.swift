@@ -5,44 +5,36 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The answers and recorded requests of one test, or of the process.
+/// The stubs and recorded requests of one test, or of the process.
 final class Scope: Sendable {
     struct State {
-        var responseType: MockURLProtocol.ResponseType?
-        var dto: (any MockDTO)?
-        var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
         /// The oldest first.
         var stubs: [Stub] = []
         /// The number of requests that each stub has answered.
         var uses: [Int] = []
+        var fallback: (any Fallback)?
         var requests: [RecordedRequest] = []
         var unanswered: [(request: RecordedRequest, report: String)] = []
-        var traffic: [Traffic] = []
-
-        /// The answer for all requests in words, for a report. `nil` if there is none.
-        var setUp: String? {
-            requestHandler != nil
-                ? "A requestHandler" : responseType != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
-        }
+        var answered: [AnsweredRequest] = []
     }
 
     let name: String
-    /// The class that sends requests here.
-    let protocolClass: MockURLProtocol.Type
+    /// The class that brings requests here. `nil` for the scope of the process.
+    let protocolClass: URLProtocol.Type?
     let state = Locked(State())
 
-    init(name: String, protocolClass: MockURLProtocol.Type) {
+    init(name: String, protocolClass: URLProtocol.Type?) {
         self.name = name
         self.protocolClass = protocolClass
     }
 
     /// The scope of code that runs outside every `withScope`.
-    static let process = Scope(name: "the process-wide one", protocolClass: MockURLProtocol.self)
+    static let process = Scope(name: "of the whole process", protocolClass: nil)
 
     @TaskLocal static var current: Scope?
 
     func add(_ stub: Stub) -> Stub {
-        let stub = stub.added(to: self)
+        stub.findRequests { [weak self] in self?.state.withLock(\.requests) ?? [] }
         state.withLock {
             $0.stubs.append(stub)
             $0.uses.append(0)
@@ -50,126 +42,86 @@ final class Scope: Sendable {
         return stub
     }
 
-    /// Records `request`, and decides on the answer by the scope's present state.
-    func receive(_ request: URLRequest) -> Decision {
-        let recorded = RecordedRequest(request)
+    /// Records `request`, and chooses its answer by the present state.
+    ///
+    /// - Returns: A closure that makes the answer, and whether it calls the user's code.
+    func receive(_ request: URLRequest) -> (callsUser: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
-        switch decide(request, recorded) {
-        case .reply(let reply): return .reply(keep(reply, to: request, recorded, started))
-        case .handler(let handler): return .handler { self.keep(handler(), to: request, recorded, started) }
-        }
+        let recorded = RecordedRequest(request)
+        var request = request
+        if !recorded.body.isEmpty { request.httpBody = recorded.body }  // A stream can be read only once.
+        let choice = chooseStub(for: recorded) ?? chooseFallback(for: recorded, request)
+        return (
+            choice.maker.callsUser,
+            { [request] in
+                let answer = Self.$current.withValue(self) { choice.maker(choice.request) }.within(request.timeoutInterval)
+                self.keep(AnsweredRequest(request, answer, started: started))
+                return answer
+            }
+        )
     }
 
-    /// Keeps the traffic of one test. The traffic of the process would grow without end, and nothing shows it.
-    private func keep(_ reply: Reply, to request: URLRequest, _ recorded: RecordedRequest, _ started: Date) -> Reply {
-        guard self !== Scope.process else { return reply }
-        let traffic = Traffic(request, recorded, reply, started: started)
-        state.withLock { $0.traffic.append(traffic) }
-        return reply
+    /// Keeps what one test has sent. For the process, this would grow without end, and nothing shows it.
+    private func keep(_ request: AnsweredRequest) {
+        guard self !== Scope.process else { return }
+        state.withLock { $0.answered.append(request) }
     }
 
-    private func decide(_ request: URLRequest, _ recorded: RecordedRequest) -> Decision {
-        switch take(recorded) {
-        case .answer(let answer, let recorded)?:
-            guard answer.isHandler else { return .reply(answer.reply(to: recorded)) }
-            return handler { answer.reply(to: recorded) }
-        case .exhausted?:
-            return .reply(Reply(.failed(unanswered(recorded))))
-        case nil:
-            return answerForEverything(request, recorded)
-        }
-    }
+    typealias Choice = (maker: AnswerMaker, request: RecordedRequest)
 
-    /// A reply, or the user's code that makes one.
-    enum Decision {
-        case reply(Reply)
-        case handler(@Sendable () -> Reply)
-    }
-
-    private func handler(_ reply: @escaping @Sendable () -> Reply) -> Decision {
-        .handler { Self.$current.withValue(self, operation: reply) }
-    }
-
-    /// The turn of the newest stub that matches `request` and is not used up. The user's code never runs under the lock.
-    private func take(_ request: RecordedRequest) -> State.Turn? {
+    /// The newest stub that matches `request` and is not used up. The user's code never runs under the lock.
+    private func chooseStub(for request: RecordedRequest) -> Choice? {
         let stubs = state.withLock(\.stubs)
         guard !stubs.isEmpty else { return nil }
-        let incoming = Incoming(request)
-        for index in stubs.indices.reversed() where stubs[index].matches(incoming) {
-            if let turn = state.withLock({ $0.take(stubs[index], at: index, for: request) }) { return turn }
+        let parts = request.parts
+        for index in stubs.indices.reversed() where stubs[index].matches(parts) {
+            guard let choice = state.withLock({ $0.use(stubs[index], at: index, for: request) }) else { continue }
+            return choice.maker.map { ($0, choice.request) } ?? failure(of: request)
         }
         return nil
     }
 
-    private func answerForEverything(_ request: URLRequest, _ recorded: RecordedRequest) -> Decision {
-        let (handler, responseType, dto) = state.withLock { ($0.requestHandler, $0.responseType, $0.dto) }
-        guard handler != nil || responseType != nil || dto != nil else { return .reply(Reply(.failed(unanswered(recorded)))) }
+    private func chooseFallback(for recorded: RecordedRequest, _ request: URLRequest) -> Choice {
+        guard let maker = state.withLock(\.fallback)?.maker(for: request) else { return failure(of: recorded) }
         state.withLock { $0.requests.append(recorded) }
-        guard let handler else {
-            return .reply(
-                Reply {
-                    if case .error(let error) = responseType { throw error }
-                    let body = try dto?.load() ?? Data()
-                    return Reply(try responseType.response(to: recorded.url), body, to: recorded)
-                })
-        }
-        var request = request
-        if !recorded.body.isEmpty { request.httpBody = recorded.body }  // A stream can be read only once.
-        return self.handler { [request] in
-            Reply {
-                let (response, body) = try handler(request)
-                return Reply(response, body, to: recorded)
-            }
-        }
+        return (maker, recorded)
     }
 
-    private func unanswered(_ request: RecordedRequest) -> MockFailure {
+    private func failure(of request: RecordedRequest) -> Choice {
         let (stubs, uses) = state.withLock { ($0.stubs, $0.uses) }
-        let report = UnansweredReport(request: Incoming(request), stubs: Array(zip(stubs, uses)), scope: self).description
+        let report = UnansweredReport(
+            request: request, stubs: Array(zip(stubs, uses)), scope: shownName,
+            otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : []
+        ).description
         state.withLock {
             $0.requests.append(request)
             $0.unanswered.append((request, report))
         }
-        return MockFailure(report)
+        return (AnswerMaker { _ in .failure(MockFailure(report)) }, request)
     }
+
+    private var shownName: String { self === Scope.process ? name : "\"\(name)\"" }
 }
 
 extension Scope.State {
-    enum Turn {
-        case answer(StubResponse.Answer, RecordedRequest)
-        case exhausted
-    }
-
-    /// The turn of `request` with a stub that matches. `nil` if the stub is used up, or was removed by a `reset`.
-    mutating func take(_ stub: Stub, at index: Int, for request: RecordedRequest) -> Turn? {
+    /// Uses `stub` for `request`, without an answer after the end of a sequence. `nil` if the stub is used up, or was removed by a `reset`.
+    fileprivate mutating func use(
+        _ stub: Stub, at index: Int, for request: RecordedRequest
+    ) -> (maker: AnswerMaker?, request: RecordedRequest)? {
         guard stubs.indices.contains(index), stubs[index].isSame(as: stub), uses[index] < stub.times else { return nil }
-        guard let answer = stub.response.answer(after: uses[index]) else { return .exhausted }
+        guard let maker = stub.response.maker(after: uses[index]) else { return (nil, request) }
         uses[index] += 1
         var request = request
         request.stub = stub
         requests.append(request)
-        return .answer(answer, request)
+        return (maker, request)
     }
 }
 
-extension MockURLProtocol.ResponseType? {
-    fileprivate func response(to url: URL) throws -> HTTPURLResponse {
-        guard case .success(let response) = self else { return try .mock(200, for: url) }
-        guard response.url == .any else { return response }
-        return try .mock(response.statusCode, headers: response.allHeaderFields as? [String: String], for: url)
-    }
-}
-
-extension HTTPURLResponse {
-    static func mock(_ status: Int, headers: [String: String]? = nil, for url: URL = .any) throws -> HTTPURLResponse {
-        guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers) else {
-            throw MockFailure("There is no HTTP response with the status \(status).")
-        }
-        return response
-    }
-}
-
-extension URL {
-    /// Stands for the URL of the request that is answered.
-    static let any = URL(fileURLWithPath: "/any")
+/// Answers the requests of a scope that no stub answers.
+protocol Fallback: Sendable {
+    /// The name in a report. `nil` if it answers nothing.
+    var name: String? { get }
+    /// Makes the answer to `request`, which has its whole body. `nil` if it answers nothing.
+    func maker(for request: URLRequest) -> AnswerMaker?
 }

@@ -6,90 +6,105 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The answer to one request, for `URLSession` or ``MockTransport``.
-struct Reply: Sendable {
-    enum End: Sendable {
-        case finished
-        case failed(any Error)
-        case never
+/// The answer to one request, step by step. It ends after its last step, or with a failure.
+struct Answer: Sendable {
+    enum Step: Sendable {
+        /// In seconds. A number that is not above 0 is no wait.
+        case wait(TimeInterval)
+        case head(HTTPURLResponse)
+        case chunk(Data)
+        case failure(any Error)
     }
 
-    /// In seconds.
-    var delay: TimeInterval = 0
-    var head: HTTPURLResponse?
-    var body = Data()
-    var chunkCount = 1
-    var end = End.finished
+    private(set) var steps: [Step]
+
+    /// A request that gets no answer ends by its timeout, or when it is cancelled.
+    static let never = Answer(steps: [.wait(.infinity)])
+
+    static func failure(_ error: any Error) -> Answer { Answer(steps: [.failure(error)]) }
+
+    private init(steps: [Step]) { self.steps = steps }
 
     /// Creates a response to `request`, without a body where HTTP allows none.
     init(_ head: HTTPURLResponse, _ body: Data, to request: RecordedRequest) {
-        self.head = head
-        if request.method != .head, head.statusCode != 204, head.statusCode != 304 { self.body = body }
+        let hasBody = !body.isEmpty && request.method != .head && head.statusCode != 204 && head.statusCode != 304
+        steps = [.head(head)] + (hasBody ? [.chunk(body)] : [])
     }
+}
 
-    init(_ end: End) { self.end = end }
-
-    /// Creates the reply that `make` returns, or a failure with the error that it throws.
-    init(_ make: () throws -> Reply) {
-        do { self = try make() } catch { self.init(.failed(error)) }
-    }
-
+extension Answer {
     /// The pieces of the body. None if it is empty.
-    func chunks(isWhole: Bool = false) -> [Data] {
-        let count = isWhole ? 1 : max(1, min(chunkCount, body.count))
-        guard count > 1 else { return body.isEmpty ? [] : [body] }
-        let bounds = (0...count).map { body.startIndex + body.count * $0 / count }
-        return zip(bounds, bounds.dropFirst()).map { Data(body[$0..<$1]) }
-    }
-}
+    var chunks: [Data] { steps.compactMap { if case .chunk(let chunk) = $0 { chunk } else { nil } } }
 
-extension Reply {
-    /// The scheduler for delays.
-    static let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+    /// The time of all waits in seconds.
+    var duration: TimeInterval { steps.reduce(0) { if case .wait(let seconds) = $1, seconds > 0 { $0 + seconds } else { $0 } } }
 
-    /// The reply for a request with this timeout in seconds.
-    func within(_ timeout: TimeInterval) -> Reply {
-        var isNever = false
-        if case .never = end { isNever = true }
-        guard isNever || delay > timeout, timeout > 0 else { return self }
-        var reply = Reply(.failed(URLError(.timedOut)))
-        reply.delay = timeout
-        return reply
-    }
-
-    /// The delay for a scheduler. A time that makes no sense becomes a year.
-    var interval: DispatchTimeInterval {
-        let year: TimeInterval = 365 * 86400
-        return .nanoseconds(Int((delay < year ? max(delay, 0) : year) * 1e9))
-    }
-}
-
-extension StubResponse.Answer {
-    /// Whether ``reply(to:)`` calls the user's code.
-    var isHandler: Bool {
-        if case .handler = kind { true } else { false }
-    }
-
-    func reply(to request: RecordedRequest) -> Reply {
-        var reply = Reply {
-            switch kind {
-            case .response(let status, let headers, let body):
-                Reply(try .mock(status, headers: headers, for: request.url), body, to: request)
-            case .failure(let error): Reply(.failed(error))
-            case .handler(let respond): try respond(request).firstReply(to: request)
-            case .never: Reply(.never)
-            }
+    /// The answer as a transport delivers it, when all of it has come.
+    func result(of request: URLRequest) -> SingleEvent<APIResponse> {
+        var head: HTTPURLResponse?
+        for step in steps {
+            if case .head(let response) = step { head = response }
+            if case .failure(let error) = step { return .failure(APIError.transport(request, underlying: error)) }
         }
-        reply.delay += delay
-        if let chunkCount { reply.chunkCount = chunkCount }
-        if let error, case .finished = reply.end { reply.end = .failed(error) }
-        return reply
+        guard let head else { return .failure(APIError.transport(request, underlying: URLError(.timedOut))) }
+        let chunks = chunks
+        return .success(APIResponse(request: request, response: head, data: chunks.count == 1 ? chunks[0] : Data(chunks.joined())))
     }
 }
 
-extension StubResponse {
-    fileprivate func firstReply(to request: RecordedRequest) throws -> Reply {
-        guard let answer = answer(after: 0) else { throw MockFailure("The handler returned an empty sequence.") }
-        return answer.reply(to: request)
+// Changes.
+extension Answer {
+    func delayed(by seconds: TimeInterval) -> Answer {
+        if case .wait(let first)? = steps.first { return Answer(steps: [.wait(first + seconds)] + steps.dropFirst()) }
+        return Answer(steps: [.wait(seconds)] + steps)
+    }
+
+    /// The same answer with its body in `count` pieces of about the same size, or one piece for each byte if there are fewer.
+    func chunked(into count: Int) -> Answer {
+        let body = Data(chunks.joined())
+        let count = max(1, min(count, body.count))
+        let bounds = (0...count).map { body.count * $0 / count }
+        let pieces = zip(bounds, bounds.dropFirst()).map { Step.chunk(Data(body[$0..<$1])) }
+        var isFirst = true
+        return Answer(
+            steps: steps.flatMap { step in
+                guard case .chunk = step else { return [step] }
+                defer { isFirst = false }
+                return isFirst ? pieces : []
+            })
+    }
+
+    func failing(with error: any Error) -> Answer { Answer(steps: steps + [.failure(error)]) }
+
+    /// The answer to a request with this timeout in seconds, which counts the time without a sign of life.
+    func within(_ timeout: TimeInterval) -> Answer {
+        let late = steps.firstIndex { if case .wait(let seconds) = $0 { seconds > timeout } else { false } }
+        guard timeout > 0, let late else { return self }
+        return Answer(steps: steps[..<late] + [.wait(timeout), .failure(URLError(.timedOut))])
+    }
+}
+
+/// Makes the answer to a request.
+struct AnswerMaker: Sendable {
+    /// Whether it calls the user's code, which may take long and send requests.
+    var callsUser = false
+    let make: @Sendable (RecordedRequest) throws -> Answer
+
+    /// Returns the answer, which is a failure if it cannot be made.
+    func callAsFunction(_ request: RecordedRequest) -> Answer {
+        do { return try make(request) } catch { return .failure(error) }
+    }
+
+    func map(_ change: @escaping @Sendable (Answer) -> Answer) -> AnswerMaker {
+        AnswerMaker(callsUser: callsUser) { change(self($0)) }
+    }
+}
+
+extension HTTPURLResponse {
+    static func mock(_ status: Int, headers: [String: String]?, for url: URL) throws -> HTTPURLResponse {
+        guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers) else {
+            throw MockFailure("There is no HTTP response with the status \(status).")
+        }
+        return response
     }
 }

@@ -14,9 +14,3 @@ struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
 
     static var errorDomain: String { "MockNetwork" }
 }
-
-extension MockFailure {
-    init(endedScopeOf request: RecordedRequest) {
-        self.init("The scope of the session that sent this request has ended:\n    \(request)")
-    }
-}

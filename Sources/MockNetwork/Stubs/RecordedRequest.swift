@@ -43,6 +43,11 @@ public struct RecordedRequest: Sendable {
     }
 }
 
+extension RecordedRequest {
+    /// The request as stubs match it.
+    var parts: RequestParts { RequestParts(method: method, url: url, fields: fields, body: body) }
+}
+
 extension RecordedRequest: CustomStringConvertible {
     /// The method, the URL and the beginning of the body, without secrets.
     public var description: String {
@@ -60,9 +65,4 @@ extension RecordedRequest: CustomReflectable {
         return Mirror(
             self, children: ["method": method.rawValue, "url": Redactor.report.url(url), "headers": headers, "body": body.shown])
     }
-}
-
-extension Redactor {
-    /// For the author of a test.
-    static let report = Redactor(for: .report)
 }

@@ -7,20 +7,20 @@ import FoundationNetworking
 
 extension Stub {
     /// Matches what `request` sends: its method, path, query and body.
-    init<Response>(
-        _ request: some APIRequest<Response>, baseURL: URL?, encoder: JSONEncoder, times: Int?, isOptional: Bool, place: Place,
+    init(
+        _ request: some APIRequest, baseURL: URL?, encoder: JSONEncoder, times: Int?, isOptional: Bool, place: Place,
         response: StubResponse
     ) {
         let endpoint = request.endpoint
         do {
             let sent = try endpoint.urlRequest(relativeTo: baseURL ?? .anyHost, encoder: encoder, mediaType: nil)
-            let target = Target(sent.url?.absoluteString ?? "")
+            let parts = URLParts(sent.url?.absoluteString ?? "")
             let isRelative = endpoint.path.url == nil && baseURL == nil
-            let origin = isRelative ? nil : target.origin
-            let query = target.query
+            let origin = isRelative ? nil : parts.origin
+            let query = parts.query
             self.init(
-                line: "\(endpoint.method.rawValue) \(origin.map { "\($0)" } ?? "")\(target.path)\(query.isEmpty ? "" : "?" + query.shown)",
-                matchers: [.method(endpoint.method), .path(PathPattern(segments: target.segments, isRelative: isRelative))]
+                line: "\(endpoint.method.rawValue) \(origin.map { "\($0)" } ?? "")\(parts.path)\(query.isEmpty ? "" : "?" + query.shown)",
+                matchers: [.method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative))]
                     + (origin.map { [.origin($0)] } ?? [])
                     + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
                 times: times ?? .max, isOptional: isOptional, place: place, response: response)
@@ -68,6 +68,6 @@ extension URL {
     fileprivate static let anyHost: URL = {
         var components = URLComponents()
         (components.scheme, components.host) = ("http", "any.invalid")
-        return components.url ?? .any
+        return components.url ?? URL(fileURLWithPath: "/")
     }()
 }

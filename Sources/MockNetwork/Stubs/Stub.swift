@@ -21,8 +21,8 @@ public struct Stub: Sendable {
     }
 
     /// The expectations and the answer. The scope counts how often it was used.
-    private final class Definition: @unchecked Sendable {  // `scope` is set once, before others can see the stub.
-        weak var scope: Scope?
+    private final class Definition: @unchecked Sendable {  // `allRequests` is set once, before others can see the stub.
+        var allRequests: @Sendable () -> [RecordedRequest] = { [] }
         let line: String
         let matchers: [Matcher]
         let times: Int
@@ -68,23 +68,18 @@ public struct Stub: Sendable {
             line: line, matchers: matchers, times: times, isOptional: isOptional, place: place, response: response, problem: problem)
     }
 
-    /// The same stub, in `scope`.
-    func added(to scope: Scope) -> Stub {
-        definition.scope = scope
-        return self
-    }
+    /// Says where the stub finds the requests of its scope. Call it once, before others can see the stub.
+    func findRequests(in allRequests: @escaping @Sendable () -> [RecordedRequest]) { definition.allRequests = allRequests }
 
     /// The requests that this stub has answered, in order. Empty after its scope has ended.
-    public var requests: [RecordedRequest] {
-        definition.scope?.state.withLock(\.requests).filter { $0.stub?.isSame(as: self) == true } ?? []
-    }
+    public var requests: [RecordedRequest] { definition.allRequests().filter { $0.stub?.isSame(as: self) == true } }
 
-    func matches(_ request: Incoming) -> Bool {
+    func matches(_ request: RequestParts) -> Bool {
         problem == nil && definition.matchers.allSatisfy { $0.matches(request) }
     }
 
     /// The differences between `request` and what this stub expects.
-    func mismatches(with request: Incoming) -> [Matcher.Mismatch] {
+    func mismatches(with request: RequestParts) -> [Matcher.Mismatch] {
         definition.matchers.filter { !$0.matches(request) }.map { $0.explain(request) }
     }
 

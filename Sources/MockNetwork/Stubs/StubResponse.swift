@@ -1,10 +1,6 @@
 public import APIProvider
 public import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The answer of a stub: a status, headers and a body, or an error.
 ///
 /// ```swift
@@ -15,65 +11,39 @@ import FoundationNetworking
 ///
 /// Answers to `HEAD`, and answers with status 204 or 304, have no body.
 public struct StubResponse: Sendable {
-    /// One answer, before the request is known.
-    struct Answer: Sendable {
-        enum Kind: Sendable {
-            case response(status: Int, headers: [String: String], body: Data)
-            case failure(any Error)
-            case handler(@Sendable (RecordedRequest) throws -> StubResponse)
-            case never
-        }
-
-        let kind: Kind
-        var delay: TimeInterval = 0
-        var chunkCount: Int?
-        /// The error at the end of the body.
-        var error: (any Error)?
-    }
-
-    private(set) var answers: [Answer]
+    /// Makes the answers to requests, in the order in which they come.
+    private let makers: [AnswerMaker]
     private let repeatsLast: Bool
 
-    private init(_ answers: [Answer], repeatsLast: Bool = true) {
-        self.answers = answers
+    private init(_ makers: [AnswerMaker], repeatsLast: Bool = true) {
+        self.makers = makers
         self.repeatsLast = repeatsLast
     }
 
-    private init(_ kind: Answer.Kind) { self.init([Answer(kind: kind)]) }
+    private init(callsUser: Bool = false, _ make: @escaping @Sendable (RecordedRequest) throws -> Answer) {
+        self.init([AnswerMaker(callsUser: callsUser, make: make)])
+    }
 
-    private init(status: Int, headers: HTTPHeaders, type: String? = nil, body: () throws -> Data = { Data() }) {
+    /// Creates a response, or a failure if there is no `body`.
+    init(status: Int, headers: HTTPHeaders, type: String? = nil, body: () throws -> Data = { Data() }) {
         var fields = headers
         if let type, headers["Content-Type"] == nil { fields["Content-Type"] = type }
-        do {
-            let fields = fields.reduce(into: [:]) { $0[$1.name] = $1.value }
-            self.init(.response(status: status, headers: fields, body: try body()))
-        } catch {
-            self.init(.failure(error))
-        }
+        let (all, body) = (fields.reduce(into: [:]) { $0[$1.name] = $1.value }, Result { try body() })
+        self.init { Answer(try .mock(status, headers: all, for: $0.url), try body.get(), to: $0) }
     }
 
-    /// The answer after `count` requests. `nil` after the end of a sequence.
-    func answer(after count: Int) -> Answer? {
-        answers.indices.contains(count) ? answers[count] : repeatsLast ? answers.last : nil
+    /// Makes the answer after `count` requests. `nil` after the end of a sequence.
+    func maker(after count: Int) -> AnswerMaker? {
+        makers.indices.contains(count) ? makers[count] : repeatsLast ? makers.last : nil
     }
 
-    private func changing(_ change: (inout Answer) -> Void) -> StubResponse {
-        var copy = self
-        for index in answers.indices { change(&copy.answers[index]) }
-        return copy
+    private func changing(_ change: @escaping @Sendable (Answer) -> Answer) -> StubResponse {
+        StubResponse(makers.map { $0.map(change) }, repeatsLast: repeatsLast)
     }
 }
 
 // One answer.
 extension StubResponse {
-    /// The content of a fixture, which is read now. If the file is missing, each request fails, and the error names the files that are
-    /// there.
-    ///
-    /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
-    public static func fixture(_ dto: some MockDTO, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, type: dto.isJSON ? "application/json" : nil) { try dto.load() }
-    }
-
     /// The value as JSON with sorted keys.
     ///
     /// The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be encoded, each request fails.
@@ -117,7 +87,7 @@ extension StubResponse {
     ///
     /// `DefaultAPIProvider` reports the same value. On Apple's systems, other code that uses `URLSession` gets an `NSError` with the
     /// domain, the code and the description of your error.
-    public static func failure(_ error: any Error) -> StubResponse { StubResponse(.failure(error)) }
+    public static func failure(_ error: any Error) -> StubResponse { StubResponse { _ in .failure(error) } }
 
     /// A redirect: `status` with the header `Location`.
     ///
@@ -132,11 +102,14 @@ extension StubResponse {
     /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
     /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used.
     public static func handler(_ respond: @escaping @Sendable (RecordedRequest) throws -> StubResponse) -> StubResponse {
-        StubResponse(.handler(respond))
+        StubResponse(callsUser: true) { request in
+            guard let maker = try respond(request).maker(after: 0) else { throw MockFailure("The handler returned an empty sequence.") }
+            return maker(request)
+        }
     }
 
     /// No answer. The request ends when it is cancelled, or after its `timeoutInterval`, which is 60 seconds by default.
-    public static var never: StubResponse { StubResponse(.never) }
+    public static var never: StubResponse { StubResponse { _ in .never } }
 }
 
 // Several answers.
@@ -147,12 +120,12 @@ extension StubResponse {
     ///
     /// A sequence within a sequence stands for its responses.
     public static func sequence(_ responses: [StubResponse]) -> StubResponse {
-        StubResponse(responses.flatMap(\.answers), repeatsLast: false)
+        StubResponse(responses.flatMap(\.makers), repeatsLast: false)
     }
 
     /// Each of `responses` once, in order. After that, the last one answers all requests.
     public static func repeatingLast(_ responses: [StubResponse]) -> StubResponse {
-        StubResponse(responses.flatMap(\.answers))
+        StubResponse(responses.flatMap(\.makers))
     }
 }
 
@@ -163,19 +136,19 @@ extension StubResponse {
     /// Other requests do not wait. A request that is cancelled during the delay ends at once. If the delay is longer than the request's
     /// `timeoutInterval`, the request fails with `URLError.timedOut`.
     public func delayed(by seconds: TimeInterval) -> StubResponse {
-        changing { $0.delay += seconds }
+        changing { $0.delayed(by: seconds) }
     }
 
     /// The same answer with its body in `count` pieces of about the same size.
     ///
     /// A session's delegate gets them one by one. On Apple's systems, a session may join some of them.
     public func chunked(into count: Int) -> StubResponse {
-        changing { $0.chunkCount = count }
+        changing { $0.chunked(into: count) }
     }
 
     /// The same answer, but after the head and the body comes `error`.
     public func failing(with error: any Error) -> StubResponse {
-        changing { $0.error = error }
+        changing { $0.failing(with: error) }
     }
 }
 
