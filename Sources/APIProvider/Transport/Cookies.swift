@@ -4,48 +4,131 @@ import Foundation
 import FoundationNetworking
 #endif
 
-extension URLRequest {
-    /// The request with the cookies of `storage`, unless it has its own.
-    func with(_ storage: HTTPCookieStorage) -> URLRequest {
-        guard let url, httpShouldHandleCookies, value(forHTTPHeaderField: "Cookie") == nil,
+/// What a transport does with cookies, where the network stack does not see to them itself (RFC 6265bis, section 5).
+struct Cookies: Sendable {
+    let storage: HTTPCookieStorage
+    var areSent = true
+    var areKept = true
+
+    /// `request` with its cookies, unless it has its own.
+    func added(to request: URLRequest) -> URLRequest {
+        guard areSent, let url = request.url, request.httpShouldHandleCookies, request.value(forHTTPHeaderField: "Cookie") == nil,
             let header = storage.header(for: url)
-        else { return self }
-        var request = self
+        else { return request }
+        var request = request
         request.setValue(header, forHTTPHeaderField: "Cookie")
         return request
+    }
+
+    /// Keeps the cookies that `response` to `request` sets.
+    func keep(_ response: HTTPURLResponse, to request: URLRequest) {
+        guard areKept, request.httpShouldHandleCookies, let url = response.url,
+            let fields = response.values(forHTTPHeaderField: "Set-Cookie")
+        else { return }
+        // More than these would not be kept.
+        for field in fields.setCookieFields.suffix(HTTPCookieStorage.maximumPerHost) {
+            if let cookie = SetCookie(field), let host = url.host?.lowercased() { storage.keep(cookie, from: url, host: host) }
+        }
+        storage.removeExcess(for: url)
     }
 }
 
 extension HTTPCookieStorage {
-    /// Keeps the cookies of `response`.
-    func store(_ response: HTTPURLResponse) {
-        guard let url = response.url, let header = response.values(forHTTPHeaderField: "Set-Cookie") else { return }
-        setCookies(HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": header], for: url), for: url, mainDocumentURL: nil)
+    fileprivate static let maximumPerHost = 180
+    private static let maximumHeader = 8192
+
+    /// RFC 6265bis, section 5.7, without the list of public suffixes and without sites.
+    fileprivate func keep(_ cookie: SetCookie, from url: URL, host: String) {
+        let isSecureOrigin = url.scheme?.lowercased() == "https"
+        let path = cookie.path ?? url.defaultCookiePath
+        guard let domain = cookie.domain(from: host), isSecureOrigin || !cookie.isSecure,
+            cookie.keepsPromises(isOfHostAlone: domain == host),
+            isSecureOrigin || !hasSecureCookie(named: cookie.name, domain: domain, path: path)
+        else { return }
+
+        var properties: [HTTPCookiePropertyKey: Any] = [.name: cookie.name, .value: cookie.value, .domain: domain, .path: path]
+        if cookie.isSecure { properties[.secure] = "TRUE" }
+        if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
+        properties[.expires] = cookie.expires
+        let old = cookies(for: url)?.first { $0.name == cookie.name && $0.domain == domain && $0.path == path }
+        if let new = KeptCookie(properties: properties, created: old?.created) { setCookie(new) }
     }
 
-    /// The value of a Cookie header for `url` (RFC 6265, section 5.4); `nil` if there are no cookies for it.
-    fileprivate func header(for url: URL, at date: Date = Date()) -> String? {
-        // On Linux the storage looks at the host alone: a secure cookie would go out in the clear. Nor does it know an order.
-        let cookies = (cookies(for: url) ?? []).filter { $0.isMeant(for: url) && !$0.hasExpired(at: date) }
-            .sorted { ($1.path.utf8.count, $0.created) < ($0.path.utf8.count, $1.created) }
-        return cookies.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+    private func hasSecureCookie(named name: String, domain: String, path: String) -> Bool {
+        (cookies ?? []).contains { old in
+            old.isSecure && old.name == name && path.matches(cookiePath: old.path)
+                && (old.domain.matches(cookieDomain: domain) || domain.matches(cookieDomain: old.domain))
+        }
     }
+
+    fileprivate func removeExcess(for url: URL) {
+        let all = cookies(for: url) ?? []
+        guard all.count > Self.maximumPerHost else { return }
+        let inOrder = all.sorted { ($0.isSecure ? 1 : 0, $0.created) < ($1.isSecure ? 1 : 0, $1.created) }
+        inOrder.prefix(all.count - Self.maximumPerHost).forEach(deleteCookie)
+    }
+
+    /// The value of a Cookie header for `url`; `nil` if there are no cookies for it.
+    fileprivate func header(for url: URL, at date: Date = Date()) -> String? {
+        // On Linux the storage looks at the host alone, and returns cookies in no order.
+        let cookies = (cookies(for: url) ?? []).filter { $0.isMeant(for: url) && $0.expiresDate ?? .distantFuture > date }
+            .sorted { ($1.path.utf8.count, $0.created) < ($0.path.utf8.count, $1.created) }
+        let header = cookies.reduce(into: "") { header, cookie in
+            let text = (header.isEmpty ? "" : "; ") + (cookie.name.isEmpty ? "" : "\(cookie.name)=") + cookie.value
+            if header.utf8.count + text.utf8.count <= Self.maximumHeader { header += text }
+        }
+        return header.isEmpty ? nil : header
+    }
+}
+
+/// A cookie that knows since when there is one of its name: Foundation on Linux gives each the time at which it is made.
+private final class KeptCookie: HTTPCookie, @unchecked Sendable {  // It adds a constant alone.
+    private let firstCreated: TimeInterval?
+
+    init?(properties: [HTTPCookiePropertyKey: Any], created: TimeInterval?) {
+        firstCreated = created
+        super.init(properties: properties)
+    }
+
+    override var properties: [HTTPCookiePropertyKey: Any]? {
+        var properties = super.properties
+        if let firstCreated { properties?[.created] = firstCreated }
+        return properties
+    }
+}
+
+extension HTTPCookiePropertyKey {
+    fileprivate static let created = HTTPCookiePropertyKey("Created")
 }
 
 extension HTTPCookie {
     fileprivate func isMeant(for url: URL) -> Bool {
-        guard !isSecure || url.scheme?.lowercased() == "https" else { return false }
-        let requested = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
-        return path == "/" || requested == path || requested.hasPrefix(path.hasSuffix("/") ? path : path + "/")
+        (!isSecure || url.scheme?.lowercased() == "https") && url.cookiePath.matches(cookiePath: path)
     }
 
-    /// RFC 6265, section 5.3: of a Max-Age, which wins, Foundation only keeps the text.
-    fileprivate func hasExpired(at date: Date) -> Bool {
-        guard let age = properties?[.maximumAge] as? String, let seconds = Double(age) else {
-            return expiresDate.map { $0 <= date } ?? false
-        }
-        return created + max(seconds, 0) <= date.timeIntervalSinceReferenceDate
+    fileprivate var created: TimeInterval { properties?[.created] as? TimeInterval ?? 0 }
+}
+
+extension URL {
+    fileprivate var cookiePath: String { URLComponents(url: self, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? "" }
+
+    /// RFC 6265bis, section 5.1.4.
+    fileprivate var defaultCookiePath: String {
+        let path = cookiePath
+        guard path.hasPrefix("/"), let end = path.lastIndex(of: "/"), end > path.startIndex else { return "/" }
+        return String(path[..<end])
+    }
+}
+
+extension String {
+    /// Whether this path is below that of a cookie.
+    fileprivate func matches(cookiePath path: String) -> Bool {
+        path == "/" || self == path || hasPrefix(path.hasSuffix("/") ? path : path + "/")
     }
 
-    fileprivate var created: TimeInterval { properties?[HTTPCookiePropertyKey("Created")] as? TimeInterval ?? 0 }
+    /// Whether this host is that of a cookie, or below it. A domain begins with a dot if it has hosts below it.
+    fileprivate func matches(cookieDomain domain: String) -> Bool {
+        let (name, domain) = (drop { $0 == "." }, domain.drop { $0 == "." })
+        return name == domain || name.hasSuffix(".\(domain)")
+    }
 }

@@ -32,18 +32,16 @@ public final class Exchange: Sendable {
     private let transfer: Transfer
     private let connections: ConnectionQueue?
     private let place: ConnectionQueue.Place
-    private let cookies: HTTPCookieStorage?
-    private let keepsCookies: Bool
+    private let cookies: Cookies?
     private let outgoing: Locked<URLRequest>
     private let state = Locked(State.waiting)
 
     /// - Parameters:
     ///   - connections: Where the request waits for a connection to its host; `nil` leaves that to the network stack.
-    ///   - cookies: Where the cookies of the request come from.
-    ///   - keepsCookies: Whether those of the response go there, and the network stack does not see to it.
-    init(_ request: URLRequest, transfer: Transfer, connections: ConnectionQueue?, cookies: HTTPCookieStorage?, keepsCookies: Bool) {
+    ///   - cookies: What is done with cookies; `nil` leaves that to the network stack.
+    init(_ request: URLRequest, transfer: Transfer, connections: ConnectionQueue?, cookies: Cookies?) {
         outgoing = Locked(request)
-        (self.transfer, self.connections, self.cookies, self.keepsCookies) = (transfer, connections, cookies, keepsCookies)
+        (self.transfer, self.connections, self.cookies) = (transfer, connections, cookies)
         place = ConnectionQueue.Place(host: connections == nil ? "" : request.url?.origin ?? "")
     }
 
@@ -68,7 +66,7 @@ public final class Exchange: Sendable {
         }
         // Those that have come while it waited are sent, too.
         if let cookies {
-            let request = request.with(cookies)
+            let request = cookies.added(to: request)
             outgoing.withLock { $0 = request }
         }
         let sending = start(self)
@@ -90,7 +88,7 @@ public final class Exchange: Sendable {
     ///   - sharesConnection: Whether other requests may use the same connection at the same time, as by HTTP/2.
     public func receive(_ response: HTTPURLResponse, sharesConnection: Bool = false) -> Bool {
         connections?.learn(place, isShared: sharesConnection)
-        if keepsCookies, !transfer.isOver, outgoing.withLock({ $0.httpShouldHandleCookies }) { cookies?.store(response) }
+        if let cookies, !transfer.isOver { cookies.keep(response, to: outgoing.withLock { $0 }) }
         return transfer.receive(response)
     }
 

@@ -26,7 +26,8 @@ public struct ExchangeTransport: Transport {
     public struct Settings: Sendable {
         /// Header fields that each request gets unless it has one of the same name.
         public var additionalHeaders: HTTPHeaders = [:]
-        /// Where cookies come from and go; `nil` is nowhere.
+        /// Where cookies come from and go, by the rules of RFC 6265bis; `nil` is nowhere. A cookie for more hosts than one needs a domain
+        /// with two labels, and not one like `co.uk`. A host keeps 180 cookies, and gets at most 8 KB of them.
         public var cookies: HTTPCookieStorage?
         /// The most requests that a host gets at once. Others wait, first come, first served. With HTTP/2 they share a connection, and none
         /// waits. `nil` is no limit.
@@ -46,7 +47,7 @@ public struct ExchangeTransport: Transport {
     private let limits: TimeLimits
     private let timer: TransferTimer?
     private let connections: ConnectionQueue?
-    private let keepsCookies: Bool
+    private let cookies: Cookies?
     private let start: @Sendable (Exchange) -> any Disposable
 
     /// Creates a transport.
@@ -61,14 +62,16 @@ public struct ExchangeTransport: Transport {
 
     /// - Parameter scheduler: The clock of timeouts.
     package init(_ settings: Settings, scheduler: any Scheduler, start: @escaping @Sendable (Exchange) -> any Disposable) {
-        self.init(settings, timer: TransferTimer(scheduler: scheduler, queue: .ofTimer()), keepsCookies: true, start: start)
+        self.init(
+            settings, timer: TransferTimer(scheduler: scheduler, queue: .ofTimer()), cookies: settings.cookies.map { Cookies(storage: $0) },
+            start: start)
     }
 
     /// - Parameters:
     ///   - timer: Ends exchanges in which nothing happens; `nil` leaves that to the network stack.
-    ///   - keepsCookies: Whether cookies of responses are stored here, and not by the network stack.
-    init(_ settings: Settings, timer: TransferTimer?, keepsCookies: Bool, start: @escaping @Sendable (Exchange) -> any Disposable) {
-        (self.settings, self.timer, self.keepsCookies, self.start) = (settings, timer, keepsCookies, start)
+    ///   - cookies: What is done with cookies; `nil` leaves that to the network stack.
+    init(_ settings: Settings, timer: TransferTimer?, cookies: Cookies?, start: @escaping @Sendable (Exchange) -> any Disposable) {
+        (self.settings, self.timer, self.cookies, self.start) = (settings, timer, cookies, start)
         limits = TimeLimits(silence: settings.timeoutInterval, whole: settings.timeoutIntervalForResource)
         connections = settings.connectionsPerHost.map(ConnectionQueue.init(connectionsPerHost:))
     }
@@ -119,8 +122,7 @@ public struct ExchangeTransport: Transport {
             let transfer = Transfer(
                 request: request, destination: destination, maximum: settings.maximumResponseSize, progress: progress,
                 limits: limits.of(request), timer: timer, observer: observer)
-            let exchange = Exchange(
-                request, transfer: transfer, connections: connections, cookies: settings.cookies, keepsCookies: keepsCookies)
+            let exchange = Exchange(request, transfer: transfer, connections: connections, cookies: cookies)
             exchange.begin(start)
             return Disposables.create { exchange.cancel() }
         }

@@ -21,12 +21,14 @@ extension URLSessionConfiguration {
         return copy
     }
 
-    /// The storage whose cookies the transport is to send, which the session then does not.
-    func takeCookies() -> HTTPCookieStorage? {
+    /// What the transport is to do with cookies, which the session then does not.
+    func takeCookies(isForNetwork: Bool) -> Cookies? {
         #if canImport(FoundationNetworking)
-        // A session puts stored cookies in the place of those that a request has.
-        defer { httpShouldSetCookies = false }
-        return httpShouldSetCookies ? httpCookieStorage : nil
+        // A session puts stored cookies in the place of those that a request has, and keeps any that a server sets for any domain.
+        defer { (httpShouldSetCookies, httpCookieAcceptPolicy) = (false, .never) }
+        return httpCookieStorage.map {
+            Cookies(storage: $0, areSent: httpShouldSetCookies, areKept: isForNetwork && httpCookieAcceptPolicy != .never)
+        }
         #else
         return nil
         #endif

@@ -62,12 +62,12 @@ public final class URLSessionTransport: Transport {
 
         let configuration = configuration.ownCopy()
         configuration.httpAdditionalHeaders = nil
-        settings.cookies = configuration.takeCookies()
+        let cookies = configuration.takeCookies(isForNetwork: isForNetwork)
         let queue = OperationQueue.ofDelegate()
         let delegate = SessionDelegate(isForNetwork: isForNetwork, lender: lender)
         let own = OwnSession(URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue))
         exchanges = ExchangeTransport(
-            settings, timer: queue.map { TransferTimer(scheduler: scheduler, queue: $0) }, keepsCookies: false
+            settings, timer: queue.map { TransferTimer(scheduler: scheduler, queue: $0) }, cookies: cookies
         ) { exchange in
             let task = own.session.task(for: exchange.request, isForNetwork: isForNetwork)
             delegate.add(exchange, for: task)

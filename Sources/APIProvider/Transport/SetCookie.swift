@@ -1,0 +1,93 @@
+import Foundation
+
+/// What a Set-Cookie field says (RFC 6265bis, section 5.6).
+struct SetCookie {
+    let name: String
+    let value: String
+    private(set) var isSecure = false
+    private(set) var isHTTPOnly = false
+    /// `nil` means that the URL decides.
+    private(set) var path: String?
+    /// Lowercase, without a dot in front. Empty means the host alone.
+    private var domain = ""
+    private var maximumAge: Date?
+    private var expiryText: String?
+
+    /// `nil` if the field sets no cookie.
+    init?(_ field: String) {
+        guard !field.utf8.contains(where: { $0 < 32 && $0 != 9 || $0 == 127 }) else { return nil }
+        let parts = field.split(separator: ";", omittingEmptySubsequences: false).map(Self.pair)
+        (name, value) = parts[0].value.map { (parts[0].name, $0) } ?? ("", parts[0].name)
+        guard !(name.isEmpty && value.isEmpty), name.utf8.count + value.utf8.count <= 4096 else { return nil }
+        // Of equal ones, the last counts.
+        for attribute in parts.dropFirst() where (attribute.value ?? "").utf8.count <= 1024 {
+            set(attribute.name.lowercased(), attribute.value ?? "")
+        }
+    }
+
+    private static func pair(_ text: Substring) -> (name: String, value: String?) {
+        let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+        return (halves[0], halves.count > 1 ? halves[1] : nil)
+    }
+
+    private mutating func set(_ attribute: String, _ text: String) {
+        switch attribute {
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        case "path": path = text.hasPrefix("/") ? text : nil
+        case "domain": domain = String(text.hasPrefix(".") ? text.dropFirst() : text[...]).lowercased()
+        case "expires": expiryText = text
+        case "max-age":
+            guard let first = text.utf8.first, let seconds = Double(text), text.dropFirst().utf8.allSatisfy(\.isDigit),
+                first == UInt8(ascii: "-") || first.isDigit
+            else { return }
+            maximumAge = seconds > 0 ? Date() + min(seconds, 1e10) : .distantPast
+        default: break
+        }
+    }
+
+    /// When the cookie ends, as `HTTPCookie` takes it; `nil` for one of the session. A Max-Age wins.
+    var expires: Any? { maximumAge ?? expiryText }
+
+    /// The domain of the cookie, with a dot in front if it has hosts below it; `nil` if `host` may not set the cookie.
+    func domain(from host: String) -> String? {
+        let isShared = host.isAddress || domain.isPublicSuffix
+        if domain.isEmpty || domain == host && isShared { return host }
+        return domain == host || host.hasSuffix(".\(domain)") && !isShared ? ".\(domain)" : nil
+    }
+
+    /// Whether the cookie is what its name promises (section 4.1.3).
+    func keepsPromises(isOfHostAlone: Bool) -> Bool {
+        let name = (name.isEmpty ? value : name).lowercased()
+        if name.hasPrefix("__host-") { return !self.name.isEmpty && isSecure && isOfHostAlone && path == "/" }
+        return !name.hasPrefix("__secure-") || !self.name.isEmpty && isSecure
+    }
+}
+
+extension String {
+    /// The single fields of several Set-Cookie fields, which `HTTPURLResponse` joins with ", ". A cookie begins where a name and "=" follow:
+    /// behind the comma of a date they do not.
+    var setCookieFields: [String] {
+        components(separatedBy: ", ").reduce(into: []) { fields, part in
+            let name = part.prefix { $0 != "=" }
+            if let last = fields.indices.last, name.isEmpty || name.count == part.count || name.contains(where: { " ;\t".contains($0) }) {
+                fields[last] += ", \(part)"
+            } else {
+                fields.append(part)
+            }
+        }
+    }
+
+    /// Whether a host is an IP address.
+    fileprivate var isAddress: Bool {
+        contains(":") || split(separator: ".").last?.utf8.allSatisfy(\.isDigit) == true
+    }
+
+    /// Whether a domain belongs to many owners, as far as that shows without the list of public suffixes: "com", and "co.uk" and the like.
+    fileprivate var isPublicSuffix: Bool {
+        let labels = split(separator: ".")
+        guard labels.count == 2 else { return labels.count < 2 }
+        return labels[1].utf8.count == 2 && ["ac", "co", "com", "edu", "gov", "mil", "ne", "net", "or", "org"].contains(labels[0])
+    }
+}
+
