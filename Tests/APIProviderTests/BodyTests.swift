@@ -61,6 +61,22 @@ struct BodyTests {
         #expect(error.description.hasPrefix("The request was not sent: its body cannot be read from \(folder.url.path) ("))
     }
 
+    enum NoFile: String, CaseIterable { case pipe, linkToPipe, device }
+
+    @Test("A pipe or a device is no body, and nobody waits for its content", arguments: NoFile.allCases, [true, false])
+    func pipeAsBody(kind: NoFile, isPart: Bool) throws {
+        let (pipe, link) = (folder.url("pipe"), folder.url("link"))
+        try #require(mkfifo(pipe.path, 0o600) == 0)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: pipe)
+        let file = [.pipe: pipe, .linkToPipe: link, .device: URL(fileURLWithPath: "/dev/zero")][kind] ?? pipe
+        let body = HTTPBody.file(file, contentType: "a/b")
+        let error = try #require(throws: APIError.self) {
+            try sent(isPart ? .multipart([MultipartPart(name: "a", file: file, contentType: "a/b")]) : body)
+        }
+        let reason = "its body cannot be read from \(file.path) (it is no regular file; read it into memory and send that)."
+        #expect(error.description == "The request was not sent: " + reason)
+    }
+
     @Test("Fields and files are written as RFC 7578 says")
     func multipart() throws {
         try Data("<html>".utf8).write(to: folder.url("page.html"))

@@ -150,8 +150,7 @@ enum BodyPiece: Sendable {
     init(_ file: URL) throws {
         guard file.isFileURL else { throw APIError.invalidRequest(reason: "its body is to come from \(file.redacted), which is no file") }
         do {
-            // Nothing is read for this.
-            self = .file(file, count: try Data(contentsOf: file, options: .alwaysMapped).count)
+            self = .file(file, count: try Data(mapping: file).count)
         } catch {
             throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: error)
         }
@@ -180,7 +179,7 @@ enum BodyPiece: Sendable {
         case .data(let data): return data
         case .file(let file, let count):
             // As long as it was when the length of the body was told.
-            let data = try Data(contentsOf: file, options: .alwaysMapped).prefix(count)
+            let data = try Data(mapping: file).prefix(count)
             guard data.count == count else { throw failure(nil) }
             return data
         }
@@ -196,6 +195,18 @@ enum BodyPiece: Sendable {
         }
         let sentence = "the file \(file.path) \(reason)."
         return CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
+    }
+}
+
+extension Data {
+    /// The content of a regular file, of which nothing is read yet. Opening a pipe would wait for its other end, and a device may have no end.
+    fileprivate init(mapping file: URL) throws {
+        var status = stat()
+        if stat(file.path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+            let sentence = "it is no regular file; read it into memory and send that."
+            throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
+        }
+        try self.init(contentsOf: file, options: .alwaysMapped)
     }
 }
 
