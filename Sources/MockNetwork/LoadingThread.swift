@@ -36,7 +36,7 @@ extension Error {
         #if canImport(FoundationNetworking)
         return self  // A session passes on this same error.
         #else
-        return carried
+        return packedForSession
         #endif
     }
 }

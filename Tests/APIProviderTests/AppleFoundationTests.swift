@@ -27,7 +27,7 @@ struct AppleFoundationTests {
         override class func canInit(with request: URLRequest) -> Bool { true }
         override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
         override func startLoading() {
-            let error = Self.sentence.carried as NSError
+            let error = Self.sentence.packedForSession as NSError
             client?.urlProtocol(self, didFailWithError: NSError(domain: error.domain, code: error.code, userInfo: error.userInfo))
         }
         override func stopLoading() {}
@@ -51,18 +51,18 @@ struct AppleFoundationTests {
             (NSError(domain: "d", code: 7, userInfo: [NSLocalizedDescriptionKey: "It is old."]), "It is old."),
         ] as [(any Error, String)])
     func carried(error: any Error, sentence: String) {
-        let carried = error.carried as NSError
+        let carried = error.packedForSession as NSError
         let copy = NSError(domain: carried.domain, code: carried.code, userInfo: carried.userInfo)
         #expect(copy.localizedDescription == sentence)
         #expect(copy.domain == (error as NSError).domain)
         #expect(copy.code == (error as NSError).code)
-        #expect(type(of: copy.uncarried) == type(of: error))
+        #expect(type(of: copy.unpackedFromSession) == type(of: error))
     }
 
     @Test("A URLError needs no carrying, and an error that was not carried is itself")
     func urlError() {
-        #expect(URLError(.timedOut).carried as? URLError == URLError(.timedOut))
-        #expect(Plain.out.uncarried as? Plain == .out)
+        #expect(URLError(.timedOut).packedForSession as? URLError == URLError(.timedOut))
+        #expect(Plain.out.unpackedFromSession as? Plain == .out)
     }
 
     @Test(

@@ -206,6 +206,65 @@ struct ExchangeTransportTests {
         withExtendedLifetime(both) {}
     }
 
+    @Test("Where requests may share a connection, the time of each begins when its turn would have come, or with a sign of it")
+    func sharedTime() async throws {
+        let (scheduler, started) = (TestScheduler(), Log<Exchange>())
+        let transport = makeTransport(logging: started, scheduler) { ($0.connectionsPerHost, $0.timeoutInterval) = (1, 1) }
+        let all = ["/a", "/b", "/c", "/d"].map { send($0, by: transport) }
+        let first = try #require(started.entries.first)
+        let head = try head()
+        _ = first.receive(head, sharesConnection: true)
+        #expect(started.entries.map(\.request.url?.path) == ["/a", "/b", "/c", "/d"])
+        for _ in 0..<3 {
+            scheduler.advance(by: .milliseconds(900))
+            #expect(first.receive(Data("x".utf8)))
+        }
+        first.complete()
+        #expect(await events.next() == "xxx")
+        // It has been sent, though its turn has not come.
+        started.entries[3].sent(0, of: nil)
+        scheduler.advance(by: .milliseconds(999))
+        events.send("a millisecond before")
+        scheduler.advance(by: .milliseconds(1))
+        #expect(await events.next() == "a millisecond before")
+        #expect(await events.next(2) == ["-1001", "-1001"])
+        for ended in [1, 3] { started.entries[ended].complete(with: URLError(.cancelled)) }
+        scheduler.advance(by: .milliseconds(999))
+        #expect(started.entries[2].receive(head))
+        started.entries[2].complete()
+        #expect(await events.next() == "")
+        withExtendedLifetime(all) {}
+    }
+
+    @Test("Thousands that wait and end as soon as they begin need no stack")
+    func deepQueue() async throws {
+        let held = Log<Exchange>()
+        let transport = ExchangeTransport(settings { $0.connectionsPerHost = 1 }) { exchange in
+            if held.count == 0 { held.append(exchange) } else { exchange.complete(with: URLError(.cancelled)) }
+            return Disposables.create()
+        }
+        let all = (0..<5_000).map { _ in send("/", by: transport) }
+        let first = try #require(held.entries.first)
+        let thread = Thread { first.complete(with: URLError(.cancelled)) }
+        thread.stackSize = 512 << 10
+        thread.start()
+        #expect(await events.next(5_000).allSatisfy { $0 == "-999" })
+        withExtendedLifetime(all) {}
+    }
+
+    @Test("Two Content-Lengths that differ are no HTTP, and two that are equal are one", arguments: [("2, 3", "-1017"), ("2, 2", "ok")])
+    func lengths(field: String, event: String) async throws {
+        let head = try head(["Content-Length": field])
+        send(
+            "/a",
+            by: ExchangeTransport(settings { _ in }) { exchange in
+                if exchange.receive(head) { _ = exchange.receive(Data("ok".utf8)) }
+                exchange.complete()
+                return Disposables.create()
+            })
+        #expect(await events.next() == event)
+    }
+
     @Test("A total that is exceeded is told no longer")
     func exceededTotal() async throws {
         let head = try head(["Content-Length": "4"])

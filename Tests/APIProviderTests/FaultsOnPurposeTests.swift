@@ -139,8 +139,8 @@ struct FaultsOnPurposeTests {
             #expect(try folder.names.allSatisfy { $0 == "file" })
             #expect(open == 0)
         }
-        // Eight of them are calls on files: open, fchmod for an old file's mode, write for each chunk, dup, close and rename.
-        #expect(calls == (isNew ? 15 : 16))
+        // Six or seven of them are calls on files: open, fchmod for an old file's mode, write for each chunk, fsync and rename.
+        #expect(calls == (isNew ? 14 : 15))
     }
     #endif
 

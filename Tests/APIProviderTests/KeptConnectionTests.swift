@@ -78,6 +78,24 @@ struct KeptConnectionTests {
         #expect(sentAgain.entries.allSatisfy { $0.isEmpty })
     }
 
+    @Test(
+        "A request without a body that may not reach a server twice reaches it once",
+        arguments: [HTTPMethod.post, .patch, "LOCK"], [nil, HTTPBody.data(Data(), contentType: "text/plain")])
+    func withoutBody(_ method: HTTPMethod, _ body: HTTPBody?) async throws {
+        let server = try LoopbackServer(connected: { connection in
+            while let request = connection.readRequest(), request.method == "GET" {
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            }
+        })
+        for _ in 0..<3 {
+            #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "")
+            let request = Endpoint<String>(method, .url(server.url), body: body)
+            let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
+            #expect(error.urlError?.code == .networkConnectionLost, "\(error)")
+        }
+        #expect(server.requests.filter { $0.method == method.rawValue }.count == 3)
+    }
+
     @Test("Where the server listens no more, the error is not that of a request that was never sent: RetryMiddleware would send it again")
     func noLongerListening() async throws {
         let server = try LoopbackServer(maximumConnections: 1, connected: { answerOneAndDropTheNext($0, .afterTheBody) })

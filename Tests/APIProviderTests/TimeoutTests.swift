@@ -14,7 +14,7 @@ struct TimeoutTests {
     private let events = Signals<String>()
 
     private func makeProvider() -> DefaultAPIProvider {
-        DefaultAPIProvider(transport: URLSessionTransport(configuration: configuration, lender: nil, scheduler: scheduler))
+        DefaultAPIProvider(transport: URLSessionTransport(configuration: configuration, callersSession: nil, scheduler: scheduler))
     }
 
     /// Subscribes, and tells in `events` what comes.
@@ -79,16 +79,16 @@ struct TimeoutTests {
     func alarms() async throws {
         let server = try PatientServer()
         let clock = WatchedClock()
-        let provider = DefaultAPIProvider(transport: URLSessionTransport(configuration: configuration, lender: nil, scheduler: clock))
-        for (path, timeout) in [("/a", 1.0), ("/b", 100)] {
+        let provider = DefaultAPIProvider(
+            transport: URLSessionTransport(configuration: configuration, callersSession: nil, scheduler: clock))
+        for (path, timeout) in [("/b", 100.0), ("/a", 1)] {
             send(path, to: server.url, by: provider, timeout: timeout)
             #expect(await server.requests.next() == path)
         }
         clock.time.advance(by: .seconds(1))
         #expect(await events.next() == "/a: -1001")
         #expect(clock.delays.entries.last == .seconds(99))
-        // That of timeoutIntervalForResource was the first.
-        #expect(clock.disposed.entries == [.seconds(604_800)])
+        #expect(clock.disposed.entries == [.seconds(100)])
         await server.allClosed()
     }
 
@@ -193,7 +193,7 @@ struct TimeoutTests {
         configuration.httpMaximumConnectionsPerHost = 1
         let clock = WatchedClock()
         var provider: DefaultAPIProvider? = DefaultAPIProvider(
-            transport: URLSessionTransport(configuration: configuration, lender: nil, scheduler: clock))
+            transport: URLSessionTransport(configuration: configuration, callersSession: nil, scheduler: clock))
         let disposables = try ["/a", "/b"].map { send($0, to: server.url, by: try #require(provider)) }
         #expect(await server.requests.next() == "/a")
         provider = nil
@@ -256,78 +256,6 @@ private final class WatchedClock: Scheduler {
             disposed.append(delay)
             alarm.dispose()
         }
-    }
-}
-
-@Suite("The queue for connections")
-struct ConnectionQueueTests {
-    private let queue = ConnectionQueue(connectionsPerHost: 2)
-    private let log = Log<String>()
-
-    private func enter(_ name: String, host: String = "h") -> ConnectionQueue.Place {
-        let place = ConnectionQueue.Place(host: host)
-        queue.enter(place, log.adds(name))
-        return place
-    }
-
-    @Test("Each host has its own connections")
-    func hosts() {
-        let places = ["a", "b", "c"].map { enter($0) }
-        _ = enter("d", host: "g")
-        #expect(log.entries == ["a", "b", "d"])
-        queue.leave(places[1])
-        #expect(log.entries == ["a", "b", "d", "c"])
-    }
-
-    @Test("However many threads come and go, no host has more connections than it may, and each request that stays gets one")
-    func races() {
-        let held = Locked((now: 0, most: 0))
-        let stays = DispatchGroup()
-        let queue = queue
-        DispatchQueue.concurrentPerform(iterations: 10_000) { index in
-            let place = ConnectionQueue.Place(host: "h")
-            guard index % 2 == 0 else {
-                queue.enter(place) {}
-                return queue.leave(place)
-            }
-            stays.enter()
-            queue.enter(place) {
-                held.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-                DispatchQueue.global().async {
-                    held.withLock { $0.now -= 1 }
-                    queue.leave(place)
-                    stays.leave()
-                }
-            }
-        }
-        stays.wait()
-        #expect(held.withLock { $0.most } <= 2)
-        _ = ["a", "b", "c"].map { enter($0) }
-        #expect(log.entries == ["a", "b"])
-    }
-
-    @Test("Where requests share connections, none waits")
-    func shared() {
-        let places = ["a", "b", "c", "d"].map { enter($0) }
-        queue.leave(places[2])
-        queue.learn(places[0], isShared: true)
-        #expect(log.entries == ["a", "b", "d"])
-        places.enumerated().filter { $0.offset != 2 }.forEach { queue.leave($0.element) }
-        _ = ["e", "f", "g"].map { enter($0) }
-        #expect(log.entries == ["a", "b", "d", "e", "f", "g"])
-    }
-
-    @Test("What the first response shows counts while the host is in use")
-    func unshared() {
-        let places = ["a", "b", "c"].map { enter($0) }
-        queue.learn(places[0], isShared: false)
-        queue.learn(places[0], isShared: true)
-        #expect(log.entries == ["a", "b"])
-        places.reversed().forEach { queue.leave($0) }
-        let place = enter("d")
-        queue.learn(place, isShared: true)
-        _ = ["e", "f"].map { enter($0) }
-        #expect(log.entries == ["a", "b", "d", "e", "f"])
     }
 }
 

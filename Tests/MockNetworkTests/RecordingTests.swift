@@ -198,7 +198,7 @@ struct RecordingTests {
             reports.append(contentsOf: errors.entries.map(\.localizedDescription))
         }
         #expect(Set(reports).count >= 4)
-        // For each of two requests: open, write, dup, close twice and rename; fchmod for the mode of the old file.
+        // For each of two requests: open, write, fsync, rename and close; fchmod for the mode of the old file.
         #expect(calls >= 11)
     }
     #endif

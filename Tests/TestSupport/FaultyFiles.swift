@@ -62,7 +62,7 @@ private let nextWrite = FaultyFiles.next("write", as: (@convention(c) (Int32, Un
 private let nextRename = FaultyFiles.next(
     "rename", as: (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32).self)
 private let nextChangeMode = FaultyFiles.next("fchmod", as: (@convention(c) (Int32, mode_t) -> Int32).self)
-private let nextDuplicate = FaultyFiles.next("dup", as: (@convention(c) (Int32) -> Int32).self)
+private let nextSynchronize = FaultyFiles.next("fsync", as: (@convention(c) (Int32) -> Int32).self)
 private let nextClose = FaultyFiles.next("close", as: (@convention(c) (Int32) -> Int32).self)
 
 private func fail<Code: SignedInteger>(_ number: Int32) -> Code {
@@ -91,8 +91,8 @@ func faultyChangeMode(_ descriptor: Int32, _ mode: mode_t) -> Int32 {
     FaultyFiles.fails(descriptor) ? fail(EPERM) : nextChangeMode(descriptor, mode)
 }
 
-@_cdecl("dup")
-func faultyDuplicate(_ descriptor: Int32) -> Int32 { FaultyFiles.fails(descriptor) ? fail(EMFILE) : nextDuplicate(descriptor) }
+@_cdecl("fsync")
+func faultySynchronize(_ descriptor: Int32) -> Int32 { FaultyFiles.fails(descriptor) ? fail(EIO) : nextSynchronize(descriptor) }
 
 /// Closes the file also where it fails, as Linux does.
 @_cdecl("close")

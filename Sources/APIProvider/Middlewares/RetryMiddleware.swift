@@ -81,10 +81,7 @@ public struct RetryMiddleware: Middleware {
 
 extension RetryPolicy {
     /// Whether `request` may reach the server twice.
-    func allowsRepeating(_ request: URLRequest) -> Bool {
-        methods.contains(HTTPMethod(rawValue: request.httpMethod ?? "GET"))
-            || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
-    }
+    fileprivate func allowsRepeating(_ request: URLRequest) -> Bool { request.isIdempotent(methods) }
 }
 
 /// A response after which the request is sent again, in the form of an error for the operators.
@@ -95,15 +92,13 @@ private struct Refusal: Error {
 extension Error {
     /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
     fileprivate var isTransient: Bool {
-        saysThatNothingWasSent || [.timedOut, .networkConnectionLost, .badServerResponse].contains(urlErrorCode)
+        saysThatNothingWasSent || [.timedOut, .networkConnectionLost, .badServerResponse].contains(urlError?.code)
     }
 
     /// Whether the request cannot have reached the server.
-    var saysThatNothingWasSent: Bool {
-        [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(urlErrorCode)
-    }
+    fileprivate var saysThatNothingWasSent: Bool { urlError?.saysThatNothingWasSent == true }
 
-    private var urlErrorCode: URLError.Code? { (self as? APIError)?.urlError?.code ?? (self as? URLError)?.code }
+    private var urlError: URLError? { (self as? APIError)?.urlError ?? self as? URLError }
 }
 
 extension APIResponse {

@@ -8,6 +8,14 @@ extension URLError {
     /// Where an error of this package's own says what happened, in the place of the sentence for its code.
     static let reasonKey = "APIProvider.reason"
 
+    /// How many redirects are followed.
+    static let maximumRedirects = 20
+
+    /// Whether the request cannot have reached the server.
+    var saysThatNothingWasSent: Bool {
+        [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(code)
+    }
+
     /// What happened and what to look at. Linux's own descriptions say only that "the operation could not be completed".
     func sentence(for request: URLRequest) -> String {
         let url = request.url
@@ -37,7 +45,7 @@ extension URLError {
         case .badURL where host.contains(":"):
             "Foundation on Linux takes no host that is an IPv6 address; use a name that leads to it, or another transport"
         case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
-        case .httpTooManyRedirects: "it was redirected more than \(APIResponse.maximumRedirects) times"
+        case .httpTooManyRedirects: "it was redirected more than \(Self.maximumRedirects) times"
         case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"
         default: localizedDescription.withoutFullStop
         }

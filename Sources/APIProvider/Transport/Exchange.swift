@@ -8,78 +8,126 @@ public import FoundationNetworking
 /// One request on its way: what the closure of an ``ExchangeTransport`` sends, and tells what comes of it.
 ///
 /// Call it from any thread, one call at a time. After ``complete(with:)`` and after a dispose, calls do nothing.
-public final class Exchange: Sendable {
-    private enum State {
-        /// For a connection.
+public final class Exchange: @unchecked Sendable {  // What no lock guards is touched by one call at a time, as asked for above.
+    /// Decoding runs where events come, and not where the bytes of all requests do.
+    private static let events = DispatchQueue(label: "APIProvider.events", attributes: .concurrent)
+
+    /// What the network stack does.
+    private enum Stack {
+        /// Nothing yet: it is not the exchange's turn.
         case waiting
         case starting
         case running(any Disposable)
-        case cancelled
-        case complete
+        case stopped
+        case done
+    }
+
+    private struct Recipient {
+        let progress: (@Sendable (TransferProgress) -> Void)?
+        let observer: Single<APIResponse>.SingleObserver
+    }
+
+    private struct State {
+        /// With its cookies, once it has begun.
+        var request: URLRequest
+        var stack = Stack.waiting
+        /// Nothing more is taken, because all of it has come, it has failed, or nobody wants it.
+        var isOver = false
+        /// Who gets the event, until it is sent or a dispose forbids it.
+        var recipient: Recipient?
+        /// Where the body goes; `nil` is into memory.
+        var file: PartialFile?
+        /// When the exchange fails, unless something happens before.
+        var deadline: UInt64
+
+        mutating func end() { (isOver, deadline) = (true, .max) }
+
+        /// Returns what the network stack was doing.
+        mutating func stop() -> Stack {
+            defer {
+                end()
+                switch stack {
+                case .waiting: stack = .done
+                case .starting, .running: stack = .stopped
+                case .stopped, .done: break
+                }
+            }
+            return stack
+        }
     }
 
     /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
     ///
     /// A body of files is in `httpBodyStream`. Each time you ask for the request, that starts at the beginning.
-    public var request: URLRequest { outgoing.withLock { $0 }.withUnreadBody }
+    public var request: URLRequest { state.withLock(\.request).withUnreadBody }
 
     /// How many bytes the body has: 0 without one, and `nil` if nobody knows. The server wants to know it as the Content-Length.
-    public var bodyLength: Int64? { outgoing.withLock { $0 }.bodyLength }
+    public var bodyLength: Int64? { original.bodyLength }
 
     /// Whether ``request`` can be sent once more: not when its body is a stream of the user's own.
-    public var canBeSentAgain: Bool { outgoing.withLock { $0 }.canBeSentAgain }
+    public var canBeSentAgain: Bool { original.canBeSentAgain }
 
-    private let transfer: Transfer
-    private let connections: ConnectionQueue?
-    private let place: ConnectionQueue.Place
-    private let cookies: Cookies?
-    private let outgoing: Locked<URLRequest>
-    private let state = Locked(State.waiting)
+    /// What the host of the request is known by.
+    let host: String
 
-    /// - Parameters:
-    ///   - connections: Where the request waits for a connection to its host; `nil` leaves that to the network stack.
-    ///   - cookies: What is done with cookies; `nil` leaves that to the network stack.
-    init(_ request: URLRequest, transfer: Transfer, connections: ConnectionQueue?, cookies: Cookies?) {
-        outgoing = Locked(request)
-        (self.transfer, self.connections, self.cookies) = (transfer, connections, cookies)
-        place = ConnectionQueue.Place(host: connections == nil ? "" : request.url?.origin ?? "")
+    private let original: URLRequest
+    private let transport: ExchangeTransport
+    private let destination: URL?
+    private let isReporting: Bool
+    private let silence: UInt64
+    private let end: UInt64
+    private let state: Locked<State>
+    private var response: HTTPURLResponse?
+    private var data = Data()
+    private var transferred = TransferProgress()
+
+    /// - Parameter destination: The file for the body of an accepted response; `nil` keeps every body in memory.
+    init(
+        _ request: URLRequest, to destination: URL?, by transport: ExchangeTransport, progress: (@Sendable (TransferProgress) -> Void)?,
+        observer: @escaping Single<APIResponse>.SingleObserver
+    ) {
+        (original, self.transport, self.destination, isReporting) = (request, transport, destination, progress != nil)
+        host = transport.settings.connectionsPerHost == nil ? "" : request.url?.origin ?? ""
+        (silence, end) = transport.queue?.limits(of: request) ?? (.max, .max)
+        state = Locked(State(request: request, recipient: Recipient(progress: progress, observer: observer), deadline: end))
     }
 
-    /// Begins when a connection is free.
-    func begin(_ start: @escaping @Sendable (Exchange) -> any Disposable) {
-        guard let connections else { return run(start) }
-        connections.enter(place) { self.run(start) }
+    /// When the exchange fails, unless something happens before, by the clock of the queue.
+    var deadline: UInt64 { state.withLock(\.deadline) }
+
+    /// Begins as soon as it is the exchange's turn.
+    func enterQueue() {
+        if let queue = transport.queue { queue.enter(self) } else { begin() }
     }
 
-    private func run(_ start: (Exchange) -> any Disposable) {
+    /// Lets the network stack send the request, unless that has been done, or it is too late.
+    func begin() {
         let isInTime = state.withLock { state in
-            guard case .waiting = state else { return false }
-            state = .starting
+            guard case .waiting = state.stack else { return false }
+            state.stack = .starting
             return true
         }
         guard isInTime else { return }
-        transfer.begin()
-        // It may have been cancelled meanwhile, or its time may be over: then nothing is sent.
-        guard !transfer.isOver else {
-            connections?.leave(place)
-            return
-        }
         // Those that have come while it waited are sent, too.
-        if let cookies {
-            let request = cookies.added(to: request)
-            outgoing.withLock { $0 = request }
-        }
-        let sending = start(self)
-        let isCancelled = state.withLock { state in
-            guard case .starting = state else { return true }
-            state = .running(sending)
+        if let request = transport.cookies?.added(to: original) { state.withLock { $0.request = request } }
+        let sending = transport.start(self)
+        let isStopped = state.withLock { state in
+            guard case .starting = state.stack else { return true }
+            state.stack = .running(sending)
             return false
         }
-        if isCancelled { sending.dispose() }
+        if isStopped { sending.dispose() }
     }
 
     /// Tells that `count` bytes of the request's body have been sent in all, of `total`, which is `nil` while nobody knows it.
-    public func sent(_ count: Int64, of total: Int64?) { transfer.sent(count, of: total) }
+    ///
+    /// This is a sign that the request waits no longer, also with 0 bytes.
+    public func sent(_ count: Int64, of total: Int64?) {
+        live()
+        transferred.bytesSent = count
+        transferred.bytesToSend = total.flatMap { $0 > 0 ? $0 : nil }
+        report()
+    }
 
     /// Takes the head of the response. Returns false when its body cannot be taken: then stop the transfer, and complete the exchange.
     ///
@@ -87,43 +135,148 @@ public final class Exchange: Sendable {
     ///   - response: The head of the response. Not one with a status below 200.
     ///   - sharesConnection: Whether other requests may use the same connection at the same time, as by HTTP/2.
     public func receive(_ response: HTTPURLResponse, sharesConnection: Bool = false) -> Bool {
-        connections?.learn(place, isShared: sharesConnection)
-        if let cookies, !transfer.isOver { cookies.keep(response, to: outgoing.withLock { $0 }) }
-        return transfer.receive(response)
+        transport.queue?.learn(self, isShared: sharesConnection)
+        guard live() else { return false }
+        transport.cookies?.keep(response, to: original)
+        self.response = response
+        if isReporting { transferred.bytesToReceive = response.bodyLength }
+        return take {
+            if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
+            // The head of a response may come again: that of `multipart/x-mixed-replace` does.
+            guard let destination, response.isAccepted, state.withLock({ $0.file == nil }) else { return }
+            let file = try PartialFile(beside: destination)
+            let isWanted = state.withLock { state in
+                if !state.isOver { state.file = file }
+                return !state.isOver
+            }
+            if !isWanted { file.remove() }
+        }
     }
 
     /// Takes bytes of the response's body, decoded as its Content-Encoding says. Returns false when they cannot be taken, because they are
     /// too many or the disk is full: then stop the transfer, and complete the exchange.
-    public func receive(_ chunk: Data) -> Bool { transfer.receive(chunk) }
+    public func receive(_ chunk: Data) -> Bool {
+        guard live() else { return false }
+        transferred.bytesReceived += Int64(chunk.count)
+        let isTaken = take {
+            if let maximum = transport.settings.maximumResponseSize, transferred.bytesReceived > maximum { throw URLError.passed(maximum) }
+            if destination != nil, let file = state.withLock(\.file) { try file.append(chunk) } else { data.append(chunk) }
+        }
+        if isTaken { report() }
+        return isTaken
+    }
 
     /// Ends the exchange: with the response when the whole of it has come, or else with `error`, for which a `URLError` is best.
     ///
     /// Call it always, also after a dispose: it frees the connection for the next request to the same host. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
-        let isFirst = state.withLock { state in
-            if case .complete = state { return false }
-            state = .complete
-            return true
+        let (isFirst, wasOver) = state.withLock { state in
+            if case .done = state.stack { return (false, true) }
+            defer { state.end() }
+            state.stack = .done
+            return (true, state.isOver)
         }
-        guard isFirst else { return }
-        transfer.complete(error)
-        connections?.leave(place)
+        if !wasOver { deliver(error) }
+        if isFirst { transport.queue?.leave(self) }
     }
 
-    /// The response was made by a protocol class: see `Transfer`.
-    func receiveFromProtocol() { transfer.receiveFromProtocol() }
-
-    /// Cancels the exchange, unless it is complete. The connection is free when the network stack has completed it.
+    /// Cancels the exchange: no event comes from now on, no progress but what another thread is telling at this moment, and nothing is left
+    /// behind. The connection is free when the network stack has completed the exchange.
     func cancel() {
-        transfer.cancel()
-        let old = state.withLock { state in
-            defer { if case .complete = state {} else { state = .cancelled } }
-            return state
+        let (old, stack) = state.withLock { state in
+            let old = state
+            (state.recipient, state.file) = (nil, nil)
+            return (old, state.stop())
         }
-        switch old {
-        case .waiting: connections?.leave(place)
-        case .running(let sending): sending.dispose()
-        case .starting, .cancelled, .complete: break
+        old.file?.remove()
+        switch stack {
+        case .waiting: transport.queue?.leave(self)
+        case .starting: transport.queue?.stopWatching(self)
+        case .running(let sending):
+            transport.queue?.stopWatching(self)
+            sending.dispose()
+        case .stopped, .done: break
+        }
+    }
+
+    /// The time is over.
+    func expire() { fail(with: URLError(.timedOut)) }
+
+    /// Ends the exchange before the network stack does: what that has already received, may take long to come.
+    private func fail(with error: any Error) {
+        let (wasOver, wasWaiting) = state.withLock { state in
+            defer { state.end() }
+            guard case .waiting = state.stack else { return (state.isOver, false) }
+            state.stack = .done
+            return (state.isOver, true)
+        }
+        if !wasOver { deliver(error) }
+        if wasWaiting { transport.queue?.leave(self) }
+    }
+
+    /// Bytes have come or gone: silence counts from `now` on. Returns when it ends the exchange.
+    func live(at now: UInt64) -> UInt64 {
+        state.withLock { state in
+            if !state.isOver { state.deadline = min(now + silence, end) }
+            return state.deadline
+        }
+    }
+
+    /// Bytes have come or gone. Returns false if nothing more is taken.
+    @discardableResult
+    private func live() -> Bool {
+        guard let queue = transport.queue else { return !state.withLock(\.isOver) }
+        let wasWaiting = state.withLock { $0.deadline == end }
+        let deadline = live(at: queue.now)
+        if wasWaiting { queue.watch(until: deadline) }
+        return deadline < .max
+    }
+
+    private func take(_ step: () throws -> Void) -> Bool {
+        do {
+            try step()
+            return true
+        } catch {
+            data = Data()
+            fail(with: error)
+            return false
+        }
+    }
+
+    private func report() {
+        guard isReporting else { return }
+        // A total that is exceeded was wrong.
+        if let total = transferred.bytesToSend, total < transferred.bytesSent { transferred.bytesToSend = nil }
+        if let total = transferred.bytesToReceive, total < transferred.bytesReceived { transferred.bytesToReceive = nil }
+        state.withLock { $0.isOver ? nil : $0.recipient?.progress }?(transferred)
+    }
+
+    /// Sends the event, unless a dispose comes first.
+    private func deliver(_ failure: (any Error)?) {
+        Self.events.async { [self] in
+            var failure = failure
+            if failure == nil, let file = state.withLock(\.file) {
+                // This may take long, and is not done under the lock.
+                do { try file.synchronize() } catch { failure = error }
+            }
+            // A file is moved under the lock, so that a `cancel` that has returned leaves the whole of it or nothing.
+            let last = state.withLock { state in
+                state.recipient.take().map { (observer: $0.observer, event: event(failure, state.file.take())) }
+            }
+            if let last { last.observer(last.event) }
+        }
+    }
+
+    private func event(_ failure: (any Error)?, _ file: PartialFile?) -> SingleEvent<APIResponse> {
+        do {
+            if let failure { throw failure }
+            guard let response else { throw URLError(.badServerResponse) }
+            try file?.moveToDestination()
+            return .success(APIResponse(request: original, response: response, data: data))
+        } catch {
+            file?.remove()
+            let urlError = response == nil ? (error as? URLError)?.explained(for: original) : nil
+            return .failure(APIError.transport(original, underlying: urlError ?? error))
         }
     }
 }

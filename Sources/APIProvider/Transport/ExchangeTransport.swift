@@ -29,12 +29,15 @@ public struct ExchangeTransport: Transport {
         /// Where cookies come from and go, by the rules of RFC 6265bis; `nil` is nowhere. A cookie for more hosts than one needs a domain
         /// with two labels, and not one like `co.uk`. A host keeps 180 cookies, and gets at most 8 KB of them.
         public var cookies: HTTPCookieStorage?
-        /// The most requests that a host gets at once. Others wait, first come, first served. With HTTP/2 they share a connection, and none
-        /// waits. `nil` is no limit.
+        /// The most requests that a host gets at once. Others wait, first come, first served. `nil` is no limit.
+        ///
+        /// Where requests share a connection, as by HTTP/2, none waits. The timeout of one that would have waited begins when its turn would
+        /// have come, or with the first sign of it: see ``Exchange/sent(_:of:)``.
         public var connectionsPerHost: Int? = 6
         /// The most bytes that a response's body may have. `nil` is no limit.
         public var maximumResponseSize: Int?
-        /// How many seconds may pass without a byte, unless the request has its own timeout. Waiting in the queue does not count.
+        /// How many seconds may pass without a sign of life, unless the request has its own timeout: ``Exchange/sent(_:of:)``, the head of the
+        /// response, and each part of its body. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
         /// How many seconds a request may take as a whole. The time starts again after a redirect.
         public var timeoutIntervalForResource: TimeInterval = 604_800
@@ -43,37 +46,31 @@ public struct ExchangeTransport: Transport {
         public init() {}
     }
 
-    private let settings: Settings
-    private let limits: TimeLimits
-    private let timer: TransferTimer?
-    private let connections: ConnectionQueue?
-    private let cookies: Cookies?
-    private let start: @Sendable (Exchange) -> any Disposable
+    let settings: Settings
+    /// `nil` leaves it to the network stack to let requests wait and to end them in time.
+    let queue: ExchangeQueue?
+    /// `nil` leaves cookies to the network stack.
+    let cookies: Cookies?
+    let start: @Sendable (Exchange) -> any Disposable
 
     /// Creates a transport.
     ///
     /// - Parameters:
     ///   - settings: What the transport does for the network stack.
     ///   - start: Sends ``Exchange/request`` and returns what stops it. The stack must follow no redirects, and keep no cookies. It is called
-    ///     on the subscriber's thread, or on one on which another exchange completes.
+    ///     on the subscriber's thread, or on one on which another exchange completes, and should return soon.
     public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
         self.init(settings, scheduler: ConcurrentDispatchQueueScheduler(qos: .userInitiated), start: start)
     }
 
     /// - Parameter scheduler: The clock of timeouts.
     package init(_ settings: Settings, scheduler: any Scheduler, start: @escaping @Sendable (Exchange) -> any Disposable) {
-        self.init(
-            settings, timer: TransferTimer(scheduler: scheduler, queue: .ofTimer()), cookies: settings.cookies.map { Cookies(storage: $0) },
-            start: start)
+        let queue = ExchangeQueue(settings, scheduler: scheduler, queue: DispatchQueue(label: "APIProvider.deadlines"))
+        self.init(settings, queue: queue, cookies: settings.cookies.map { Cookies(storage: $0) }, start: start)
     }
 
-    /// - Parameters:
-    ///   - timer: Ends exchanges in which nothing happens; `nil` leaves that to the network stack.
-    ///   - cookies: What is done with cookies; `nil` leaves that to the network stack.
-    init(_ settings: Settings, timer: TransferTimer?, cookies: Cookies?, start: @escaping @Sendable (Exchange) -> any Disposable) {
-        (self.settings, self.timer, self.cookies, self.start) = (settings, timer, cookies, start)
-        limits = TimeLimits(silence: settings.timeoutInterval, whole: settings.timeoutIntervalForResource)
-        connections = settings.connectionsPerHost.map(ConnectionQueue.init(connectionsPerHost:))
+    init(_ settings: Settings, queue: ExchangeQueue?, cookies: Cookies?, start: @escaping @Sendable (Exchange) -> any Disposable) {
+        (self.settings, self.queue, self.cookies, self.start) = (settings, queue, cookies, start)
     }
 
     /// Sends `request` and follows redirects. Disposing stops the transfer.
@@ -118,12 +115,9 @@ public struct ExchangeTransport: Transport {
     private func exchange(
         _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        Single.create { [self] observer in
-            let transfer = Transfer(
-                request: request, destination: destination, maximum: settings.maximumResponseSize, progress: progress,
-                limits: limits.of(request), timer: timer, observer: observer)
-            let exchange = Exchange(request, transfer: transfer, connections: connections, cookies: cookies)
-            exchange.begin(start)
+        Single.create { observer in
+            let exchange = Exchange(request, to: destination, by: self, progress: progress, observer: observer)
+            exchange.enterQueue()
             return Disposables.create { exchange.cancel() }
         }
     }

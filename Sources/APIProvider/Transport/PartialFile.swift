@@ -38,10 +38,14 @@ package final class PartialFile: Sendable {
         }
     }
 
+    /// Waits until all of the file is on the disk. Otherwise the destination may be empty after a power failure. It is also where the file
+    /// system of a network may say that the disk is full.
+    func synchronize() throws {
+        // Some file systems cannot do it.
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw CocoaError.writing(destination, errno) }
+    }
+
     func moveToDestination() throws {
-        // A network's file system may say no earlier than at a `close` that the disk is full.
-        let copy = dup(descriptor)
-        guard copy < 0 || close(copy) == 0 else { throw CocoaError.writing(destination, errno) }
         // Something else may stand there by now.
         _ = try Target.mode(of: target.path, for: destination)
         guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
@@ -54,6 +58,7 @@ package final class PartialFile: Sendable {
         let file = try PartialFile(beside: destination, mode: mode)
         do {
             try file.append(data)
+            try file.synchronize()
             try file.moveToDestination()
         } catch {
             file.remove()

@@ -14,7 +14,7 @@ extension Single<APIResponse> {
     ) -> Single {
         send(request).flatMap { response in
             guard let next = response.redirectedRequest() else { return .just(response) }
-            guard redirects < APIResponse.maximumRedirects else {
+            guard redirects < URLError.maximumRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
             return following(next, redirects: redirects + 1, send)
@@ -23,8 +23,6 @@ extension Single<APIResponse> {
 }
 
 extension APIResponse {
-    static let maximumRedirects = 20
-
     /// The request to follow a redirect with (RFC 9110, section 15.4); `nil` when this response is the answer.
     fileprivate func redirectedRequest() -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(statusCode), let from = request.url,

@@ -26,7 +26,9 @@ struct SetCookie {
     }
 
     private static func pair(_ text: Substring) -> (name: String, value: String?) {
-        let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+        let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
         return (halves[0], halves.count > 1 ? halves[1] : nil)
     }
 
@@ -90,4 +92,3 @@ extension String {
         return labels[1].utf8.count == 2 && ["ac", "co", "com", "edu", "gov", "mil", "ne", "net", "or", "org"].contains(labels[0])
     }
 }
-

@@ -29,7 +29,7 @@ public final class URLSessionTransport: Transport {
     ///   - maximumResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
-        self.init(configuration: configuration, maximumResponseSize: maximumResponseSize, lender: nil)
+        self.init(configuration: configuration, maximumResponseSize: maximumResponseSize, callersSession: nil)
     }
 
     /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies.
@@ -42,38 +42,35 @@ public final class URLSessionTransport: Transport {
     ///   - session: The session whose configuration is used.
     ///   - maximumResponseSize: As in ``init(configuration:maximumResponseSize:)``.
     public convenience init(session: URLSession, maximumResponseSize: Int? = nil) {
-        let lender = session.delegate == nil ? nil : session
-        self.init(configuration: session.configuration, maximumResponseSize: maximumResponseSize, lender: lender)
+        let callersSession = session.delegate == nil ? nil : session
+        self.init(configuration: session.configuration, maximumResponseSize: maximumResponseSize, callersSession: callersSession)
     }
 
     /// - Parameter scheduler: The clock of timeouts on Linux, where those of a session are not exact.
     package init(
-        configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil, lender: URLSession?,
+        configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil, callersSession: URLSession?,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     ) {
         var settings = ExchangeTransport.Settings()
         settings.additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
         settings.maximumResponseSize = maximumResponseSize
+        isForNetwork = !configuration.hasProtocolsOfTheApp
+
+        #if canImport(FoundationNetworking)
+        // A session takes requests that wait for a connection for silent ones, and its timers are not exact (Swift 6.3.1).
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
-        let isForNetwork = !configuration.hasOwnProtocols
-        self.isForNetwork = isForNetwork
-        settings.connectionsPerHost = isForNetwork ? configuration.connectionsPerHost : nil
-
-        let configuration = configuration.ownCopy()
-        configuration.httpAdditionalHeaders = nil
-        let cookies = configuration.takeCookies(isForNetwork: isForNetwork)
-        let queue = OperationQueue.ofDelegate()
-        let delegate = SessionDelegate(isForNetwork: isForNetwork, lender: lender)
-        let own = OwnSession(URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue))
-        exchanges = ExchangeTransport(
-            settings, timer: queue.map { TransferTimer(scheduler: scheduler, queue: $0) }, cookies: cookies
-        ) { exchange in
-            let task = own.session.task(for: exchange.request, isForNetwork: isForNetwork)
-            delegate.add(exchange, for: task)
-            task.resume()
-            return Disposables.create { task.cancelFromAnywhere() }
-        }
+        settings.connectionsPerHost = isForNetwork ? configuration.httpMaximumConnectionsPerHost : nil
+        let callbacks = CallbackQueue()
+        let queue = ExchangeQueue(settings, scheduler: scheduler, queue: callbacks.queue)
+        let cookies = configuration.cookies
+        #else
+        settings.connectionsPerHost = nil
+        let (callbacks, queue, cookies): (CallbackQueue?, ExchangeQueue?, Cookies?) = (nil, nil, nil)
+        #endif
+        let session = OwnedSession(
+            configuration.forTransport(), isForNetwork: isForNetwork, callersSession: callersSession, callbacks: callbacks)
+        exchanges = ExchangeTransport(settings, queue: queue, cookies: cookies) { session.start($0) }
     }
 
     /// Sends `request` and follows redirects. Disposing cancels the task.
@@ -110,15 +107,6 @@ public final class URLSessionTransport: Transport {
             return .error(error)
         }
     }
-}
-
-/// A session that takes no more requests when nothing holds it: neither the transport nor a single of it.
-private final class OwnSession: Sendable {
-    let session: URLSession
-
-    init(_ session: URLSession) { self.session = session }
-
-    deinit { session.finishTasksAndInvalidate() }
 }
 
 extension URLSessionTransport: CustomReflectable {

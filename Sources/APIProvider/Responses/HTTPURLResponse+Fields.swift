@@ -1,0 +1,49 @@
+#if canImport(FoundationNetworking)
+import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
+#endif
+
+extension HTTPURLResponse {
+    /// The header fields, with values read as UTF-8.
+    package var headerFields: [String: String] {
+        allHeaderFields.reduce(into: [:]) { fields, field in
+            #if canImport(FoundationNetworking)
+            fields["\(field.key)"] = "\(field.value)"
+            #else
+            fields["\(field.key)"] = "\(field.value)".readAsUTF8
+            #endif
+        }
+    }
+
+    /// How many bytes the body has; `nil` if nobody knows, as when they come compressed and are counted as they were.
+    package var bodyLength: Int64? {
+        guard expectedContentLength > 0, ["", "identity"].contains(value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "") else {
+            return nil
+        }
+        return expectedContentLength
+    }
+
+    /// Whether the response has several fields Content-Length that differ: then nobody knows where it ends (RFC 9112, section 6.3).
+    var hasContradictoryLengths: Bool {
+        guard expectedContentLength < 0, let lengths = values(forHTTPHeaderField: "Content-Length") else { return false }
+        return Set(lengths.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }).count > 1
+    }
+
+    /// The values of all fields of this name, in any case.
+    func values(forHTTPHeaderField name: String) -> String? {
+        // On Linux `value(forHTTPHeaderField:)` takes any one of those whose names are written in different cases.
+        let values = headerFields.filter { $0.key.caseInsensitiveCompare(name) == .orderedSame }.sorted { $0.key < $1.key }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+}
+
+extension String {
+    /// UTF-8 that was read as Latin-1, as Apple's Foundation reads a header; any other text as it is.
+    package var readAsUTF8: String {
+        let bytes = unicodeScalars.compactMap { UInt8(exactly: $0.value) }
+        guard bytes.contains(where: { $0 > 127 }), bytes.count == unicodeScalars.count else { return self }
+        return String(data: Data(bytes), encoding: .utf8) ?? self
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Hands what the session tells to the exchange that it is about.
+final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    /// What is known of a task.
+    private struct Record {
+        let exchange: Exchange
+        var isChallenged = false
+        var hasHead = false
+        var isLost = false
+        /// How many bytes of the body had gone when it was sent again.
+        var sentBefore: Int64 = 0
+    }
+
+    private let records = Locked<[ObjectIdentifier: Record]>([:])
+    /// Whether no protocol class of the app answers.
+    private let isForNetwork: Bool
+    /// The session of the caller, rather than its delegate: who invalidates that session has its delegate released, as ever.
+    private let callersSession: URLSession?
+
+    init(isForNetwork: Bool, callersSession: URLSession?) {
+        self.isForNetwork = isForNetwork
+        self.callersSession = callersSession
+    }
+
+    func add(_ exchange: Exchange, for task: URLSessionTask) {
+        records.withLock { $0[ObjectIdentifier(task)] = Record(exchange: exchange) }
+    }
+
+    private func exchange(of task: URLSessionTask) -> Exchange? {
+        records.withLock { $0[ObjectIdentifier(task)]?.exchange }
+    }
+
+    /// Redirects are the transport's: the 3xx itself is the response.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    /// No password is given, so that the 401 is the response. The delegate of the caller's session judges certificates, or else the system does.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard challenge.isForPassword else {
+            #if !canImport(FoundationNetworking)
+            if callersSession?.delegate?.urlSession?(session, didReceive: challenge, completionHandler: completionHandler) != nil { return }
+            let judge = callersSession?.taskDelegate
+            if judge?.urlSession?(session, task: task, didReceive: challenge, completionHandler: completionHandler) != nil { return }
+            #endif
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        records.withLock { $0[ObjectIdentifier(task)]?.isChallenged = true }
+        completionHandler(challenge.answerWithoutPassword, nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        guard let record = records.withLock({ $0[ObjectIdentifier(task)] }) else { return }
+        record.exchange.sent(max(totalBytesSent - record.sentBefore, 0), of: record.exchange.bodyLength)
+    }
+
+    #if canImport(FoundationNetworking)
+    /// A server has closed a kept connection under a request, and libcurl sends that once more (RFC 9112, section 9.3.1). Without this, it
+    /// would send only what it has not yet read of the body, and wait for ever (Swift 6.3.1).
+    func urlSession(_ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void) {
+        let stream = task.originalRequest?.httpBodyStream
+        if let exchange = exchange(of: task), exchange.canBeSentAgain, exchange.request.isIdempotent, let body = stream as? BodyStream {
+            let sent = task.countOfBytesSent
+            records.withLock { $0[ObjectIdentifier(task)]?.sentBefore = sent }
+            body.rewind()
+            return completionHandler(body)
+        }
+        records.withLock { $0[ObjectIdentifier(task)]?.isLost = true }
+        // Not every body is read again: then the request would wait for its answer.
+        task.cancelFromAnywhere()
+        // If the body is not a stream, a stream ends the process.
+        completionHandler(stream == nil ? nil : BodyStream.broken)
+    }
+    #endif
+
+    /// Linux goes on whatever it is answered, so that the task is cancelled by itself.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        completionHandler(.allow)
+        if !receive(response, of: dataTask) { dataTask.cancel() }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        guard let exchange = exchange(of: dataTask), !exchange.receive(data) else { return }
+        dataTask.cancel()
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        // On Linux the head of a redirect without a Location comes only here, and its body never (Swift 6.3.1).
+        if let response = task.response, records.withLock({ $0[ObjectIdentifier(task)]?.hasHead }) == false {
+            _ = receive(response, of: task)
+        }
+        guard let record = records.withLock({ $0.removeValue(forKey: ObjectIdentifier(task)) }) else { return }
+        // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error (6.3.1).
+        let isWhole = record.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
+        let failure = isWhole ? nil : error.map { task.originalRequest?.bodyFailure ?? $0.unpackedFromSession.withAppleCode }
+        // It was sent by a kept connection, and then no new one could be made: that does not mean that nothing has been sent.
+        let isLost = record.isLost || (failure as? URLError)?.saysThatNothingWasSent == true && task.countOfBytesSent > 0
+        record.exchange.complete(with: isLost ? URLError(.networkConnectionLost) : failure)
+    }
+
+    /// Returns false when the body of this response cannot be taken.
+    private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
+        let (exchange, isFirst) = records.withLock { records in
+            defer { records[ObjectIdentifier(task)]?.hasHead = true }
+            let record = records[ObjectIdentifier(task)]
+            return (record?.exchange, record?.hasHead == false)
+        }
+        guard let exchange, let response = response as? HTTPURLResponse else { return true }
+        // A protocol class has taken the whole body, and no session tells of that.
+        if isFirst, !isForNetwork, let count = exchange.bodyLength, count > 0 { exchange.sent(count, of: count) }
+        return exchange.receive(response, sharesConnection: response.mayBeOfHTTP2)
+    }
+
+    #if !canImport(FoundationNetworking)
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        callersSession?.taskDelegate?.urlSession?(session, task: task, didFinishCollecting: metrics)
+    }
+    #endif
+}
+
+#if !canImport(FoundationNetworking)
+extension URLSession {
+    fileprivate var taskDelegate: (any URLSessionTaskDelegate)? { delegate as? any URLSessionTaskDelegate }
+}
+#endif
+
+extension URLAuthenticationChallenge {
+    /// Whether a user name and a password are asked for, and not whether to trust a certificate.
+    var isForPassword: Bool {
+        #if canImport(FoundationNetworking)
+        // It knows no challenges for certificates, nor their names.
+        return true
+        #else
+        return ![NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate].contains(
+            protectionSpace.authenticationMethod)
+        #endif
+    }
+
+    /// The answer to a challenge for a password that gives none, so that the 401 is the response. A proxy may get the one that the system has
+    /// stored.
+    var answerWithoutPassword: URLSession.AuthChallengeDisposition {
+        #if canImport(FoundationNetworking)
+        // Any other waits for ever.
+        return .rejectProtectionSpace
+        #else
+        return protectionSpace.isProxy() ? .performDefaultHandling : .useCredential
+        #endif
+    }
+}
+
+extension Error {
+    /// The error as it is on Apple's systems.
+    var withAppleCode: any Error {
+        #if canImport(FoundationNetworking)
+        return (self as? URLError)?.withCodeOfLibcurl ?? self
+        #else
+        return self
+        #endif
+    }
+}

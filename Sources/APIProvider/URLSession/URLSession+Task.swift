@@ -1,0 +1,87 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLSession {
+    /// The task that sends `request`.
+    ///
+    /// - Parameter isForNetwork: Whether no protocol class of the app answers.
+    func task(for request: URLRequest, isForNetwork: Bool) -> URLSessionTask {
+        #if canImport(FoundationNetworking)
+        // A task that uploads a file takes several times as long, and waits for ever when the file becomes shorter (Swift 6.3.1).
+        return dataTask(with: isForNetwork ? request.adapted().withStreamedBody() : request.adapted())
+        #else
+        return request.bodyFile.map { uploadTask(with: request.withoutBody.adapted(), fromFile: $0.resolvingSymlinksInPath()) }
+            ?? dataTask(with: request.adapted())
+        #endif
+    }
+}
+
+extension URLRequest {
+    /// Whether a session reads the files of the body while it sends them.
+    var isReadBySession: Bool {
+        #if canImport(FoundationNetworking)
+        return true
+        #else
+        return bodyFile != nil
+        #endif
+    }
+
+    /// The request as the session takes it.
+    fileprivate func adapted() -> URLRequest {
+        var request = self
+        // 60 s is what a request has that sets none: then the session's own counts.
+        if timeoutInterval != 60 { request.timeoutInterval = timeoutInterval.forSession }
+        #if canImport(FoundationNetworking)
+        // A scheme in capitals is not known (6.3.1).
+        if let url, let scheme = url.scheme, scheme != scheme.lowercased() {
+            request.url = URL(string: scheme.lowercased() + url.absoluteString.dropFirst(scheme.utf8.count))
+        }
+        // A value of white space would be dropped with its field (6.3.1); an empty one means the same (RFC 9110, section 5.5).
+        for (name, value) in allHTTPHeaderFields ?? [:] where !value.isEmpty && value.utf8.allSatisfy({ $0 == 32 || $0 == 9 }) {
+            request.setValue("", forHTTPHeaderField: name)
+        }
+        #endif
+        return request
+    }
+
+    #if canImport(FoundationNetworking)
+    /// Whether libcurl would send the request again in silence, though it may not reach a server twice, if the server closes the connection that
+    /// was kept open. If the request has a body, Foundation is asked for the bytes again: see `SessionDelegate`.
+    var wouldBeSentAgain: Bool { bodyLength == 0 && !isIdempotent }
+
+    /// The request with its body as a stream, which can be sent again, and with its length.
+    fileprivate func withStreamedBody() -> URLRequest {
+        var request = self
+        guard let bodyLength else {
+            // A length that is no number, beside the chunks.
+            request.setValue(nil, forHTTPHeaderField: "Content-Length")
+            return request
+        }
+        guard bodyLength > 0 || httpBodyStream != nil else { return self }
+        if let httpBody {
+            request.httpBodyStream = BodyStream([.data(httpBody)])
+        } else if let httpBodyStream, !(httpBodyStream is BodyStream) {
+            request.httpBodyStream = BodyStream(httpBodyStream, length: Int(clamping: bodyLength))
+        }
+        request.setValue("\(bodyLength)", forHTTPHeaderField: "Content-Length")
+        // A stream would be sent in chunks (6.3.1). libcurl leaves out a field that is white space, and then the chunks as well.
+        request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
+        return request
+    }
+    #endif
+}
+
+extension URLSessionTask {
+    /// Cancels the task, also when the session itself has called.
+    func cancelFromAnywhere() {
+        #if canImport(FoundationNetworking)
+        // `cancel()` waits for the queue on which protocols run, so it never returns if it is called there (6.3.1).
+        DispatchQueue.global().async { self.cancel() }
+        #else
+        cancel()
+        #endif
+    }
+}

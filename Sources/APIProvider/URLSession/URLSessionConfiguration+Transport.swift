@@ -1,0 +1,54 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLSessionConfiguration {
+    /// Whether protocol classes of the app answer requests, without a connection.
+    var hasProtocolsOfTheApp: Bool {
+        let standard = URLSessionConfiguration.default.protocolClasses ?? []
+        return (protocolClasses ?? []).contains { used in !standard.contains { $0 == used } }
+    }
+
+    /// A copy for the session of a transport, which adds the header fields itself.
+    func forTransport() -> URLSessionConfiguration {
+        let copy = copy() as? URLSessionConfiguration ?? self
+        copy.httpAdditionalHeaders = nil
+        copy.timeoutIntervalForRequest = timeoutIntervalForRequest.forSession
+        // Seven days is what a configuration has that sets none.
+        copy.timeoutIntervalForResource = timeoutIntervalForResource > 0 ? min(timeoutIntervalForResource, 1_000_000_000) : 604_800
+        #if canImport(FoundationNetworking)
+        // A cancelled task of a session with a cache ends the process (Swift 6.3.1), and the cache never hits.
+        copy.urlCache = nil
+        // A session puts stored cookies in the place of those that a request has, and keeps any that a server sets for any domain (6.3.1).
+        copy.httpShouldSetCookies = false
+        copy.httpCookieAcceptPolicy = .never
+        #endif
+        return copy
+    }
+
+    #if canImport(FoundationNetworking)
+    /// What the transport does with cookies, in the place of a session with this configuration.
+    var cookies: Cookies? {
+        httpCookieStorage.map {
+            Cookies(
+                storage: $0, areSent: httpShouldSetCookies, areKept: !hasProtocolsOfTheApp && httpCookieAcceptPolicy != .never)
+        }
+    }
+    #endif
+}
+
+extension TimeInterval {
+    /// A timeout for the session.
+    var forSession: TimeInterval {
+        // What is endless or no sensible number traps on Linux (6.3.1), and is not documented elsewhere.
+        let seconds = self < 1_000_000 ? Swift.max(self, 0) : 1_000_000
+        #if canImport(FoundationNetworking)
+        // Timers are cut to whole seconds and fire a little early (6.3.1). The transport has its own, and this one must never be first.
+        return (seconds > 0 ? seconds : 60).rounded(.up) + 600
+        #else
+        return seconds
+        #endif
+    }
+}
