@@ -108,6 +108,8 @@ extension Fault {
         Fault("sends a header line that ends in LF alone", noHTTP, sends: "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"),
         Fault("sends a status line with no status", noHTTP, sends: "HTTP/1.1 OK\r\nContent-Length: 0\r\n\r\n"),
         Fault("sends a status of five digits", noHTTP, sends: "HTTP/1.1 20000 OK\r\nContent-Length: 0\r\n\r\n"),
+        Fault("sends a status below 100", noHTTP, sends: "HTTP/1.1 010 x\r\nContent-Length: 2\r\n\r\nok"),
+        Fault("sends a status of zero and no length", noHTTP, sends: "HTTP/1.1 000 x\r\n\r\nok"),
         Fault("sends a header line without a colon", noHTTP, sends: "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n"),
         Fault("sends a Content-Length that is no number", noHTTP, sends: "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nok"),
         Fault(
@@ -123,6 +125,9 @@ extension Fault {
         Fault(
             "sends a gzip that breaks off, under a Content-Length that fits", .value("half"), .readRequest,
             .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(halfAGzip.count)\r\n\r\n"), .send(halfAGzip)),
+        Fault(
+            "names gzip, and sends no byte of it", .value(""),
+            sends: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         Fault(
             "sends an encoding that nobody knows",
             .transport(
@@ -155,6 +160,9 @@ extension Fault {
         Fault(
             "redirects to a URL without a host", .status(302, "302 Found. Body: moved"),
             sends: "HTTP/1.1 302 Found\r\nLocation: http:///x\r\nContent-Length: 5\r\n\r\nmoved"),
+        Fault(
+            "redirects to a port above 65535", .status(302, "302 Found. Body: moved"),
+            sends: "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:70000/\r\nContent-Length: 5\r\n\r\nmoved"),
         Fault(
             "asks for a password, with a body", .status(401, "401 Unauthorized. Body: who are you?"),
             sends: "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 12\r\n\r\nwho are you?"),

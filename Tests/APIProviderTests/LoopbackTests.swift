@@ -224,6 +224,46 @@ struct LoopbackTests {
         #expect(error.description == sentence)
     }
 
+    @Test(
+        "A URL whose port is above 65535 is not sent, and a redirect to one is the answer",
+        arguments: ["http://127.0.0.1:70000/", "http://[::1]:70000/", "http://localhost:65536/"])
+    func port(text: String) async throws {
+        let url = try #require(URL(string: text))
+        let sentence = "The request was not sent: its URL has the port \(url.port ?? 0); the highest is 65535."
+        for request in [Endpoint<String>(.get, .url(url)), Endpoint(.get, .url(example)).adapting { $0.url = url }] {
+            #expect("\(try await failure(of: request))" == sentence)
+        }
+        let server = try LoopbackServer { _, connection in connection.respond("302 Found", headers: ["Location": text], body: "moved") }
+        let error = try await failure(of: Endpoint<String>(.get, .url(server.url)))
+        #expect("\(error)".hasSuffix("failed: 302 Found. Body: moved"))
+    }
+
+    @Test(
+        "A response that names gzip may have no body",
+        arguments: [
+            ("HEAD", "200 OK", 200), ("GET", "200 OK", 200), ("GET", "204 No Content", 204), ("GET", "304 Not Modified", 304),
+            ("HEAD", "404 Not Found", 404), ("GET", "302 Found", 200), ("GET", "503 Service Unavailable", 200),
+        ])
+    func emptyGzip(method: HTTPMethod, status: String, last: Int) async throws {
+        let isFirst = Locked(true)
+        let server = try LoopbackServer { request, connection in
+            // A redirect is followed, and a 503 is tried again.
+            let isAnswered = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return !isFirst && last == 200
+            }
+            let length = request.method == "HEAD" ? "100" : "0"
+            connection.respond(
+                isAnswered ? "200 OK" : status, headers: ["Content-Encoding": "gzip", "Location": "/", "Content-Length": length])
+        }
+        let provider = DefaultAPIProvider(
+            transport: TestedTransport(configuration: .patient), middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .milliseconds(0)))])
+        let request = Endpoint<Data>(method, .url(server.url)).validating { _ in }.withResponse()
+        let (body, response) = try await provider.request(request).value
+        #expect(response.statusCode == last)
+        #expect(body.isEmpty)
+    }
+
     @Test("A header value of white space alone is sent as the empty value that it is", arguments: ["", " ", " \t "])
     func whiteSpace(value: String) async throws {
         let server = try LoopbackServer { request, connection in connection.respond(body: request.headers["x-a"] ?? "none") }

@@ -89,6 +89,9 @@ extension URLRequest {
     /// Throws if the request has something that HTTP does not allow. An endpoint's `adapting` or a middleware may have set it.
     package func check() throws {
         try url?.checkScheme()
+        if let port = url?.port, !URL.ports.contains(port) {
+            throw APIError.invalid("its URL has the port \(port); the highest is \(URL.ports.upperBound)")
+        }
         guard url?.user == nil, url?.password == nil else {
             // Linux would send them, and Apple's systems would not.
             throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")
@@ -109,6 +112,9 @@ extension HTTPHeaders {
 }
 
 extension URL {
+    /// A network stack may end the process for any other.
+    static let ports = 0...65_535
+
     fileprivate func checkScheme() throws {
         guard let scheme = scheme?.lowercased(), !["http", "https"].contains(scheme) else { return }
         throw APIError.invalid("its URL \"\(redacted)\" has the scheme \(scheme); it must be http or https")

@@ -5,8 +5,8 @@ import FoundationNetworking
 #endif
 
 extension URLError {
-    /// Where an error of this package's own says what happened, in the place of the sentence for its code.
-    static let reasonKey = "APIProvider.reason"
+    /// Where a transport says what happened, in the place of the sentence for the error's code.
+    static let reasonKey = NSLocalizedFailureReasonErrorKey
 
     /// How many redirects are followed.
     static let maximumRedirects = 20
@@ -18,7 +18,8 @@ extension URLError {
 
     /// What happened and what to look at. Linux's own descriptions say only that "the operation could not be completed".
     func sentence(for request: URLRequest) -> String {
-        let url = request.url
+        // Another than the request's if a proxy has failed.
+        let url = failingURL ?? request.url
         let host = url?.host ?? "the host"
         let port = url?.port ?? (url?.scheme == "https" ? 443 : 80)
         let reason = userInfo[Self.reasonKey] as? String

@@ -21,27 +21,40 @@ public import FoundationNetworking
 public struct AsyncHTTPClientTransport: Transport {
     private let exchanges: ExchangeTransport
 
-    /// Creates a transport.
+    /// Creates a transport with a client of its own, which ends with the transport and its last request.
     ///
     /// - Parameters:
-    ///   - client: Sends the requests with its configuration: its TLS, its proxy, its decompression. You shut it down after the last request.
-    ///     A host gets at most eight requests at once; a client that allows fewer connections makes the others wait, which counts as silence.
-    ///     Each redirect costs a connection, because the client might follow it itself, and the body of a redirect is not read. The transport
-    ///     asks for no compression. `nil` is a client of the transport's own, which ends with the transport and its last request.
+    ///   - configuration: The client's TLS, proxy and timeouts, and how many connections a host gets. The transport follows redirects and
+    ///     decompresses responses whatever it says.
     ///   - cookies: Where cookies come from and go; `nil` is nowhere.
-    ///   - maximumResponseSize: How many bytes a response's body may have, in memory or in a file. One that passes it fails at once with
+    ///   - maximumResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
-    public init(client: HTTPClient? = nil, cookies: HTTPCookieStorage? = nil, maximumResponseSize: Int? = nil) {
-        var settings = ExchangeTransport.Settings()
-        settings.cookies = cookies
-        settings.maximumResponseSize = maximumResponseSize
-        settings.connectionsPerHost = Client.connectionsPerHost
-        self.init(client: client, settings: settings)
+    public init(configuration: HTTPClient.Configuration, cookies: HTTPCookieStorage? = nil, maximumResponseSize: Int? = nil) {
+        let client = Client(configuration, maximumResponseSize: maximumResponseSize)
+        self.init(client, ExchangeTransport.Settings(cookies: cookies, maximumResponseSize: maximumResponseSize))
     }
 
-    init(client: HTTPClient?, settings: ExchangeTransport.Settings) {
-        let maximum = settings.maximumResponseSize
-        let client = client.map { Client(lent: $0, maximumResponseSize: maximum) } ?? Client(maximumResponseSize: maximum)
+    /// Creates a transport with your client, or with one of its own.
+    ///
+    /// Share a client only if you must. A server can end the process of a client that the transport has not made: see the README.
+    ///
+    /// - Parameters:
+    ///   - client: Sends the requests with its own configuration. Shut it down after the last request. A host gets at most eight requests at
+    ///     once. If the client allows fewer connections, requests wait for one in the client, and their timeout runs. Each redirect costs a
+    ///     connection, because the client might follow it itself, and the body of a redirect is not read. The transport does not ask for
+    ///     compressed responses. `nil` is a client of the transport's own.
+    ///   - cookies: Where cookies come from and go; `nil` is nowhere.
+    ///   - maximumResponseSize: As in ``init(configuration:cookies:maximumResponseSize:)``.
+    public init(client: HTTPClient? = nil, cookies: HTTPCookieStorage? = nil, maximumResponseSize: Int? = nil) {
+        let client =
+            client.map { Client(lent: $0, maximumResponseSize: maximumResponseSize) }
+            ?? Client(HTTPClient.Configuration(), maximumResponseSize: maximumResponseSize)
+        self.init(client, ExchangeTransport.Settings(cookies: cookies, maximumResponseSize: maximumResponseSize))
+    }
+
+    init(_ client: Client, _ settings: ExchangeTransport.Settings) {
+        var settings = settings
+        settings.connectionsPerHost = client.connectionsPerHost
         exchanges = ExchangeTransport(settings) { client.start($0) }
     }
 
@@ -68,6 +81,13 @@ public struct AsyncHTTPClientTransport: Transport {
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
         exchanges.download(request, to: destination, progress: progress)
+    }
+}
+
+extension ExchangeTransport.Settings {
+    fileprivate init(cookies: HTTPCookieStorage?, maximumResponseSize: Int?) {
+        self.init()
+        (self.cookies, self.maximumResponseSize) = (cookies, maximumResponseSize)
     }
 }
 

@@ -32,14 +32,13 @@ extension Error {
 }
 
 extension URLError {
+    /// - Parameter reason: What `APIError` says in the place of the sentence for the code.
+    fileprivate init(_ code: URLError.Code, _ reason: String) {
+        self.init(code, userInfo: [NSLocalizedFailureReasonErrorKey: reason])
+    }
+
     fileprivate static func passed(_ maximum: Int?) -> URLError {
         URLError(.dataLengthExceedsMaximum, "the response is larger than the transport's maximumResponseSize of \(maximum ?? 0) bytes")
-    }
-}
-
-extension URLError {
-    fileprivate init(_ code: URLError.Code, _ description: String) {
-        self.init(code, userInfo: [NSLocalizedDescriptionKey: description])
     }
 }
 
@@ -52,6 +51,11 @@ extension HTTPClientError {
         case .remoteConnectionClosed, .uncleanShutdown, .requestStreamCancelled: URLError(.networkConnectionLost)
         case .cancelled: URLError(.cancelled)
         case .invalidURL, .emptyHost, .emptyScheme: URLError(.badURL)
+        case .invalidProxyResponse: URLError(.cannotConnectToHost, "the proxy has made no connection; does it allow this host and port?")
+        case .proxyAuthenticationRequired:
+            URLError(
+                .userAuthenticationRequired,
+                "the proxy asks for a user name and a password; set them in the client's configuration")
         case .alreadyShutdown: URLError(.unknown, "the HTTPClient has been shut down")
         case .bodyLengthMismatch: URLError(.unknown, "the body has more or fewer bytes than its Content-Length says")
         default: URLError(.unknown, "\(self)")
@@ -61,11 +65,18 @@ extension HTTPClientError {
 
 extension NIOConnectionError {
     fileprivate var urlError: URLError {
-        guard let last = connectionErrors.last else { return URLError(.cannotFindHost) }
+        // It may be a proxy that cannot be reached.
+        var components = URLComponents()
+        (components.host, components.port) = (host, port)
+        return URLError(code, userInfo: components.url.map { [NSURLErrorFailingURLErrorKey: $0] } ?? [:])
+    }
+
+    private var code: URLError.Code {
+        guard let last = connectionErrors.last else { return .cannotFindHost }
         return switch last.error {
-        case ChannelError.connectTimeout: URLError(.timedOut)
-        case let error as IOError where error.errnoCode == ETIMEDOUT: URLError(.timedOut)
-        default: URLError(.cannotConnectToHost)
+        case ChannelError.connectTimeout: .timedOut
+        case let error as IOError where error.errnoCode == ETIMEDOUT: .timedOut
+        default: .cannotConnectToHost
         }
     }
 }

@@ -13,8 +13,8 @@ import FoundationNetworking
 extension HTTPClient.Request {
     /// The request as the client takes it.
     ///
-    /// - Parameter acceptsCompression: Whether the client is known to decode what comes compressed.
-    init(_ exchange: Exchange, acceptsCompression: Bool) throws {
+    /// - Parameter acceptsGzip: Whether the client is known to decompress.
+    init(_ exchange: Exchange, acceptsGzip: Bool) throws {
         let request = exchange.request
         guard let url = request.url else { throw URLError(.badURL) }
         var headers = NIOHTTP1.HTTPHeaders()
@@ -22,7 +22,8 @@ extension HTTPClient.Request {
             headers.add(name: name, value: value)
         }
         if !headers.contains(name: "Accept") { headers.add(name: "Accept", value: "*/*") }
-        if acceptsCompression, !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
+        // Some servers send a "deflate" without its zlib header, which the client does not read.
+        if acceptsGzip, !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip") }
         try self.init(
             url: url, method: HTTPMethod(rawValue: request.httpMethod ?? "GET"), headers: headers,
             body: HTTPClient.Body(request, length: exchange.bodyLength))

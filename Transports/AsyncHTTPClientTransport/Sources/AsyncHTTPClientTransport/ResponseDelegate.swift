@@ -38,7 +38,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
 
     /// Called for each head, also of a redirect that the client is about to follow: then that is the response.
     func didVisitURL(task: HTTPClient.Task<Void>, _ request: HTTPClient.Request, _ head: HTTPResponseHead) {
-        guard client.mayFollowRedirects, [301, 302, 303, 307, 308].contains(head.status.code), head.headers.contains(name: "Location")
+        guard client.isLent, [301, 302, 303, 307, 308].contains(head.status.code), head.headers.contains(name: "Location")
         else { return }
         if receive(head) { end(nil) }
         task.cancel()
@@ -72,7 +72,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
 
     private func receive(_ head: HTTPResponseHead) -> Bool {
         hasAnswer = true
-        client.hasAnswer(of: host)
+        client.noteAnswer(from: host)
         guard let url,
             let response = HTTPURLResponse(
                 url: url, statusCode: Int(head.status.code), httpVersion: "\(head.version)", headerFields: head.headers.joined)

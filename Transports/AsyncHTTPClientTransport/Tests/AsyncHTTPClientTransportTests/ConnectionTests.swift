@@ -121,7 +121,7 @@ struct ConnectionTests {
         var settings = ExchangeTransport.Settings()
         settings.connectionsPerHost = 1
         let single = {
-            let client = Client(maximumResponseSize: nil)
+            let client = Client(HTTPClient.Configuration(), maximumResponseSize: nil)
             own = client
             let transport = ExchangeTransport(settings) { client.start($0) }
             return DefaultAPIProvider(transport: transport).request(Endpoint<String>(.get, .url(server.url)))

@@ -1,4 +1,5 @@
 import APIProvider
+import AsyncHTTPClient
 import Foundation
 import MiniRx
 
@@ -19,7 +20,7 @@ struct TestedTransport: Transport {
         settings.maximumResponseSize = maximumResponseSize
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
-        transport = AsyncHTTPClientTransport(client: nil, settings: settings)
+        transport = AsyncHTTPClientTransport(Client(HTTPClient.Configuration(), maximumResponseSize: maximumResponseSize), settings)
     }
 
     func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {

@@ -1,0 +1,55 @@
+import APIProvider
+import AsyncHTTPClientTransport
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Compressed responses", tenMinutes)
+struct CompressionTests {
+    private let provider = DefaultAPIProvider(transport: AsyncHTTPClientTransport())
+
+    @Test("Only gzip is asked for, unless the request asks for something else")
+    func asked() async throws {
+        let server = try LoopbackServer { request, connection in connection.respond(body: request.headers["accept-encoding"] ?? "none") }
+        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "gzip")
+        let own = Endpoint<String>(.get, .url(server.url), headers: ["Accept-Encoding": "br"])
+        #expect(try await provider.request(own).value == "br")
+    }
+
+    @Test("A connection is kept after a response that names gzip and has no body")
+    func kept() async throws {
+        let connections = Log<Void>()
+        let server = try LoopbackServer(connected: { connection in
+            connections.append(())
+            while connection.readRequest() != nil {
+                connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n")
+            }
+        })
+        for _ in 0..<3 { #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "") }
+        #expect(connections.count == 1)
+    }
+
+    @Test("Responses of nginx", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+    func nginx() async throws {
+        let nginx = try await Nginx.started()
+        let text = Endpoint<String>(.get, .url(nginx.url, "/text"))
+        let (body, response) = try await provider.request(text.withResponse()).value
+        #expect(body == Nginx.text)
+        #expect(response.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
+        let tag = try #require(response.value(forHTTPHeaderField: "ETag"))
+
+        let head = Endpoint<Data>(.head, .url(nginx.url, "/text")).withResponse()
+        let (noBody, headResponse) = try await provider.request(head).value
+        #expect(noBody.isEmpty)
+        #expect(headResponse.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
+
+        for (path, status) in [("/text", 304), ("/empty", 200), ("/nothing", 204), ("/away", 304), ("/busy", 503)] {
+            for method in [.get, .head] as [HTTPMethod] {
+                let request = Endpoint<Data>(method, .url(nginx.url, RequestPath(path)), headers: ["If-None-Match": tag])
+                let (_, response) = try await provider.request(request.validating { _ in }.withResponse()).value
+                #expect(response.statusCode == status, "\(method.rawValue) \(path)")
+            }
+        }
+    }
+}
