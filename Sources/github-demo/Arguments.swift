@@ -5,22 +5,17 @@ struct Arguments {
     let command: Command
     /// The keyword or the login.
     let operand: String?
-    let code: String?
     let page: Int
     let perPage: Int
-    /// Whether answers come over the network, and not from the bundled fixtures.
+    /// Whether answers come over the network, and not from samples or a recording.
     let isLive: Bool
     let baseURL: URL?
-    /// A secret, like that of the app.
     let token: String?
-    let clientID: String?
-    let clientSecret: String?
-    let record: URL?
-    let replay: URL?
-    let isJSON: Bool
-    let isVerbose: Bool
+    let clientID: String
+    let clientSecret: String
+    private let options: [Option: String]
 
-    /// Wrong arguments. The message shows names of options and commands, and no other argument, because one may be a secret.
+    /// Wrong arguments. The message shows no operands and values, because one may be a secret.
     struct Misuse: Error {
         let message: String
         var command: Command?
@@ -28,55 +23,82 @@ struct Arguments {
 
     init(_ words: Words, environment: [String: String]) throws {
         guard let name = words.operands.first else { throw Misuse(message: "a command is missing") }
-        guard let command = Command(rawValue: name) else {
-            throw Misuse(message: "there is no command \(name.printable)" + suggestion(for: name, among: Command.allCases.map(\.rawValue)))
+        guard let command = Command(rawValue: name) else { throw Misuse(message: "there is no command \(name.printable)") }
+        let (options, operands) = (words.options, words.operands.dropFirst())
+        func check(_ isRight: Bool, _ message: @autoclosure () -> String) throws {
+            if !isRight { throw Misuse(message: "\(command.rawValue) \(message())", command: command) }
         }
-        func misuse(_ message: String) -> Misuse { Misuse(message: "\(command.rawValue) \(message)", command: command) }
-        func number(_ option: Option, in range: ClosedRange<Int>, default standard: Int) throws -> Int {
-            guard let text = words.options[option] else { return standard }
-            guard let number = Int(text), range.contains(number) else {
-                throw misuse("\(option.rawValue) takes a number from 1\(range.upperBound == .max ? "" : " to \(range.upperBound)")")
-            }
+        func number(_ option: Option, upTo maximum: Int, default standard: Int) throws -> Int {
+            guard let text = options[option] else { return standard }
+            let number = Int(text) ?? 0
+            try check(1...maximum ~= number, "\(option.rawValue) takes a number from 1\(maximum == .max ? "" : " to \(maximum)")")
             return number
         }
 
-        for option in Option.allCases where words.options[option] != nil && !command.options.contains(option) {
-            throw misuse("takes no \(option.rawValue)")
-        }
-        for option in command.options where option.isRequired && words.options[option] == nil { throw misuse("needs \(option.synopsis)") }
-        self.command = command
-        operand = words.operands.dropFirst().first
-        if let expected = command.operand, expected.isRequired, operand == nil { throw misuse("needs a \(expected.name)") }
-        guard words.operands.count <= (command.operand == nil ? 1 : 2) else {
-            throw misuse(command.operand.map { "takes one \($0.name); put quotes around spaces" } ?? "takes options alone")
-        }
-        page = try number(.page, in: 1...Int.max, default: 1)
-        perPage = try number(.perPage, in: 1...100, default: 30)
-        code = words.options[.code]
-        baseURL = try words.options[.baseURL].map { text in
-            guard let url = URL(string: text), url.host?.isEmpty == false, ["http", "https"].contains(url.scheme?.lowercased()),
-                url.user == nil, url.password == nil
-            else { throw misuse("--base-url takes a URL like https://github.example.com/api/v3, without a user name") }
-            return url
-        }
-        func file(_ option: Option) throws -> URL? {
-            guard let path = words.options[option] else { return nil }
-            guard !path.isEmpty else { throw misuse("\(option.rawValue) takes the name of a file") }
-            return URL(fileURLWithPath: path)
-        }
-        record = try file(.record)
-        replay = try file(.replay)
-        if replay != nil, words.options[.live] != nil { throw misuse("takes --live or --replay, and not both") }
-        isLive = replay == nil && (words.options[.live] != nil || baseURL != nil)
-        isJSON = words.options[.json] != nil
-        isVerbose = words.options[.verbose] != nil
+        for option in options.keys { try check(command.options.contains(option), "takes no \(option.rawValue)") }
+        for option in command.options where option.isRequired { try check(options[option] != nil, "needs \(option.synopsis)") }
+        try check(operands.isEmpty || command.operand != nil, "takes options alone")
+        try check(operands.count <= 1, "takes one argument; put quotes around spaces")
+        try check(!operands.isEmpty || command.operand?.hasPrefix("[") != false, "needs a \(command.operand ?? "")")
+        page = try number(.page, upTo: .max, default: 1)
+        perPage = try number(.perPage, upTo: 100, default: 30)
+        baseURL = options[.baseURL].flatMap { URL(string: $0) }
+        let isURL = ["http", "https"].contains(baseURL?.scheme) && baseURL?.host?.isEmpty == false && baseURL?.user == nil
+        try check(isURL || options[.baseURL] == nil, "--base-url takes a URL like https://github.example.com/api/v3")
+        for option in [.record, .replay] as [Option] { try check(options[option] != "", "\(option.rawValue) takes the name of a file") }
+        try check(options[.live] == nil || options[.replay] == nil, "takes --live or --replay, and not both")
+        isLive = options[.replay] == nil && (options[.live] != nil || baseURL != nil)
 
-        let token = (words.options[.token] ?? environment["GITHUB_TOKEN"] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+        let token = (options[.token] ?? environment["GITHUB_TOKEN"] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
         self.token = token.isEmpty ? nil : token
-        clientID = environment["GITHUB_CLIENT_ID"]
-        clientSecret = environment["GITHUB_CLIENT_SECRET"]
-        if command == .login, isLive, clientID == nil || clientSecret == nil {
-            throw misuse("over the network needs GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET in the environment")
-        }
+        let (clientID, clientSecret) = (environment["GITHUB_CLIENT_ID"], environment["GITHUB_CLIENT_SECRET"])
+        try check(
+            command != .login || !isLive || clientID != nil && clientSecret != nil,
+            "over the network needs GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET in the environment")
+        (self.clientID, self.clientSecret) = (clientID ?? "", clientSecret ?? "")
+        (self.command, self.options, operand) = (command, options, operands.first)
     }
+
+    var code: String { options[.code] ?? "" }
+    var isJSON: Bool { options[.json] != nil }
+    var isVerbose: Bool { options[.verbose] != nil }
+    var record: URL? { options[.record].map(URL.init(fileURLWithPath:)) }
+    var replay: URL? { options[.replay].map(URL.init(fileURLWithPath:)) }
+}
+
+/// The arguments, split into operands and options.
+struct Words {
+    private(set) var operands: [String] = []
+    /// The value of each option: that of the last, if it is given twice, and an empty one if it takes none.
+    private(set) var options: [Option: String] = [:]
+
+    init(_ arguments: some Sequence<String>) throws {
+        var rest = Array(arguments)[...]
+        while let word = rest.popFirst() {
+            guard word != "--" else { break }
+            guard word.hasPrefix("-"), word != "-" else {
+                operands.append(word)
+                continue
+            }
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let option = Option(rawValue: parts[0] == "-h" ? "--help" : parts[0]) else {
+                // The text after "=" may be a secret.
+                throw Arguments.Misuse(message: "there is no option \(parts[0].printable)")
+            }
+            if option.value == nil {
+                guard parts.count == 1 else { throw Arguments.Misuse(message: "\(option.rawValue) takes no value") }
+                options[option] = ""
+            } else if parts.count == 2 {
+                options[option] = parts[1]
+            } else if let next = rest.first, !next.hasPrefix("--") {
+                options[option] = rest.removeFirst()
+            } else {
+                throw Arguments.Misuse(message: "\(option.rawValue) needs a value: \(option.synopsis)")
+            }
+        }
+        operands += rest
+    }
+
+    /// The command to help with, if one is named.
+    var command: Command? { operands.first.flatMap(Command.init) }
 }

@@ -2,12 +2,11 @@
 enum Command: String, CaseIterable {
     case search, user, starred, login
 
-    /// The argument after the command.
-    var operand: Operand? {
+    var operand: String? {
         switch self {
-        case .search: Operand(name: "KEYWORD", help: "the text to search for, in GitHub's search syntax")
-        case .user: Operand(name: "LOGIN", help: "the user; by default the one that the token belongs to", isRequired: false)
-        case .starred: Operand(name: "LOGIN", help: "the user")
+        case .search: "KEYWORD"
+        case .user: "[LOGIN]"
+        case .starred: "LOGIN"
         case .login: nil
         }
     }
@@ -15,26 +14,31 @@ enum Command: String, CaseIterable {
     var summary: String {
         switch self {
         case .search: "Searches repositories."
-        case .user: "Shows a user."
+        case .user: "Shows a user, or the one that the token belongs to."
         case .starred: "Shows the repositories that a user has starred."
         case .login: "Gets a token for the code of a sign-in."
         }
     }
 
     var options: [Option] {
-        let own: [Option] =
-            switch self {
-            case .search, .starred: [.page, .perPage]
-            case .user: []
-            case .login: [.code]
-            }
-        return own + [.live, .baseURL] + (self == .login ? [] : [.token]) + [.record, .replay, .json, .verbose, .help]
+        let shared: [Option] = [.live, .baseURL, .record, .replay, .json, .verbose, .help]
+        return switch self {
+        case .search, .starred: [.page, .perPage, .token] + shared
+        case .user: [.token] + shared
+        case .login: [.code] + shared
+        }
     }
 
-    struct Operand {
-        let name: String
-        let help: String
-        var isRequired = true
+    /// `search KEYWORD`
+    var synopsis: String { ([rawValue, operand].compactMap { $0 } + options.filter(\.isRequired).map(\.synopsis)).joined(separator: " ") }
+
+    /// The usage line of `command`, or of the program.
+    static func usage(of command: Command?) -> String { "usage: github-demo \(command?.synopsis ?? "COMMAND") [OPTIONS]" }
+
+    static func help(for command: Command?) -> String {
+        let rows = command?.options.map { [$0.synopsis, $0.help] } ?? allCases.map { [$0.synopsis, $0.summary] }
+        let sources = "Answers are bundled samples, unless you add --live. See COMMAND --help."
+        return [usage(of: command), command?.summary ?? sources, Table(rows.map { ["  \($0[0])", $0[1]] }).text(width: nil)].joined(separator: "\n\n")
     }
 }
 
@@ -51,7 +55,7 @@ enum Option: String, CaseIterable {
     case verbose = "--verbose"
     case help = "--help"
 
-    /// The placeholder for the option's value. `nil` if it takes no value.
+    /// What stands for the option's value in the help. `nil` if it takes none.
     var value: String? {
         switch self {
         case .code: "CODE"
@@ -63,47 +67,24 @@ enum Option: String, CaseIterable {
         }
     }
 
-    /// The options that the command needs.
     var isRequired: Bool { self == .code }
 
-    func help(for command: Command) -> String {
-        switch (self, command) {
-        case (.code, _):
-            """
-            what the browser brought back from signing in; the bundled
-            answers know the codes bad, redirect and client, each with
-            its error
-            """
-        case (.page, _): "the page, from 1"
-        case (.perPage, _): "the number of repositories on a page, from 1 to 100 (30)"
-        case (.live, .login):
-            """
-            over the network, from GitHub; GITHUB_CLIENT_ID and
-            GITHUB_CLIENT_SECRET in the environment name the app
-            """
-        case (.live, _): "ask GitHub, over the network"
-        case (.baseURL, .login):
-            """
-            over the network, from the host on which people sign in,
-            such as https://github.example.com
-            """
-        case (.baseURL, _):
-            """
-            over the network, from another server, such as
-            https://github.example.com/api/v3
-            """
-        case (.token, _):
-            """
-            the access token to send over the network. Arguments show
-            in the list of processes: better set GITHUB_TOKEN in the
-            environment, which is sent to the same server
-            """
-        case (.record, _): "write requests and answers to a HAR file, without secrets"
-        case (.replay, _): "answer from such a file, without the network"
-        case (.json, .login): "print the scopes of the token as JSON"
-        case (.json, _): "print the JSON that GitHub sent, unchanged"
-        case (.verbose, _): "log each request to standard error, without secrets"
-        case (.help, _): "this text"
+    /// `--page N`
+    var synopsis: String { rawValue + (value.map { " \($0)" } ?? "") }
+
+    var help: String {
+        switch self {
+        case .code: "what the browser brought back; samples: bad, redirect, client"
+        case .page: "the page, from 1"
+        case .perPage: "the number of repositories on a page, from 1 to 100 (30)"
+        case .live: "ask GitHub, over the network"
+        case .baseURL: "ask another server: https://github.example.com/api/v3"
+        case .token: "the access token; GITHUB_TOKEN in the environment is safer"
+        case .record: "write requests and answers to a HAR file, without secrets"
+        case .replay: "answer from such a file, without the network"
+        case .json: "print the JSON that came; of a sign-in, the scopes"
+        case .verbose: "log each request to standard error, without secrets"
+        case .help: "this text"
         }
     }
 }

@@ -1,39 +1,36 @@
 import GitHubAPI
 
-/// Rows in aligned columns, also with wide characters.
+/// Rows in aligned columns. The first may be a header.
 struct Table {
-    private let header: [String]?
     private let rows: [[String]]
+    private let hasHeader: Bool
 
-    init(header: [String]? = nil, _ rows: [[String]]) {
-        self.header = header
-        self.rows = rows.map { $0.map(\.printable) }
-    }
+    init(_ rows: [[String]], hasHeader: Bool = false) { (self.rows, self.hasHeader) = (rows, hasHeader) }
 
     /// The lines, cut to the width of the terminal if there is one, with a bold header.
-    func text(for output: Output) -> String {
-        let all = (header.map { [$0] } ?? []) + rows
-        let widths = (all.first ?? []).indices.map { column in all.map { $0[column].columns }.max() ?? 0 }
-        let lines = all.map { row in
-            let line = zip(row, widths).map { $0.padding(to: $1) }.joined(separator: "  ")
-            let trimmed = String(line.reversed().drop { $0 == " " }.reversed())
-            return output.width.map { trimmed.cut(to: $0) } ?? trimmed
+    func text(width: Int? = Output.standard.width, bold: (String) -> String = Output.standard.bold) -> String {
+        let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let lines = rows.map { row in
+            var line = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            guard let width, line.count > width else { return line }
+            return line.prefix(width - 1) + "…"
         }
-        return (header == nil ? lines : lines.prefix(1).map(output.bold) + lines.dropFirst()).joined(separator: "\n")
+        return (hasHeader ? lines.prefix(1).map(bold) + lines.dropFirst() : lines).joined(separator: "\n")
     }
 }
 
 extension Table {
     init(_ repositories: [Repository]) {
-        self.init(
-            header: ["REPOSITORY", "OWNER", "STARS", "LANGUAGE", "DESCRIPTION"],
-            repositories.map { [$0.name, $0.owner.login, "\($0.stargazersCount)", $0.language ?? "", $0.description ?? ""] })
+        let rows = repositories.map { [$0.name, $0.owner.login, "\($0.stargazersCount)", $0.language ?? "", $0.description ?? ""] }
+        self.init([["REPOSITORY", "OWNER", "STARS", "LANGUAGE", "DESCRIPTION"]] + rows.map { $0.map(\.printable) }, hasHeader: true)
     }
 
     init(_ user: User) {
-        self.init([
+        let rows = [
             ["login", user.login], ["name", user.name ?? ""], ["bio", user.bio ?? ""], ["location", user.location ?? ""],
             ["repositories", "\(user.publicRepositories)"], ["followers", "\(user.followers)"], ["page", "\(user.htmlURL)"],
-        ])
+        ]
+        self.init(rows.map { $0.map(\.printable) })
     }
 }

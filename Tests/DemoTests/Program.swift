@@ -25,14 +25,7 @@ struct Program {
     }
 
     /// Runs it to its end. `started` gets what sends it a Ctrl-C.
-    func run(
-        closingOutput: Bool = false, _ started: (_ interrupt: @escaping @Sendable () -> Void) -> Void = { _ in }
-    ) async throws -> Outcome {
-        if closingOutput {
-            process.arguments = ["-c", #"exec "$0" "$@" >&-"#, Self.url.path] + (process.arguments ?? [])
-            process.executableURL = ["/bin/sh", "/bin/bash"].map { URL(fileURLWithPath: $0) }
-                .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-        }
+    func run(_ started: (_ interrupt: @escaping @Sendable () -> Void) -> Void = { _ in }) async throws -> Outcome {
         try process.run()
         let (output, error, process) = (output.fileHandleForReading, error.fileHandleForReading, process)
         let id = process.processIdentifier

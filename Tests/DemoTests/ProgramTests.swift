@@ -45,15 +45,6 @@ struct ProgramTests {
         #expect(outcome.status == 1)
     }
 
-    @Test("Without a standard output nothing is written into the connection, and that is an error")
-    func closedOutput() async throws {
-        let server = try LoopbackServer { _, connection in connection.respond(body: fixture(.search)) }
-        let outcome = try await Program("search", "x", "--base-url", "\(server.url)").run(closingOutput: true)
-        #expect(outcome.error.hasPrefix("github-demo: The output cannot be written: "))
-        #expect(outcome.status == 1)
-        #expect(server.requests.count == 1)
-    }
-
     @Test("Signing in sends no token of the API, and prints none", arguments: [["--json"], ["--verbose"]])
     func login(option: [String]) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: fixture(.oauth)) }
