@@ -38,7 +38,13 @@ enum Command: String, CaseIterable {
     static func help(for command: Command?) -> String {
         let rows = command?.options.map { [$0.synopsis, $0.help] } ?? allCases.map { [$0.synopsis, $0.summary] }
         let sources = "Answers are bundled samples, unless you add --live. See COMMAND --help."
-        return [usage(of: command), command?.summary ?? sources, Table(rows.map { ["  \($0[0])", $0[1]] }).text(width: nil)].joined(separator: "\n\n")
+        return """
+            \(usage(of: command))
+
+            \(command?.summary ?? sources)
+
+            \(Table(rows.map { ["  \($0[0])", $0[1]] }).text(width: nil))
+            """
     }
 }
 

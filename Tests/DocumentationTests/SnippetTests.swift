@@ -13,7 +13,9 @@ struct SnippetTests {
 
     private static let documents = Result {
         try [PackageFile("README.md"), PackageFile("CONTRIBUTING.md"), PackageFile("Benchmarks/README.md")]
-            + ["Sources", "Documentation/Guide.docc"].flatMap { try PackageFile.files(below: $0, withExtensions: "md", "tutorial", "swift") }
+            + ["Sources", "Documentation/Guide.docc"].flatMap {
+                try PackageFile.files(below: $0, withExtensions: "md", "tutorial", "swift")
+            }
     }
 
     @Test("Every snippet of the README, of the articles and of the doc comments is compiled by a test")
