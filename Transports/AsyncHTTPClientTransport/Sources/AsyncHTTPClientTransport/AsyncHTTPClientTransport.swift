@@ -17,7 +17,7 @@ public import FoundationNetworking
 /// Redirects, timeouts, limits, files and the codes and sentences of errors are those of `URLSessionTransport`. HTTP/2 is used where the
 /// server speaks it over TLS. Events come on a background queue, and progress on the client's event loops.
 ///
-/// A request that is in flight ends though the transport is let go.
+/// A request in flight ends even if you let the transport go.
 public struct AsyncHTTPClientTransport: Transport {
     private let exchanges: ExchangeTransport
 
@@ -62,21 +62,21 @@ public struct AsyncHTTPClientTransport: Transport {
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a request
-    ///     is sent again.
+    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a
+    ///     request is sent again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         exchanges.send(request, progress: progress)
     }
 
-    /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes, so that memory stays flat.
-    ///
-    /// It does what `URLSessionTransport` does with the file.
+    /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes, as `URLSessionTransport`
+    /// does. Memory stays flat.
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - destination: A file, which is replaced if it is there, and whose mode is kept. A link to a file is followed. Its folder must exist.
-    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a request
-    ///     is sent again.
+    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, and a link to a file is
+    ///     followed.
+    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a
+    ///     request is sent again.
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {

@@ -9,11 +9,13 @@ import NIOCore
 import FoundationNetworking
 #endif
 
-/// The client that sends a transport's requests. One of the transport's own is shut down when neither a transport nor a request in flight
-/// holds it.
+/// The client that sends a transport's requests. One of the transport's own is shut down when no transport and no request in flight holds
+/// it any more.
 final class Client: Sendable {
-    /// The task of one exchange.
+    /// What the client does for one exchange.
     private struct Running {
+        var attempts = 0
+        /// The task of the last attempt.
         var task: HTTPClient.Task<Void>?
         var isCancelled = false
     }
@@ -23,7 +25,7 @@ final class Client: Sendable {
     let connectionsPerHost: Int
     let maximumResponseSize: Int?
     private let client: HTTPClient
-    /// The hosts to which connections may be kept.
+    /// The hosts to which there may be kept connections.
     private let answeredHosts = NIOLockedValueBox<Set<String>>([])
 
     init(lent client: HTTPClient, maximumResponseSize: Int?) {
@@ -34,7 +36,7 @@ final class Client: Sendable {
     init(_ configuration: HTTPClient.Configuration, maximumResponseSize: Int?) {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
-        // A part of a response that grows a thousandfold must not do so before its size is looked at.
+        // The client decompresses all that it has read before the exchange can look at the size, and a part may grow a thousandfold.
         configuration.decompression = .enabled(limit: maximumResponseSize.map { .size($0) } ?? .none)
         // The exchange has its own timer. This one ends connections that nobody waits for any more.
         configuration.timeout.connect = configuration.timeout.connect ?? .seconds(60)
@@ -48,7 +50,7 @@ final class Client: Sendable {
 
     deinit { if !isLent { client.shutdown { _ in } } }
 
-    /// Keeps in mind that `host` has answered.
+    /// Remembers that `host` has answered.
     func noteAnswer(from host: String) {
         answeredHosts.withLockedValue { hosts in
             if hosts.count > 10_000 { hosts = [] }
@@ -59,7 +61,7 @@ final class Client: Sendable {
     /// Sends the request of `exchange` and returns what cancels it.
     func start(_ exchange: Exchange) -> any Disposable {
         let running = NIOLockedValueBox(Running())
-        send(exchange, running, isFirst: true)
+        send(exchange, running)
         return Disposables.create {
             let task = running.withLockedValue { running in
                 running.isCancelled = true
@@ -69,19 +71,24 @@ final class Client: Sendable {
         }
     }
 
-    /// A server may close a connection that was kept at the moment at which the request goes out. Such a request is sent once more, as by
-    /// URLSession (RFC 9112, section 9.3.1).
-    private func send(_ exchange: Exchange, _ running: NIOLockedValueBox<Running>, isFirst: Bool) {
+    private func send(_ exchange: Exchange, _ running: NIOLockedValueBox<Running>) {
         do {
             let request = try HTTPClient.Request(exchange, acceptsGzip: !isLent)
             let host = "\(request.scheme)://\(request.host):\(request.port)"
-            let maySendAgain = isFirst && exchange.isIdempotent && answeredHosts.withLockedValue { $0.contains(host) }
-            let delegate = ResponseDelegate(exchange, client: self, host: host)
-            if maySendAgain { delegate.sendAgain = { self.send(exchange, running, isFirst: false) } }
+            let attempt = running.withLockedValue { running in
+                running.attempts += 1
+                return running.attempts
+            }
+            let maySendAgain = attempt == 1 && exchange.isIdempotent && answeredHosts.withLockedValue { $0.contains(host) }
+            let delegate = ResponseDelegate(exchange, client: self, host: host) { error in
+                guard maySendAgain && error.isOfKeptConnection || error.isOfPool else { return false }
+                self.send(exchange, running)
+                return true
+            }
             let task = client.execute(request: request, delegate: delegate)
             let isCancelled = running.withLockedValue { running in
-                // The first may have failed meanwhile, and the second be on its way.
-                if !isFirst || running.task == nil { running.task = task }
+                // It may have failed meanwhile, and the next attempt be on its way.
+                if running.attempts == attempt { running.task = task }
                 return running.isCancelled
             }
             if isCancelled { task.cancel() }
@@ -91,6 +98,16 @@ final class Client: Sendable {
             exchange.complete(with: error.asURLError(maximumResponseSize))
         }
     }
+}
+
+extension Error {
+    /// A server may close a connection that was kept at the moment at which the request goes out. Such a request is sent once more, as by
+    /// URLSession (RFC 9112, section 9.3.1).
+    fileprivate var isOfKeptConnection: Bool { (asURLError(nil) as? URLError)?.code == .networkConnectionLost }
+
+    /// The request has waited for a connection, or a stream of one, for longer than the client connects. It goes back to wait, until the
+    /// exchange's own timer ends it.
+    fileprivate var isOfPool: Bool { self as? HTTPClientError == .getConnectionFromPoolTimeout }
 }
 
 extension Exchange {

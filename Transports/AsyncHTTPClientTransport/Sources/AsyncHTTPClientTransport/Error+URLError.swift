@@ -12,7 +12,7 @@ import FoundationNetworking
 #endif
 
 extension Error {
-    /// The error that a `URLSession` has for what happened, so that errors do not depend on the transport.
+    /// The error that `URLSession` reports for the same failure.
     func asURLError(_ maximumResponseSize: Int?) -> any Error {
         switch self {
         case let error as HTTPClientError: error.urlError

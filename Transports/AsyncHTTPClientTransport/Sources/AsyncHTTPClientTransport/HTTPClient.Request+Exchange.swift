@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 extension HTTPClient.Request {
-    /// The request as the client takes it.
+    /// Creates the client's request of an exchange.
     ///
     /// - Parameter acceptsGzip: Whether the client is known to decompress.
     init(_ exchange: Exchange, acceptsGzip: Bool) throws {
@@ -31,7 +31,7 @@ extension HTTPClient.Request {
 }
 
 extension HTTPClient.Body {
-    /// The body of `request`, which goes as fast as the server takes it.
+    /// The body of `request`, which is sent as fast as the server reads it.
     fileprivate init?(_ request: URLRequest, length: Int64?) {
         if let data = request.httpBody, data.count <= Upload.chunkSize {
             self = .byteBuffer(ByteBuffer(data: data))
@@ -60,7 +60,7 @@ extension Data {
 /// Reads a stream, which cannot be read twice.
 private final class StreamChunks: @unchecked Sendable {  // One thread at a time calls `next`.
     private let stream: InputStream
-    /// Used again for the next chunk when the one before has gone.
+    /// Reused for each chunk: the one before has been sent by then.
     private var chunk = ByteBuffer()
 
     init(_ stream: InputStream) { self.stream = stream }
@@ -74,7 +74,7 @@ private final class StreamChunks: @unchecked Sendable {  // One thread at a time
             guard let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return 0 }
             return max(stream.read(start, maxLength: bytes.count), 0)
         }
-        // On Linux, `streamError` of a stream without an error ends the process.
+        // On Linux, `streamError` of a stream without an error ends the process (Swift 6.3).
         if count == 0, stream.streamStatus == .error, let error = stream.streamError { throw error }
         return count > 0 ? chunk : nil
     }

@@ -1,7 +1,7 @@
 import NIOHTTP1
 
 extension HTTPHeaders {
-    /// The fields, those of one name joined (RFC 9110, section 5.3).
+    /// The fields, with the values of one name joined (RFC 9110, section 5.3).
     var joined: [String: String] {
         var names: [String: String] = [:]
         var fields: [String: String] = [:]

@@ -10,7 +10,7 @@ import NIOHTTP1
 import FoundationNetworking
 #endif
 
-/// Hands what the client tells to the exchange that it is about. It is called on the event loop of its task.
+/// Tells an exchange what comes of its request. The client calls it on the event loop of its task.
 final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable {  // All state is the event loop's but `exchange`.
     private let exchange: Exchange
     private let bodyLength: Int64?
@@ -23,20 +23,23 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
     private var hasAnswer = false
     private var isOver = false
 
-    /// Sends the request once more. It is called in the place of an end, if the connection was closed without an answer.
-    var sendAgain: (() -> Void)?
+    /// Sends the request once more after an error without an answer, or returns false.
+    private let sendAgain: (any Error) -> Bool
 
-    init(_ exchange: Exchange, client: Client, host: String) {
-        (self.exchange, self.client, self.host) = (exchange, client, host)
+    init(_ exchange: Exchange, client: Client, host: String, sendAgain: @escaping (any Error) -> Bool) {
+        (self.exchange, self.client, self.host, self.sendAgain) = (exchange, client, host, sendAgain)
         (bodyLength, url) = (exchange.bodyLength, exchange.request.url)
     }
+
+    /// The request has a connection, or a stream of one.
+    func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) { exchange.sent(0, of: bodyLength) }
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
         bytesSent += Int64(part.readableBytes)
         exchange.sent(bytesSent, of: bodyLength)
     }
 
-    /// Called for each head, also of a redirect that the client is about to follow: then that is the response.
+    /// Called for each head, also for that of a redirect which the client is about to follow. That is the response then.
     func didVisitURL(task: HTTPClient.Task<Void>, _ request: HTTPClient.Request, _ head: HTTPResponseHead) {
         guard client.isLent, [301, 302, 303, 307, 308].contains(head.status.code), head.headers.contains(name: "Location")
         else { return }
@@ -65,9 +68,8 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
     func end(_ error: (any Error)?) {
         guard !isOver else { return }
         isOver = true
-        let error = error.map { $0.asURLError(client.maximumResponseSize) }
-        if let sendAgain, !hasAnswer, (error as? URLError)?.code == .networkConnectionLost { return sendAgain() }
-        exchange.complete(with: error)
+        if let error, !hasAnswer, sendAgain(error) { return }
+        exchange.complete(with: error?.asURLError(client.maximumResponseSize))
     }
 
     private func receive(_ head: HTTPResponseHead) -> Bool {
@@ -80,12 +82,12 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
             end(URLError(.cannotParseResponse))
             return false
         }
-        // The client decodes one of these, and passes on all else as it is.
+        // The client decodes these two, and passes everything else on as it is.
         let encodings = head.headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }.filter { $0 != "identity" }
         isEncodingKnown = encodings.isEmpty || encodings == ["gzip"] || encodings == ["deflate"]
         return exchange.receive(response, sharesConnection: head.version.major >= 2)
     }
 }
 
-/// The rest of the response is not wanted: the exchange is over.
+/// The exchange is over, and the rest of the response is not wanted.
 private struct Unwanted: Error {}

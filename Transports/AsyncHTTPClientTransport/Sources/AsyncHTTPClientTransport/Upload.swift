@@ -3,18 +3,18 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Writes a body in chunks, each when the one before it has gone.
+/// Writes a body in chunks. Each waits until the one before it has been sent.
 struct Upload: Sendable {
     static let chunkSize = 65_536
 
     let writer: HTTPClient.Body.StreamWriter
-    /// How many bytes come; `nil` if nobody knows.
+    /// The number of bytes; `nil` if it is not known.
     let length: Int64?
     /// Reads the next part of the body; `nil` is its end. It may block: a body may come from a disk.
     let nextChunk: @Sendable () throws -> ByteBuffer?
 
     func run() -> EventLoopFuture<Void> {
-        // The future of a write is the only one to tell the event loop.
+        // Only the future of a write tells which event loop it is.
         writer.write(.byteBuffer(ByteBuffer())).flatMapWithEventLoop { _, loop in
             let end = loop.makePromise(of: Void.self)
             writeNext(end, after: 0)
@@ -23,7 +23,7 @@ struct Upload: Sendable {
     }
 
     private func writeNext(_ end: EventLoopPromise<Void>, after count: Int64) {
-        // A server that has all of it may answer and close the connection, before another thread has found the end.
+        // A server that has read all may answer and close the connection before another thread finds the end.
         if count == length { return end.succeed() }
         NIOThreadPool.singleton.runIfActive(eventLoop: end.futureResult.eventLoop, nextChunk).whenComplete { result in
             switch result {

@@ -1,4 +1,3 @@
-import APIProvider
 import AsyncHTTPClient
 import Foundation
 import MiniRx
@@ -7,6 +6,7 @@ import NIOSSL
 import TestSupport
 import Testing
 
+@testable import APIProvider
 @testable import AsyncHTTPClientTransport
 
 @Suite("Connections of AsyncHTTPClient", tenMinutes)
@@ -61,15 +61,48 @@ struct ConnectionTests {
         #expect(!server.requests.contains { $0.target == "/19" })
     }
 
+    /// A configuration that trusts `certificate`.
+    private func configuration(trusting certificate: NIOSSLCertificate) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.tlsConfiguration = .makeClientConfiguration()
+        configuration.tlsConfiguration?.trustRoots = .certificates([certificate])
+        return configuration
+    }
+
+    @Test("A request that waits for a connection for longer than the client connects goes on waiting")
+    func poolTimeout() async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1
+        configuration.timeout.connect = .seconds(2)
+        let client = HTTPClient(configuration: configuration)
+        let provider = DefaultAPIProvider(transport: AsyncHTTPClientTransport(client: client))
+        let (arrivals, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
+        let server = try LoopbackServer { _, connection in
+            arrivals.send(())
+            goOn.wait()
+            connection.respond(body: "ok")
+        }
+        let results = Signals<String>()
+        let request = Endpoint<String>(.get, .url(server.url), timeoutInterval: 600)
+        let subscriptions = (0..<2).map { _ in
+            provider.request(request).subscribe(onSuccess: { results.send($0) }, onFailure: { results.send("\($0)") })
+        }
+        await arrivals.next()
+        // One of the client's own, which comes last, no longer waits.
+        await #expect(throws: HTTPClientError.getConnectionFromPoolTimeout) {
+            try await client.execute(HTTPClientRequest(url: "\(server.url)"), timeout: .seconds(600))
+        }
+        for _ in 0..<2 { goOn.signal() }
+        #expect(await results.next(2) == ["ok", "ok"])
+        withExtendedLifetime(subscriptions) {}
+        try await client.shutdown()
+    }
+
     @Test("HTTP/2 is used where the server speaks it over TLS, for many requests at once")
     func http2() async throws {
         let tls = try TLSConfiguration.selfSigned()
         let server = try await Server(tls: tls.server)
-        var configuration = HTTPClient.Configuration()
-        configuration.tlsConfiguration = .makeClientConfiguration()
-        configuration.tlsConfiguration?.trustRoots = .certificates([tls.certificate])
-        configuration.redirectConfiguration = .disallow
-        let client = HTTPClient(configuration: configuration)
+        let client = HTTPClient(configuration: configuration(trusting: tls.certificate))
         let provider = DefaultAPIProvider(transport: AsyncHTTPClientTransport(client: client))
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<100 { group.addTask { try await text(server.url, by: provider) } }
@@ -78,6 +111,65 @@ struct ConnectionTests {
         try await client.shutdown()
         let error = try await #require(throws: APIError.self) { try await text(server.url, by: provider) }
         #expect(error.description.hasSuffix("failed: the HTTPClient has been shut down (URLError -1)."))
+    }
+
+    @Test("A status below 100 is an error by HTTP/2, too", arguments: [0, 10, 99])
+    func lowStatus(code: Int) async throws {
+        let tls = try TLSConfiguration.selfSigned()
+        let server = try await Server(tls: tls.server, status: .custom(code: UInt(code), reasonPhrase: ""))
+        let transport = AsyncHTTPClientTransport(configuration: configuration(trusting: tls.certificate))
+        let error = try await #require(throws: APIError.self) { try await text(server.url, by: DefaultAPIProvider(transport: transport)) }
+        #expect(error.urlError?.code == .cannotParseResponse)
+    }
+
+    /// A provider whose requests may be silent for ten seconds of `time`.
+    private func provider(trusting certificate: NIOSSLCertificate, _ time: TestScheduler) -> DefaultAPIProvider {
+        var settings = ExchangeTransport.Settings()
+        (settings.connectionsPerHost, settings.timeoutInterval) = (8, 10)
+        let client = Client(configuration(trusting: certificate), maximumResponseSize: nil)
+        return DefaultAPIProvider(transport: ExchangeTransport(settings, scheduler: time) { client.start($0) })
+    }
+
+    @Test("Waiting for a stream of an HTTP/2 connection is no silence")
+    func streams() async throws {
+        let (tls, gate, time) = (try TLSConfiguration.selfSigned(), Gate(), TestScheduler())
+        let server = try await Server(tls: tls.server, streams: 8, gate: gate)
+        let provider = provider(trusting: tls.certificate, time)
+        let results = Signals<String>()
+        let subscriptions = (0..<25).map { _ in
+            provider.request(Endpoint<String>(.get, .url(server.url)))
+                .subscribe(onSuccess: { results.send($0) }, onFailure: { results.send("\($0)") })
+        }
+        for count in [8, 8, 8, 1] {
+            await gate.arrivals.next(count)
+            time.advance(by: .seconds(9))
+            gate.open()
+            #expect(await results.next(count) == Array(repeating: "by HTTP/2", count: count))
+        }
+        withExtendedLifetime(subscriptions) {}
+    }
+
+    @Test("Each request that has a stream may time out, however many are older")
+    func silentStreams() async throws {
+        let (tls, gate, time) = (try TLSConfiguration.selfSigned(), Gate(), TestScheduler())
+        let server = try await Server(tls: tls.server, gate: gate)
+        let provider = provider(trusting: tls.certificate, time)
+        let (results, sent) = (Signals<URLError.Code?>(), Signals<Void>())
+        let request = Endpoint<String>(.get, .url(server.url)).onProgress { _ in sent.send(()) }
+        let subscriptions = (0..<20).map { _ in
+            provider.request(request)
+                .subscribe(onSuccess: { _ in results.send(nil) }, onFailure: { results.send(($0 as? APIError)?.urlError?.code) })
+        }
+        // The first response shows that the connection is shared.
+        await gate.arrivals.next(8)
+        gate.open()
+        #expect(await results.next(8) == Array(repeating: nil, count: 8))
+        await gate.arrivals.next(12)
+        // Each tells that its head has gone, and the first eight of their bodies.
+        await sent.next(12 + 8 * 2)
+        time.advance(by: .seconds(11))
+        #expect(await results.next(12) == Array(repeating: .timedOut, count: 12))
+        withExtendedLifetime(subscriptions) {}
     }
 
     @Test("A certificate that is not trusted is refused as by URLSession")

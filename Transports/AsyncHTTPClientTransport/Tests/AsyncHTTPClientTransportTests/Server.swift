@@ -6,6 +6,7 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import SwiftASN1
+import TestSupport
 import X509
 
 /// A server that keeps connections, speaks HTTP/2 over TLS, and answers each request with the protocol that it came by.
@@ -17,8 +18,13 @@ final class Server: Sendable {
     ///   - host: An address of the loopback.
     ///   - port: Where to listen; 0 is a free port.
     ///   - tls: The certificate, and the protocols that are spoken.
+    ///   - streams: How many requests an HTTP/2 connection takes at once.
+    ///   - gate: What each HTTP/2 request waits for.
     ///   - closesConnections: Whether a connection is closed without a word after its response, as an idle one is.
-    init(host: String = "127.0.0.1", port: Int = 0, tls: TLSConfiguration? = nil, closesConnections: Bool = false) async throws {
+    init(
+        host: String = "127.0.0.1", port: Int = 0, tls: TLSConfiguration? = nil, streams: Int = 100, gate: Gate? = nil,
+        status: HTTPResponseStatus = .ok, closesConnections: Bool = false
+    ) async throws {
         let context = try tls.map { try NIOSSLContext(configuration: $0) }
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -29,10 +35,11 @@ final class Server: Sendable {
                 }.flatMap {
                     channel.configureHTTP2SecureUpgrade(
                         h2ChannelConfigurator: { channel in
-                            channel.configureHTTP2Pipeline(mode: .server) { stream in
+                            let limit = HTTP2Setting(parameter: .maxConcurrentStreams, value: streams)
+                            return channel.configureHTTP2Pipeline(mode: .server, initialLocalSettings: [limit]) { stream in
                                 stream.eventLoop.makeCompletedFuture {
                                     try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
-                                    try stream.pipeline.syncOperations.addHandler(Answer(text: "by HTTP/2", closesConnection: false))
+                                    try stream.pipeline.syncOperations.addHandler(Answer(text: "by HTTP/2", status: status, gate: gate))
                                 }
                             }.map { _ in }
                         },
@@ -60,18 +67,49 @@ extension Channel {
     }
 }
 
+/// Holds requests until a test lets them through.
+final class Gate: Sendable {
+    /// A signal for each request that has come.
+    let arrivals = Signals<Void>()
+    private let waiting = Locked<[EventLoopPromise<Void>]>([])
+
+    /// Lets those through that have come.
+    func open() {
+        waiting.withLock { promises in
+            defer { promises = [] }
+            return promises
+        }.forEach { $0.succeed() }
+    }
+
+    fileprivate func pass(on loop: any EventLoop) -> EventLoopFuture<Void> {
+        let promise = loop.makePromise(of: Void.self)
+        waiting.withLock { $0.append(promise) }
+        arrivals.send(())
+        return promise.futureResult
+    }
+}
+
 private final class Answer: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     let text: String
+    let status: HTTPResponseStatus
+    let gate: Gate?
     let closesConnection: Bool
 
-    init(text: String, closesConnection: Bool) { (self.text, self.closesConnection) = (text, closesConnection) }
+    init(text: String, status: HTTPResponseStatus = .ok, gate: Gate? = nil, closesConnection: Bool = false) {
+        (self.text, self.status, self.gate, self.closesConnection) = (text, status, gate, closesConnection)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .end = unwrapInboundIn(data) else { return }
-        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "\(text.utf8.count)"])
+        guard let gate else { return respond(context) }
+        gate.pass(on: context.eventLoop).assumeIsolated().whenSuccess { self.respond(context) }
+    }
+
+    private func respond(_ context: ChannelHandlerContext) {
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: ["content-length": "\(text.utf8.count)"])
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
