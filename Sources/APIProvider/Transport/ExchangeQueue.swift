@@ -21,18 +21,21 @@ final class ExchangeQueue: Sendable {
     private let silence: UInt64
     private let whole: UInt64
     private let scheduler: any Scheduler
-    private let queue: DispatchQueue
+    private let perform: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - settings: How many requests a host gets at once, and how long they may take. What is no positive time means the default.
     ///   - scheduler: The clock.
-    ///   - queue: Where the bytes of responses come. Deadlines are checked there, after the bytes that came in time.
-    init(_ settings: ExchangeTransport.Settings, scheduler: any Scheduler, queue: DispatchQueue) {
+    ///   - perform: Calls a closure where the bytes of responses come. Deadlines are checked there, after the bytes that came in time.
+    init(
+        _ settings: ExchangeTransport.Settings, scheduler: any Scheduler,
+        perform: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) {
         connectionsPerHost = settings.connectionsPerHost
         silence = settings.timeoutInterval.nanoseconds ?? 60_000_000_000
         whole = settings.timeoutIntervalForResource.nanoseconds ?? 604_800_000_000_000
-        (self.scheduler, self.queue) = (scheduler, queue)
+        (self.scheduler, self.perform) = (scheduler, perform)
     }
 
     deinit { state.withLock(\.alarm)?.action.dispose() }
@@ -120,7 +123,7 @@ final class ExchangeQueue: Sendable {
         guard time < state.alarm?.time ?? .max else { return }
         state.alarm?.action.dispose()
         let delay = Int(clamping: time - min(time, now))
-        let action = scheduler.schedule(after: .nanoseconds(delay)) { [weak self, queue] in queue.async { [weak self] in self?.check() } }
+        let action = scheduler.schedule(after: .nanoseconds(delay)) { [weak self, perform] in perform { [weak self] in self?.check() } }
         state.alarm = (time, action)
     }
 

@@ -65,7 +65,8 @@ public struct ExchangeTransport: Transport {
 
     /// - Parameter scheduler: The clock of timeouts.
     package init(_ settings: Settings, scheduler: any Scheduler, start: @escaping @Sendable (Exchange) -> any Disposable) {
-        let queue = ExchangeQueue(settings, scheduler: scheduler, queue: DispatchQueue(label: "APIProvider.deadlines"))
+        let deadlines = DispatchQueue(label: "APIProvider.deadlines")
+        let queue = ExchangeQueue(settings, scheduler: scheduler) { deadlines.async(execute: $0) }
         self.init(settings, queue: queue, cookies: settings.cookies.map { Cookies(storage: $0) }, start: start)
     }
 

@@ -62,7 +62,7 @@ public final class URLSessionTransport: Transport {
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         settings.connectionsPerHost = isForNetwork ? configuration.httpMaximumConnectionsPerHost : nil
         let callbacks = CallbackQueue()
-        let queue = ExchangeQueue(settings, scheduler: scheduler, queue: callbacks.queue)
+        let queue = ExchangeQueue(settings, scheduler: scheduler) { callbacks.addOperation($0) }
         let cookies = configuration.cookies
         #else
         settings.connectionsPerHost = nil
