@@ -37,6 +37,9 @@ let package = Package(
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(name: "ratios"),
         .executableTarget(
+            name: "instructions",
+            dependencies: [.product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider")]),
+        .executableTarget(
             name: "long-runs",
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),

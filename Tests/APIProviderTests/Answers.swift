@@ -50,7 +50,7 @@ extension URLRequest {
 extension Middleware {
     /// Intercepts a request of a provider with a base URL, whose endpoint says nothing to middlewares.
     func intercept(
-        _ request: URLRequest, of baseURL: URL? = example, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+        _ request: URLRequest, of baseURL: URL? = example, next: @escaping Next
     ) -> Single<APIResponse> {
         var options = RequestOptions()
         options.baseURL = baseURL

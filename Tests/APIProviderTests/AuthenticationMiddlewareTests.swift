@@ -290,17 +290,17 @@ struct AuthenticationMiddlewareTests {
     @Test("The credential goes to the origin of the base URL alone, and a 401 of another host refuses no token")
     func hosts() async throws {
         let sent = Log<String>()
-        let transport = AnyTransport { request in
+        let transport = ClosureTransport { request in
             sent.append("\(request.url?.absoluteString ?? "") \(request.value(forHTTPHeaderField: "Authorization") ?? "none")")
             return .just(APIResponse(to: request, status: request.url?.host?.lowercased() == "api.example.com" ? 200 : 401))
         }
         let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
         let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [middleware])
         for url in ["https://API.example.com:443/a", "http://api.example.com/a", "https://api.example.com:8443/a", "https://h/a"] {
-            _ = try? await provider.request(Endpoint<Empty>(.get, .url(try #require(URL(string: url))))).value
+            _ = try? await provider.request(Endpoint<EmptyResponse>(.get, .url(try #require(URL(string: url))))).value
         }
-        _ = try await provider.request(Endpoint<Empty>(.get, "/b")).value
-        _ = try await provider.request(Endpoint<Empty>(.get, "/c").option(\.isAuthenticated, false)).value
+        _ = try await provider.request(Endpoint<EmptyResponse>(.get, "/b")).value
+        _ = try await provider.request(Endpoint<EmptyResponse>(.get, "/c").option(\.isAuthenticated, false)).value
         #expect(
             sent.entries == [
                 "https://API.example.com:443/a Bearer a", "http://api.example.com/a none", "https://api.example.com:8443/a none",
@@ -433,9 +433,7 @@ struct AuthenticationMiddlewareTests {
     /// Waits before each request.
     private struct Delay: Middleware {
         let scheduler: TestScheduler
-        func intercept(
-            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-        ) -> Single<APIResponse> {
+        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
             Single.just(request).delay(.seconds(1), scheduler: scheduler).flatMap(next)
         }
     }
@@ -443,9 +441,7 @@ struct AuthenticationMiddlewareTests {
     /// A middleware of one's own that holds another.
     private struct Wrapper: Middleware {
         let wrapped: any Middleware
-        func intercept(
-            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-        ) -> Single<APIResponse> {
+        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
             wrapped.intercept(request, options: options, next: next)
         }
     }
@@ -466,7 +462,7 @@ struct AuthenticationMiddlewareTests {
             case .delayOutside: [delay, retry, alice]
             case .retryInside: [alice, retry]
             }
-        let provider = DefaultAPIProvider(baseURL: example, transport: AnyTransport(answers.next), middlewares: middlewares)
+        let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(answers.next), middlewares: middlewares)
         _ = provider.request(Endpoint(.put, "/notes", body: .json("Alice's")) { $0 }).subscribe { events.append($0) }
         if order == .delayBetween { scheduler.advance(by: .seconds(1)) }
         alice.token = nil
@@ -489,7 +485,7 @@ struct AuthenticationMiddlewareTests {
         let answers = Answers(.status(503), .status(401), .status(200))
         let middleware = AuthenticationMiddleware(token: "old") { _ in .just("new") }
         let provider = DefaultAPIProvider(
-            baseURL: example, transport: AnyTransport(answers.next), middlewares: [RetryMiddleware(scheduler: scheduler), middleware])
+            baseURL: example, transport: ClosureTransport(answers.next), middlewares: [RetryMiddleware(scheduler: scheduler), middleware])
         for _ in 0..<2 { _ = provider.request(Endpoint(.get, "") { $0 }).subscribe { events.append($0) } }
         scheduler.run()
         #expect(statuses(events) == [200, 200])
@@ -506,7 +502,7 @@ struct AuthenticationMiddlewareTests {
         let middleware = AuthenticationMiddleware(token: "alice") { _ in .error(URLError(.notConnectedToInternet)) }
         middleware.token = nil
         let provider = DefaultAPIProvider(
-            baseURL: example, transport: AnyTransport(answers.next), middlewares: [RetryMiddleware(scheduler: scheduler), middleware])
+            baseURL: example, transport: ClosureTransport(answers.next), middlewares: [RetryMiddleware(scheduler: scheduler), middleware])
         _ = provider.request(Endpoint(.get, "") { $0 }).subscribe { events.append($0) }
         middleware.token = "bob"
         scheduler.run()
@@ -542,10 +538,10 @@ struct AuthenticationMiddlewareTests {
             let refresh = provider.request(Endpoint<String>(.post, "/token"))
             return isImmediate ? refresh : .create(work: { try await refresh.value })
         }
-        let own = DefaultAPIProvider(baseURL: example, transport: AnyTransport { _ in .never() }, middlewares: [middleware])
+        let own = DefaultAPIProvider(baseURL: example, transport: ClosureTransport { _ in .never() }, middlewares: [middleware])
         provider.withLock { $0 = own }
         // A busy machine may take long to begin a task.
-        let request = Endpoint<Empty>(.get, "", timeoutInterval: 600)
+        let request = Endpoint<EmptyResponse>(.get, "", timeoutInterval: 600)
         let error = try await #require(throws: APIError.self) { try await own.request(request).value }
         #expect(error.description.hasPrefix("The request was not sent: it is part of the refresh of the token, and would wait for itself"))
         provider.withLock { $0 = nil }
@@ -557,12 +553,13 @@ struct AuthenticationMiddlewareTests {
         let server = Server(valid: "new")
         let middleware = AuthenticationMiddleware(token: "old") { _ in
             guard let provider = provider.withLock({ $0 }) else { return .error(TestError("no provider")) }
-            return provider.request(Endpoint<Empty>(.post, "/token").option(\.isAuthenticated, false).validating { _ in }).map { _ in "new"
+            return provider.request(Endpoint<EmptyResponse>(.post, "/token").option(\.isAuthenticated, false).validating { _ in }).map {
+                _ in "new"
             }
         }
-        let own = DefaultAPIProvider(baseURL: example, transport: AnyTransport(server.next), middlewares: [middleware])
+        let own = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(server.next), middlewares: [middleware])
         provider.withLock { $0 = own }
-        _ = try await own.request(Endpoint<Empty>(.get, "")).value
+        _ = try await own.request(Endpoint<EmptyResponse>(.get, "")).value
         #expect(server.seen.entries == ["Bearer old", "none", "Bearer new"])
         provider.withLock { $0 = nil }
     }
@@ -621,7 +618,7 @@ struct AuthenticationMiddlewareTests {
         let middleware = AuthenticationMiddleware(token: "s3cret") { _ in .just("s3cret") }
         let sent = Answers(.status(200))
         _ = try await middleware.intercept(URLRequest("GET"), next: sent.next).value
-        let provider = DefaultAPIProvider(baseURL: example, transport: AnyTransport { _ in .never() }, middlewares: [middleware])
+        let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport { _ in .never() }, middlewares: [middleware])
         for value in [middleware, provider, try #require(sent.requests.first).curlCommand()] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)

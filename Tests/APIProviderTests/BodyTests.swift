@@ -193,9 +193,7 @@ struct BodyTests {
     private struct Removing: Middleware {
         let file: URL
 
-        func intercept(
-            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-        ) -> Single<APIResponse> {
+        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
             try? FileManager.default.removeItem(at: file)
             return next(request)
         }
@@ -212,7 +210,7 @@ struct BodyTests {
     @Test("A request that you send yourself has its files in memory")
     func inMemory() throws {
         try Data("abc".utf8).write(to: folder.url("file"))
-        let request = try Endpoint<Empty>(.post, .url(example), body: .file(folder.url("file"), contentType: "a/b")).urlRequest()
+        let request = try Endpoint<EmptyResponse>(.post, .url(example), body: .file(folder.url("file"), contentType: "a/b")).urlRequest()
         #expect(request.httpBody == Data("abc".utf8))
     }
 
@@ -220,7 +218,7 @@ struct BodyTests {
     func readBefore() async throws {
         try Data("abc".utf8).write(to: folder.url("file"))
         let bodies = Log<Data?>()
-        let transport = AnyTransport { request in
+        let transport = ClosureTransport { request in
             bodies.append(content(of: request))
             return .error(APIError.transport(request, underlying: URLError(.networkConnectionLost)))
         }
@@ -232,9 +230,7 @@ struct BodyTests {
     }
 
     private struct Reading: Middleware {
-        func intercept(
-            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-        ) -> Single<APIResponse> {
+        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
             request.httpBodyStream?.open()
             var buffer = [UInt8](repeating: 0, count: 2)
             #expect(request.httpBodyStream?.read(&buffer, maxLength: 0) == 0)
@@ -309,7 +305,7 @@ struct BodyTests {
     }
 
     private func sent(_ body: HTTPBody) throws -> URLRequest {
-        try Endpoint<Empty>(.post, "", body: body).urlRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
+        try Endpoint<EmptyResponse>(.post, "", body: body).urlRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
     }
 
     private func content(of request: URLRequest) -> Data? {

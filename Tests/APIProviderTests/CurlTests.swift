@@ -244,7 +244,7 @@ struct CurlTests {
     @Test("A real curl sends what the provider sends", .enabled(if: Shell.hasCurl))
     fileprivate func sent() async throws {
         let server = try LoopbackServer { _, connection in connection.respond() }
-        let requests: [Endpoint<Empty>] = [
+        let requests: [Endpoint<EmptyResponse>] = [
             Endpoint(.get, .url(server.url, "/a/\("b c")"), query: ["q": "[1-3]{x}'$"], headers: ["X-Empty": "", "X-A": "'\"$`\\é"]),
             Endpoint(.head, .url(server.url)),
             Endpoint(.post, .url(server.url), body: .json(["a": "@it's\n\"$HOME\""])),

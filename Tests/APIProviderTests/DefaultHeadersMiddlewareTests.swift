@@ -62,7 +62,7 @@ struct DefaultHeadersMiddlewareTests {
     @Test(
         "A header that HTTP does not allow makes the request invalid, in the words of the request's own",
         arguments: [
-            (["X A": "a"], #"its header name "X A" is no token (RFC 9110, section 5.6.2)."#),
+            (["X A": "a"], #"its header name "X A" is not a token (RFC 9110, section 5.6.2)."#),
             (["X-A": "a\r\nX-B: b"], "its header X-A has a control character in its value."),
             (["X-A": "a\0"], "its header X-A has a control character in its value."),
         ] as [(HTTPHeaders, String)])

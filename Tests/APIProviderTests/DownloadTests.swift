@@ -135,7 +135,7 @@ struct DownloadTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody")
         }
         let session = TestedTransport(configuration: .patient)
-        let provider = isStreaming ? provider : DefaultAPIProvider(transport: AnyTransport { session.send($0, progress: nil) })
+        let provider = isStreaming ? provider : DefaultAPIProvider(transport: ClosureTransport { session.send($0, progress: nil) })
         let long = String(repeating: "x", count: 300)
         let (destination, code, reason): (URL, CocoaError.Code, String) =
             switch place {
@@ -241,7 +241,7 @@ struct DownloadTests {
             connection.respond(request.target == "/ok" ? "200 OK" : "500 Internal Server Error", body: request.target)
         }
         let session = TestedTransport(configuration: .patient)
-        let provider = DefaultAPIProvider(transport: AnyTransport { session.send($0, progress: nil) })
+        let provider = DefaultAPIProvider(transport: ClosureTransport { session.send($0, progress: nil) })
         try put("old")
         let error = try await failure(server.url, by: provider)
         #expect(error.response?.data == Data("/".utf8))
@@ -255,9 +255,7 @@ struct DownloadTests {
     func middlewares() async throws {
         struct Seen: Middleware {
             let log: Log<String>
-            func intercept(
-                _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-            ) -> Single<APIResponse> {
+            func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
                 next(request).do(onSuccess: { log.append("\($0.statusCode), \($0.data.count) bytes") })
             }
         }

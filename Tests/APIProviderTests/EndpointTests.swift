@@ -20,7 +20,7 @@ struct EndpointTests {
         sent: Log<URLRequest> = Log(),
         encoder: JSONEncoder? = nil, decoder: any BodyDecoder = JSONDecoder()
     ) -> DefaultAPIProvider {
-        let transport = AnyTransport { request in
+        let transport = ClosureTransport { request in
             sent.append(request)
             return .just(APIResponse(to: request, status: status, headers: headers, data: Data(body.utf8)))
         }
@@ -86,6 +86,11 @@ struct EndpointTests {
             error.description == #"The request was not sent: its path "/items/1" needs a base URL, but baseURL is nil: "#
                 + #"give DefaultAPIProvider(baseURL:) a URL with its scheme, as in "http://127.0.0.1:8080", or write the path as .url(_:)."#
         )
+    }
+
+    @Test("A method prints as its name")
+    func methodName() {
+        #expect("\(HTTPMethod.trace) \("PROPFIND" as HTTPMethod)" == "TRACE PROPFIND")
     }
 
     @Test("Modifiers return changed copies, which keep what the others have set")
@@ -159,8 +164,8 @@ struct EndpointTests {
         let sent = Log<URLRequest>()
         let provider = provider(sent: sent, encoder: encoder)
         let date = Dated(date: Date(timeIntervalSince1970: 5))
-        _ = try await provider.request(Endpoint<Empty>(.post, "", body: .json(date))).value
-        _ = try await provider.request(Endpoint<Empty>(.post, "", body: .json(date, encoder: own))).value
+        _ = try await provider.request(Endpoint<EmptyResponse>(.post, "", body: .json(date))).value
+        _ = try await provider.request(Endpoint<EmptyResponse>(.post, "", body: .json(date, encoder: own))).value
         #expect(
             sent.entries.map { String(decoding: $0.httpBody ?? Data(), as: UTF8.self) } == [
                 #"{"date":5}"#, #"{"date":"1970-01-01T00:00:05Z"}"#,
@@ -174,7 +179,7 @@ struct EndpointTests {
         let date = Dated(date: Date(timeIntervalSince1970: 5))
         #expect(try await provider(body: #"{"date":5}"#, decoder: decoder).request(Endpoint<Dated>(.get, "")).value == date)
         let error = try await #require(throws: APIError.self) {
-            try await provider(status: 400, body: #"{"date":5}"#, decoder: decoder).request(Endpoint<Empty>(.get, "")).value
+            try await provider(status: 400, body: #"{"date":5}"#, decoder: decoder).request(Endpoint<EmptyResponse>(.get, "")).value
         }
         #expect(try error.response?.decode(Dated.self) == date)
     }
@@ -304,7 +309,7 @@ struct EndpointTests {
     @Test("A secret segment shows in no error, log line or cURL text, and is sent")
     func secretSegments() async throws {
         let (sent, log) = (Log<URLRequest>(), Log<String>())
-        let echo = AnyTransport { request in
+        let echo = ClosureTransport { request in
             sent.append(request)
             let body = #"{"path":"\#(request.url?.path ?? "")","url":"\#(request.url?.absoluteString ?? "")"}"#
             return .just(APIResponse(to: request, status: 404, data: Data(body.utf8)))
@@ -326,14 +331,14 @@ struct EndpointTests {
     func names() async throws {
         let log = Log<String>()
         let provider = DefaultAPIProvider(
-            baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0, status: $0.httpMethod == "GET" ? 200 : 500)) },
+            baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0, status: $0.httpMethod == "GET" ? 200 : 500)) },
             middlewares: [LoggingMiddleware(now: { .init(uptimeNanoseconds: 1) }, log: log.append)])
-        _ = try await provider.request(Endpoint<Empty>(.get, "/users/\(1)").option(\.name, "user(login:)")).value
-        _ = try? await provider.request(Endpoint<Empty>(.post, "/users").option(\.name, "addUser")).value
+        _ = try await provider.request(Endpoint<EmptyResponse>(.get, "/users/\(1)").option(\.name, "user(login:)")).value
+        _ = try? await provider.request(Endpoint<EmptyResponse>(.post, "/users").option(\.name, "addUser")).value
         let offline = DefaultAPIProvider(
-            baseURL: example, transport: AnyTransport { _ in .error(URLError(.notConnectedToInternet)) },
+            baseURL: example, transport: ClosureTransport { _ in .error(URLError(.notConnectedToInternet)) },
             middlewares: [LoggingMiddleware(now: { .init(uptimeNanoseconds: 1) }, log: log.append)])
-        _ = try? await offline.request(Endpoint<Empty>(.post, "/users").option(\.name, "addUser")).value
+        _ = try? await offline.request(Endpoint<EmptyResponse>(.post, "/users").option(\.name, "addUser")).value
         #expect(
             log.entries == [
                 "user(login:): 200 OK, 0 bytes, 0 ms", "addUser: 500 Internal Server Error, 0 bytes, 0 ms",

@@ -31,7 +31,7 @@ struct FaultProcessTests {
             try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
             let folder = TemporaryFolder()
             let provider = DefaultAPIProvider(
-                baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0, data: Data(count: 1_001))) })
+                baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0, data: Data(count: 1_001))) })
             let error = await #expect(throws: APIError.self) {
                 try await provider.request(Endpoint(.get, "/", downloadingTo: folder.url("file.bin"))).value
             }

@@ -26,9 +26,7 @@ struct FaultsOnPurposeTests {
             return try JSONDecoder().decode(type, from: data)
         }
 
-        func intercept(
-            _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-        ) -> Single<APIResponse> {
+        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
             .deferred {
                 try faults.call()
                 return next(request).map { response in

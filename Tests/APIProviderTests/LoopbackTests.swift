@@ -318,7 +318,7 @@ struct LoopbackTests {
 
     @Test("A request of one's own that has a body where HTTP has none is not sent either")
     func ownRequest() async throws {
-        let request = Endpoint<Empty>(.get, .url(example)).adapting { $0.httpBody = Data("body".utf8) }
+        let request = Endpoint<EmptyResponse>(.get, .url(example)).adapting { $0.httpBody = Data("body".utf8) }
         let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
         #expect(error.description.hasPrefix("The request was not sent: GET has no body"))
     }

@@ -182,9 +182,7 @@ struct RedirectTests {
 
 private struct StatusLog: Middleware {
     let log: Log<Int>
-    func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         next(request).do(onSuccess: { log.append($0.statusCode) })
     }
 }

@@ -95,9 +95,11 @@ struct RequestBuildingTests {
     @Test("The same value makes the same JSON each time")
     func json() throws {
         let value = Dictionary(uniqueKeysWithValues: (0..<20).map { ("key\($0)", $0) })
-        let bodies = try (0..<20).map { _ in try Endpoint<Empty>(.post, "", body: .json(value)).urlRequest(relativeTo: example).httpBody }
+        let bodies = try (0..<20).map { _ in
+            try Endpoint<EmptyResponse>(.post, "", body: .json(value)).urlRequest(relativeTo: example).httpBody
+        }
         #expect(Set(bodies).count == 1)
-        let sorted = try Endpoint<Empty>(.post, "", body: .json(["b": 1, "a": 2])).urlRequest(relativeTo: example)
+        let sorted = try Endpoint<EmptyResponse>(.post, "", body: .json(["b": 1, "a": 2])).urlRequest(relativeTo: example)
         #expect(sorted.httpBody == Data(#"{"a":2,"b":1}"#.utf8))
     }
 
@@ -119,7 +121,7 @@ struct RequestBuildingTests {
         #expect(own.value(forHTTPHeaderField: "Accept") == "a/b")
         #expect(own.value(forHTTPHeaderField: "Content-Type") == "c/d")
         #expect(try Endpoint<Data>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
-        #expect(try Endpoint<Empty>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
+        #expect(try Endpoint<EmptyResponse>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
         #expect(try Endpoint<String?>(.get, "").urlRequest(relativeTo: example).value(forHTTPHeaderField: "Accept") == nil)
         let others = [
             try Endpoint<Void>(.get, "").urlRequest(relativeTo: example),
@@ -185,8 +187,8 @@ struct RequestBuildingTests {
                 sentence: "The request was not sent: its header X-A has a control character in its value."),
             Invalid(
                 request: Endpoint(.get, "", headers: ["X A": "a"]),
-                sentence: #"The request was not sent: its header name "X A" is no token (RFC 9110, section 5.6.2)."#),
-            Invalid(request: Endpoint("GE T", ""), sentence: #"The request was not sent: its method "GE T" is no token."#),
+                sentence: #"The request was not sent: its header name "X A" is not a token (RFC 9110, section 5.6.2)."#),
+            Invalid(request: Endpoint("GE T", ""), sentence: #"The request was not sent: its method "GE T" is not a token (RFC 9110, section 9.1)."#),
             Invalid(
                 request: Endpoint(.get, "", body: .form(["a": 1])),
                 sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
@@ -208,7 +210,7 @@ struct RequestBuildingTests {
                 sentence: #"The request was not sent: a value interpolated into the path after "/a" is empty."#),
             Invalid(
                 request: Endpoint(.get, "", headers: ["": "a"]),
-                sentence: #"The request was not sent: its header name "" is no token (RFC 9110, section 5.6.2)."#),
+                sentence: #"The request was not sent: its header name "" is not a token (RFC 9110, section 5.6.2)."#),
             Invalid(
                 request: Endpoint(.get, "", headers: ["X-A": "a\0"]),
                 sentence: "The request was not sent: its header X-A has a control character in its value."),
@@ -267,7 +269,7 @@ struct RequestBuildingTests {
                     #"The request was not sent: its body of type Unencodable cannot be encoded as JSON (TestError(name: "unencodable"))."#),
         ])
     func invalid(row: Invalid) async throws {
-        let transport = AnyTransport { _ in
+        let transport = ClosureTransport { _ in
             Issue.record("The request was sent.")
             return .never()
         }

@@ -95,7 +95,7 @@ struct ResponseTests {
         decoder.dateDecodingStrategy = .iso8601
         let siblings = (0..<1000).map { "\"k\($0)\":\"x\"" }.joined(separator: ",")
         let provider = DefaultAPIProvider(
-            baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0, data: Data("{\(siblings),\"date\":\"x\"}".utf8))) },
+            baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0, data: Data("{\(siblings),\"date\":\"x\"}".utf8))) },
             decoder: decoder)
         let (log, errors) = (Log<Void>(), Log<any Error>())
         Event.$log.withValue(log) { _ = provider.request(Endpoint<Event>(.get, "")).subscribe(onFailure: { errors.append($0) }) }
@@ -225,7 +225,7 @@ struct ResponseTests {
             try await failure(of: request, status: 200, body: "[]", type: nil),
             try await #require(throws: APIError.self) {
                 try await DefaultAPIProvider(
-                    baseURL: example, transport: AnyTransport { .error(APIError.transport($0, underlying: URLError(.timedOut))) }
+                    baseURL: example, transport: ClosureTransport { .error(APIError.transport($0, underlying: URLError(.timedOut))) }
                 )
                 .request(request).value
             },
@@ -318,7 +318,7 @@ struct ResponseTests {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let snake = DefaultAPIProvider(
-            baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0, data: Data(#"{"user_name":"x"}"#.utf8))) },
+            baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0, data: Data(#"{"user_name":"x"}"#.utf8))) },
             decoder: decoder)
         let converted = try await #require(throws: APIError.self) { try await snake.request(Endpoint<Named>(.get, "")).value }
         #expect(converted.description.hasSuffix("the body is not Named: expected Int at userName (17 bytes)."))
@@ -349,17 +349,17 @@ struct ResponseTests {
     @Test("A URLError of a transport becomes an APIError, and another error of its own stays")
     func transportErrors() async throws {
         for (error, isWrapped) in [(URLError(.notConnectedToInternet) as any Error, true), (TestError(), false)] {
-            let provider = DefaultAPIProvider(baseURL: example, transport: AnyTransport { _ in .error(error) })
+            let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport { _ in .error(error) })
             let thrown = try await #require(throws: (any Error).self) { try await provider.request(Endpoint<Item>(.get, "")).value }
             #expect((thrown is APIError) == isWrapped)
         }
     }
 
-    @Test("Data, String, Empty and Optional come by their type, also in a request that is generic over it")
+    @Test("Data, String, EmptyResponse and Optional come by their type, also in a request that is generic over it")
     func types() async throws {
         #expect(try await provider(body: "text").request(Endpoint<String>(.get, "")).value == "text")
         #expect(try await provider(body: "text").request(Endpoint<Data>(.get, "")).value == Data("text".utf8))
-        #expect(try await provider(body: "<html>").request(Endpoint<Empty>(.get, "")).value == Empty())
+        #expect(try await provider(body: "<html>").request(Endpoint<EmptyResponse>(.get, "")).value == EmptyResponse())
         #expect(try await provider(body: "").request(Endpoint<Item?>(.get, "")).value == nil)
         #expect(try await provider(body: "null").request(Endpoint<Item?>(.get, "")).value == nil)
         #expect(try await provider(body: #"{"id":1,"name":"a"}"#).request(Endpoint<Item?>(.get, "")).value == Item(id: 1, name: "a"))
@@ -420,16 +420,14 @@ struct ResponseTests {
         struct Mark: Middleware {
             let name: String
             let log: Log<String>
-            func intercept(
-                _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-            ) -> Single<APIResponse> {
+            func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
                 var request = request
                 request.setValue((request.value(forHTTPHeaderField: "X-Marks") ?? "") + name, forHTTPHeaderField: "X-Marks")
                 return next(request).do(onSuccess: { _ in log.append(name) })
             }
         }
         let log = Log<String>()
-        let transport = AnyTransport { request in
+        let transport = ClosureTransport { request in
             .just(APIResponse(to: request, data: Data((request.value(forHTTPHeaderField: "X-Marks") ?? "").utf8)))
         }
         let provider = DefaultAPIProvider(
@@ -441,7 +439,9 @@ struct ResponseTests {
     private func provider(status: Int = 200, body: String, type: String? = nil) -> DefaultAPIProvider {
         DefaultAPIProvider(
             baseURL: example,
-            transport: AnyTransport { .just(APIResponse(to: $0, status: status, headers: ["Content-Type": type], data: Data(body.utf8))) })
+            transport: ClosureTransport {
+                .just(APIResponse(to: $0, status: status, headers: ["Content-Type": type], data: Data(body.utf8)))
+            })
     }
 
     private func failure<Response>(

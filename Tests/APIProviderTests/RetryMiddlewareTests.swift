@@ -235,12 +235,13 @@ struct RetryMiddlewareTests {
     func policies() async throws {
         let once = Answers(.status(503), .status(200))
         let provider = DefaultAPIProvider(
-            baseURL: example, transport: AnyTransport(once.next), middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))])
-        let endpoint = Endpoint<Empty>(.post, "").validating { _ in }
-        _ = try await provider.request(Endpoint<Empty>(.get, "").option(\.retryPolicy, .never).validating { _ in }).value
+            baseURL: example, transport: ClosureTransport(once.next),
+            middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))])
+        let endpoint = Endpoint<EmptyResponse>(.post, "").validating { _ in }
+        _ = try await provider.request(Endpoint<EmptyResponse>(.get, "").option(\.retryPolicy, .never).validating { _ in }).value
         #expect(once.requests.count == 1)
         let posting = Answers(.status(418), .status(200))
-        let other = DefaultAPIProvider(baseURL: example, transport: AnyTransport(posting.next), middlewares: [RetryMiddleware(.never)])
+        let other = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(posting.next), middlewares: [RetryMiddleware(.never)])
         let policy = RetryPolicy(baseDelay: .nanoseconds(0), statuses: [418], methods: [.post])
         _ = try await other.request(endpoint.option(\.retryPolicy, policy)).value
         #expect(posting.requests.count == 2)
@@ -285,8 +286,8 @@ struct RetryMiddlewareTests {
     func cold() async throws {
         let answers = Answers(.status(503), .status(200), .status(503), .status(200))
         let middleware = RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))
-        let provider = DefaultAPIProvider(baseURL: example, transport: AnyTransport(answers.next), middlewares: [middleware])
-        let single = provider.request(Endpoint<Empty>(.get, ""))
+        let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(answers.next), middlewares: [middleware])
+        let single = provider.request(Endpoint<EmptyResponse>(.get, ""))
         #expect(answers.requests.isEmpty)
         _ = try await single.value
         #expect(answers.requests.count == 2)

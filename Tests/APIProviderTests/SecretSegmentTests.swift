@@ -14,12 +14,12 @@ struct SecretSegmentTests {
     /// All that is shown of a request with a secret in its path, to a server that sends `header` and `body`.
     private func shown(_ path: RequestPath, header: String = "", body: String) async throws -> String {
         let sent = Log<URLRequest>()
-        let answer = AnyTransport { request in
+        let answer = ClosureTransport { request in
             sent.append(request)
             return .just(APIResponse(to: request, status: 404, headers: ["X-Echo": header, "Location": header], data: Data(body.utf8)))
         }
         let provider = DefaultAPIProvider(baseURL: example, transport: answer, middlewares: [LoggingMiddleware(.bodies, log: log.append)])
-        let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<Empty>(.get, path)).value }
+        let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<EmptyResponse>(.get, path)).value }
         return ([error.description, "\(path)"] + log.entries + sent.entries.map { $0.curlCommand() }).joined(separator: "\n")
     }
 
@@ -43,8 +43,8 @@ struct SecretSegmentTests {
     @Test("An empty secret makes the request invalid, and hides nothing")
     func empty() async throws {
         let text = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(baseURL: example, transport: AnyTransport { _ in .never() })
-                .request(Endpoint<Empty>(.get, "/bot/\(secret: "")/x")).value
+            try await DefaultAPIProvider(baseURL: example, transport: ClosureTransport { _ in .never() })
+                .request(Endpoint<EmptyResponse>(.get, "/bot/\(secret: "")/x")).value
         }
         #expect("\(text)" == "The request was not sent: a value interpolated into the path after \"/bot/\" is empty.")
         #expect(try await shown("/b/x", body: "b x").contains("https://api.example.com/b/x"))

@@ -15,9 +15,7 @@ struct SupportMiddleware: Middleware {
 
     var makeID: @Sendable () -> String = { UUID().uuidString }
 
-    func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         .deferred {
             var request = request
             let id = makeID()
@@ -46,11 +44,11 @@ extension RequestOptions {
 
 @Suite("Writing a middleware")
 struct WritingAMiddlewareTests {
-    private let items = Endpoint<Empty>(.get, "/items")
+    private let items = Endpoint<EmptyResponse>(.get, "/items")
 
     @Test("The article's example does what it says")
     func worked() async throws {
-        let transport = AnyTransport { request in
+        let transport = ClosureTransport { request in
             guard request.value(forHTTPHeaderField: "X-Request-ID") == "1" else { return .error(URLError(.badURL)) }
             return .just(APIResponse(to: request, status: 503, headers: ["X-Maintenance": "till noon"]))
         }
@@ -62,16 +60,14 @@ struct WritingAMiddlewareTests {
     func option() async throws {
         struct Seen: Middleware {
             let log: Log<Bool>
-            func intercept(
-                _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-            ) -> Single<APIResponse> {
+            func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
                 log.append(options.isTraced)
                 return next(request)
             }
         }
         let log = Log<Bool>()
         let provider = DefaultAPIProvider(
-            baseURL: example, transport: AnyTransport { .just(APIResponse(to: $0)) }, middlewares: [Seen(log: log)])
+            baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0)) }, middlewares: [Seen(log: log)])
         _ = try await provider.request(items).value
         _ = try await provider.request(items.option(\.isTraced, false)).value
         _ = try await provider.request(items.option(\.isTraced, false).withResponse()).value
@@ -81,7 +77,7 @@ struct WritingAMiddlewareTests {
     @Test("The article's retry waits for no clock")
     func retry() {
         let scheduler = TestScheduler()
-        let transport = AnyTransport { _ in .error(URLError(.timedOut)) }
+        let transport = ClosureTransport { _ in .error(URLError(.timedOut)) }
         let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [RetryMiddleware(scheduler: scheduler)])
         let ended = DispatchSemaphore(value: 0)
         let subscription = provider.request(items).subscribe(onFailure: { _ in ended.signal() })
@@ -97,7 +93,7 @@ struct WritingAMiddlewareTests {
             as [([any Middleware], Bool)]
         {
             let answers = Answers(.status(503), .status(200))
-            let provider = DefaultAPIProvider(baseURL: example, transport: AnyTransport(answers.next), middlewares: middlewares)
+            let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(answers.next), middlewares: middlewares)
             let single = provider.request(items)
             _ = try await single.value
             _ = try await single.value

@@ -221,7 +221,7 @@ private final class SearchServer: Sendable {
     var provider: any APIProvider {
         DefaultAPIProvider(
             baseURL: GitHub.apiURL,
-            transport: AnyTransport { request in
+            transport: ClosureTransport { request in
                 .create { observer in
                     let index = self.requests.count
                     self.requests.append((request, observer))
@@ -246,7 +246,7 @@ private final class SearchServer: Sendable {
     }
 
     static func answering(_ names: [String], of total: Int) -> any APIProvider {
-        DefaultAPIProvider(baseURL: GitHub.apiURL, transport: AnyTransport { .just(response(to: $0, names, of: total)) })
+        DefaultAPIProvider(baseURL: GitHub.apiURL, transport: ClosureTransport { .just(response(to: $0, names, of: total)) })
     }
 
     private static func response(to request: URLRequest, _ names: [String], of total: Int?) -> APIResponse {

@@ -56,7 +56,7 @@ struct MainActorTests {
     /// Answers with a user of the name that stands last in the path, or with the body that was sent, in an array.
     let provider = DefaultAPIProvider(
         baseURL: gitHub,
-        transport: AnyTransport { request in
+        transport: ClosureTransport { request in
             let login = request.url?.lastPathComponent ?? ""
             let body = request.httpBody.map { "[\(String(decoding: $0, as: UTF8.self))]" } ?? #"{"login":"\#(login)"}"#
             return .just(APIResponse(to: request, data: Data(body.utf8)))

@@ -25,6 +25,6 @@ func anyRequest(_ url: String) throws -> Endpoint<APIResponse> { try anyRequest(
 /// A transport that answers at once.
 func answering(
     status: Int = 200, headers: HTTPHeaders = [:], _ body: @escaping @Sendable (URLRequest) -> Data = { _ in Data() }
-) -> AnyTransport {
-    AnyTransport { .just(APIResponse(to: $0, status: status, headers: headers, data: body($0))) }
+) -> ClosureTransport {
+    ClosureTransport { .just(APIResponse(to: $0, status: status, headers: headers, data: body($0))) }
 }

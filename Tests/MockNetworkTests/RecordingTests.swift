@@ -48,7 +48,7 @@ struct RecordingTests {
             ("timings", ["send", "wait", "receive"]),
         ])
     func required(path: String, names: [String]) async throws {
-        let failing = AnyTransport { _ in .error(URLError(.timedOut)) }
+        let failing = ClosureTransport { _ in .error(URLError(.timedOut)) }
         for transport in [answering(), failing] as [any Transport] {
             _ = try? await provider(transport).request(anyRequest(.post, "https://a.example", body: Data("x".utf8))).value
             let recorded = try RecordedFile(file)
@@ -93,7 +93,7 @@ struct RecordingTests {
     @Test("Entries stand in the order in which the requests began")
     func order() async throws {
         let (first, second) = (Producer<APIResponse>(), Producer<APIResponse>())
-        let provider = provider(AnyTransport { $0.url?.path == "/1" ? first.single : second.single })
+        let provider = provider(ClosureTransport { $0.url?.path == "/1" ? first.single : second.single })
         let (one, two) = (try anyRequest("https://a.example/1"), try anyRequest("https://a.example/2"))
         let subscriptions = [provider.request(one), provider.request(two)].map { $0.subscribe { _ in } }
         for (producer, request) in [(second, two), (first, one)] {
@@ -108,7 +108,7 @@ struct RecordingTests {
     @Test("A failure has the status 0, and is replayed", arguments: [URLError.Code.timedOut, .cannotFindHost, .notConnectedToInternet])
     func failure(code: URLError.Code) async throws {
         let request = try anyRequest("https://a.example")
-        _ = try? await provider(AnyTransport { _ in .error(URLError(code)) }).request(request).value
+        _ = try? await provider(ClosureTransport { _ in .error(URLError(code)) }).request(request).value
         #expect(try RecordedFile(file).value("response.status") as? Int == 0)
         #expect(try RecordedFile(file).value("response._error") as? String == "URLError \(code.rawValue)")
         try await MockURLProtocol.withScope {
@@ -122,7 +122,7 @@ struct RecordingTests {
 
     @Test("An error of one's own is recorded by its type alone, and reaches the caller as it is")
     func ownError() async throws {
-        let provider = provider(AnyTransport { _ in .error(TestError("planted")) })
+        let provider = provider(ClosureTransport { _ in .error(TestError("planted")) })
         await #expect(throws: TestError("planted")) { try await provider.request(anyRequest("https://a.example")).value }
         #expect(try RecordedFile(file).value("response._error") as? String == "TestError")
         #expect(try !RecordedFile(file).text.contains("planted"))
@@ -131,7 +131,7 @@ struct RecordingTests {
     @Test("A request that is disposed leaves nothing")
     func disposed() throws {
         let producer = Producer<APIResponse>()
-        provider(AnyTransport { _ in producer.single }).request(try anyRequest("https://a.example")).subscribe { _ in }.dispose()
+        provider(ClosureTransport { _ in producer.single }).request(try anyRequest("https://a.example")).subscribe { _ in }.dispose()
         #expect(producer.subscriptions == 1)
         producer.send(.failure(TestError()))
         #expect(try folder.names.isEmpty)
@@ -230,7 +230,7 @@ struct RecordingTests {
         "Only an accepted response that must have a body is said to lack it",
         arguments: [(HTTPMethod.head, 200), (.get, 204), (.get, 205), (.get, 404)])
     func noBody(method: HTTPMethod, status: Int) async throws {
-        let transport = AnyTransport { .just(APIResponse(to: $0, status: status, headers: ["Content-Length": "5"])) }
+        let transport = ClosureTransport { .just(APIResponse(to: $0, status: status, headers: ["Content-Length": "5"])) }
         _ = try? await provider(transport).request(Endpoint<Void>(method, "")).value
         #expect(try RecordedFile(file).value("comment") == nil)
     }

@@ -29,7 +29,7 @@ struct SecretsTests {
             let answer = APIResponse(to: request, headers: HTTPHeaders(Harmless.headers), data: Data(json.utf8))
             let recording = folder.url("harmless.har")
             let provider = DefaultAPIProvider(
-                transport: AnyTransport { _ in .just(answer) },
+                transport: ClosureTransport { _ in .just(answer) },
                 middlewares: [Sending(request), LoggingMiddleware(.bodies, log: log.append), RecordingMiddleware(to: recording)])
             _ = try await provider.request(Endpoint<Data>(.get, .url(example))).value
             let recorded = try RecordedFile(recording)
@@ -65,7 +65,7 @@ struct SecretsTests {
         let endpoint = Endpoint<[Int]>(.get, .url(example))
         for answer in [answer, APIResponse(to: request, status: 200, headers: answer.allHeaders, data: answer.data)] {
             let provider = DefaultAPIProvider(
-                baseURL: request.url, transport: AnyTransport { _ in .just(answer) },
+                baseURL: request.url, transport: ClosureTransport { _ in .just(answer) },
                 middlewares: [Sending(request), LoggingMiddleware(.bodies, log: log.append), recording])
             add("response", answer)
             add("provider", provider)
@@ -121,9 +121,7 @@ private struct Sending: Middleware {
     let request: @Sendable () -> URLRequest
     init(_ request: URLRequest) { self.request = { request } }
 
-    func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         next(self.request())
     }
 }

@@ -192,7 +192,7 @@ struct TypedStubTests {
         }
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
-            let other = Endpoint<Empty>(.get, "/bot\(secret: "10:an0ther")/getMe")
+            let other = Endpoint<EmptyResponse>(.get, "/bot\(secret: "10:an0ther")/getMe")
             let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
             await #expect(throws: APIError.self) { try await provider.request(other).value }
             _ = try await provider.request(other).value

@@ -2,7 +2,7 @@
 //
 // One enum names the JSON files that are bundled with the tests. A test picks one and a status, and runs the whole stack on it: building,
 // sending, validating, decoding. Use it when what matters is that real answers are read right. When the answer has to depend on the request,
-// use a `requestHandler`; when the test is not about HTTP at all, put a closure in place of the network: `AnyTransport`.
+// use a `requestHandler`; when the test is not about HTTP at all, put a closure in place of the network: `ClosureTransport`.
 //
 // An XCTestCase runs its tests one after the other, so they may share the process-wide mock. With Swift Testing, write `@Test(.mockNetwork)`.
 

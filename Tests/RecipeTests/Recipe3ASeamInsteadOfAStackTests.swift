@@ -73,7 +73,7 @@ struct AnimalService {
 struct Recipe3ASeamInsteadOfAStackTests {
     @Test("The service gives the animal that comes")
     func success() throws {
-        let transport = AnyTransport { request in .just(APIResponse(to: request, data: Data(json.utf8))) }
+        let transport = ClosureTransport { request in .just(APIResponse(to: request, data: Data(json.utf8))) }
         let animal = try #require(outcome(of: transport)).get()
         #expect(animal.name == "Siberian Tiger")
         #expect(animal.latinName == "Panthera tigris altaica")
@@ -83,17 +83,17 @@ struct Recipe3ASeamInsteadOfAStackTests {
     @Test(
         "Whatever goes wrong is unknown",
         arguments: [
-            AnyTransport { _ in .error(URLError(.notConnectedToInternet)) },
-            AnyTransport { request in .just(APIResponse(to: request, status: 500)) },
+            ClosureTransport { _ in .error(URLError(.notConnectedToInternet)) },
+            ClosureTransport { request in .just(APIResponse(to: request, status: 500)) },
         ])
-    func failure(transport: AnyTransport) throws {
+    func failure(transport: ClosureTransport) throws {
         let result = try #require(outcome(of: transport))
         #expect(result == .failure(.unknownError))
         #expect(AnimalError.unknownError.localizedDescription == "unknownError")
     }
 
     /// `nil` if nothing has come by the time that `animal` returns.
-    private func outcome(of transport: AnyTransport) -> Result<Animal, AnimalError>? {
+    private func outcome(of transport: ClosureTransport) -> Result<Animal, AnimalError>? {
         let box = Box()
         AnimalService(transport: transport).animal { box.result = $0 }
         return box.result

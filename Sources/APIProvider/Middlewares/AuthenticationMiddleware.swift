@@ -86,9 +86,7 @@ public final class AuthenticationMiddleware: Middleware {
     }
 
     /// Returns the response to `request` with the token, or to the second attempt with a new token.
-    public func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         do {
             guard options.isAuthenticated, try isMeant(for: request, options.baseURL) else { return next(request) }
         } catch {

@@ -24,9 +24,7 @@ public struct DefaultHeadersMiddleware: Middleware {
     }
 
     /// Sends `request` with the headers that it does not have.
-    public func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         var request = request
         do {
             for (name, value) in headers where request.value(forHTTPHeaderField: name) == nil {

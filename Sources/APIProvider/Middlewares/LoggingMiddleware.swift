@@ -57,9 +57,7 @@ public struct LoggingMiddleware: Middleware {
     }
 
     /// Returns the response to `request`, unchanged.
-    public func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         .deferred {
             let start = now().uptimeNanoseconds
             let isLogged = Locked(false)

@@ -12,9 +12,7 @@ public import Foundation
 ///
 /// ```swift
 /// struct Version: Middleware {
-///     func intercept(
-///         _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-///     ) -> Single<APIResponse> {
+///     func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
 ///         var request = request
 ///         request.setValue("2022-11-28", forHTTPHeaderField: "X-GitHub-Api-Version")
 ///         return next(request)
@@ -22,13 +20,14 @@ public import Foundation
 /// }
 /// ```
 public protocol Middleware: Sendable {
+    /// Sends a request to the next middleware or the transport.
+    typealias Next = @Sendable (URLRequest) -> Single<APIResponse>
+
     /// Returns the single of the response to `request`.
     ///
     /// - Parameters:
     ///   - request: The request to send.
     ///   - options: The options of the endpoint.
-    ///   - next: Sends a request to the next middleware or the transport. Call it once, several times, or not at all.
-    func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse>
+    ///   - next: Sends a request on. Call it once, several times, or not at all.
+    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse>
 }

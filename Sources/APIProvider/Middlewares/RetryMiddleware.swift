@@ -50,9 +50,7 @@ public struct RetryMiddleware: Middleware {
     }
 
     /// Returns the response to the last attempt.
-    public func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         let policy = options.retryPolicy ?? policy
         guard policy.maxAttempts > 1, request.canBeSentAgain else { return next(request) }
         let isRepeatable = policy.allowsRepeating(request)

@@ -92,8 +92,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 extension Endpoint where Response: Decodable {
     /// Creates an endpoint whose type says how to read the response.
     ///
-    /// `Data` and `String` are the body, ``Empty`` ignores it, an `Optional` is `nil` if the body is empty, and the provider's decoder
-    /// decodes all other types.
+    /// `Data` and `String` are the body, ``EmptyResponse`` ignores it, an `Optional` is `nil` if the body is empty, and the provider's
+    /// decoder decodes all other types.
     ///
     /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
@@ -231,7 +231,7 @@ extension Endpoint {
 
 extension Endpoint: CustomStringConvertible, CustomReflectable {
     /// The method and the path: `GET /search/repositories`. Other values may be secrets, and are left out.
-    public var description: String { "\(method.rawValue) \(path)" }
+    public var description: String { "\(method) \(path)" }
 
     /// A mirror with the description only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["endpoint": description]) }

@@ -57,18 +57,15 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     public func hash(into hasher: inout Hasher) { hasher.combine(byName) }
 
     private var byName: [[UInt8]: String] {
-        Dictionary(uniqueKeysWithValues: fields.map { (Self.key($0.name), $0.value) })
+        Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(Self.lowercased), $0.value) })
     }
 
     private func index(of name: String) -> Int? {
-        let key = Self.key(name)
-        return fields.firstIndex { Self.key($0.name) == key }
+        fields.firstIndex { $0.name.utf8.elementsEqual(name.utf8) { Self.lowercased($0) == Self.lowercased($1) } }
     }
 
-    /// A name for comparison: its bytes, with ASCII letters in lower case.
-    private static func key(_ name: String) -> [UInt8] {
-        name.utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
-    }
+    /// A byte of a name for comparison: ASCII letters are in lower case.
+    private static func lowercased(_ byte: UInt8) -> UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte }
 }
 
 extension HTTPHeaders: CustomStringConvertible, CustomReflectable {

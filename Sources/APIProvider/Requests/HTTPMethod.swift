@@ -23,4 +23,11 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     public static let delete: HTTPMethod = "DELETE"
     /// Asks which methods the resource allows. Safe and idempotent.
     public static let options: HTTPMethod = "OPTIONS"
+    /// Asks the server to send back what it has received. Safe and idempotent.
+    public static let trace: HTTPMethod = "TRACE"
+}
+
+extension HTTPMethod: CustomStringConvertible {
+    /// The method as it is sent: `GET`.
+    public var description: String { rawValue }
 }

@@ -1,16 +1,23 @@
-/// A set of bytes, such as those that stay as they are in a URL.
+import Foundation
+
+/// A set of bytes, such as those that stay as they are in a URL. Bytes outside of ASCII are all members, or none is.
 struct ASCIISet {
-    private var isMember = [Bool](repeating: false, count: 256)
+    private var bits: (UInt64, UInt64) = (0, 0)
+    private var hasOthers = false
 
     private init(_ characters: String) {
-        for byte in characters.utf8 { isMember[Int(byte)] = true }
+        for byte in characters.utf8 {
+            if byte < 64 { bits.0 |= 1 << byte } else { bits.1 |= 1 << (byte - 64) }
+        }
     }
 
-    func contains(_ byte: UInt8) -> Bool { isMember[Int(byte)] }
-
     private init(allBut characters: String) {
-        isMember = [Bool](repeating: true, count: 256)
-        for byte in characters.utf8 { isMember[Int(byte)] = false }
+        self.init(characters)
+        (bits, hasOthers) = ((~bits.0, ~bits.1), true)
+    }
+
+    func contains(_ byte: UInt8) -> Bool {
+        byte < 64 ? bits.0 >> byte & 1 == 1 : byte < 128 ? bits.1 >> (byte - 64) & 1 == 1 : hasOthers
     }
 
     private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -21,6 +28,8 @@ struct ASCIISet {
     static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
     /// RFC 3986, section 2: all but the brackets of an IPv6 address, and the sign of an escape.
     static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#" + "%")
+    /// What a literal path may have by mistake.
+    static let suspect = ASCIISet("?#%:")
     /// RFC 9110, section 5.6.2: `tchar`.
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
     /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.
@@ -32,6 +41,7 @@ struct ASCIISet {
 extension String {
     /// The UTF-8 of this string, with each byte outside of `unescaped` as `%XX`.
     func percentEncoded(except unescaped: ASCIISet) -> String {
+        guard !utf8.allSatisfy(unescaped.contains) else { return self }
         var bytes: [UInt8] = []
         for byte in utf8 {
             if unescaped.contains(byte) {
@@ -47,7 +57,7 @@ extension String {
     package var escapedAsURL: String { percentEncoded(except: .url) }
 
     var formEncoded: String {
-        String(percentEncoded(except: .form).map { $0 == " " ? "+" : $0 })
+        percentEncoded(except: .form).replacingOccurrences(of: " ", with: "+")
     }
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)

@@ -77,7 +77,11 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     var formEncoded: String { encoded(\.formEncoded) }
 
     private func encoded(_ encode: (String) -> String) -> String {
-        items.map { item in item.value.map { "\(encode(item.name))=\(encode($0))" } ?? encode(item.name) }.joined(separator: "&")
+        items.reduce(into: "") { text, item in
+            if !text.isEmpty { text += "&" }
+            text += encode(item.name)
+            if let value = item.value { text += "=" + encode(value) }
+        }
     }
 }
 

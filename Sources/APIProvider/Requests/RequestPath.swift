@@ -46,8 +46,13 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     private init(percentEncoded: String, shown: String? = nil, problem: String?) {
         self.percentEncoded = percentEncoded
         self.shown = shown ?? percentEncoded
-        let dots = percentEncoded.split(separator: "/").first { $0 == "." || $0 == ".." }
-        self.problem = problem ?? dots.map { "its path has the segment \"\($0)\"; write the path that is meant" }
+        self.problem = problem ?? Self.dotSegment(of: percentEncoded).map { "its path has the segment \"\($0)\"; write the path that is meant" }
+    }
+
+    /// A segment that a server would take for a way through its folders.
+    private static func dotSegment(of path: String) -> Substring? {
+        guard path.utf8.contains(UInt8(ascii: ".")) else { return nil }
+        return path.split(separator: "/").first { $0 == "." || $0 == ".." }
     }
 
     /// A URL, such as the next page from a `Link` header, with `path` appended to its path.
@@ -135,7 +140,7 @@ extension RequestPath: CustomStringConvertible, CustomReflectable {
 extension RequestPath {
     /// The reason why a literal would not be sent as it is written.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
-        guard literal.utf8.contains(where: { "?#%:".utf8.contains($0) }) else { return nil }
+        guard literal.utf8.contains(where: ASCIISet.suspect.contains) else { return nil }
         let path = "its path \"\(start)\(literal)\""
         if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
         if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }

@@ -28,7 +28,7 @@ public struct TransferProgress: Sendable, Hashable {
 /// Sends requests. Write your own to use something other than `URLSession`.
 ///
 /// ```swift
-/// let offline = AnyTransport { request in .error(URLError(.notConnectedToInternet)) }
+/// let offline = ClosureTransport { request in .error(URLError(.notConnectedToInternet)) }
 /// let provider = DefaultAPIProvider(baseURL: api, transport: offline)
 /// ```
 public protocol Transport: Sendable {
@@ -67,7 +67,7 @@ extension Transport {
 }
 
 /// A transport that calls a closure.
-public struct AnyTransport: Transport {
+public struct ClosureTransport: Transport {
     private let send: @Sendable (URLRequest) -> Single<APIResponse>
 
     /// Creates a transport that calls `send` for each request.

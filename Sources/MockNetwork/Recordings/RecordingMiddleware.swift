@@ -47,9 +47,7 @@ public final class RecordingMiddleware: Middleware {
     }
 
     /// Returns the response to `request`, unchanged, after it is in the file. The file is written on the thread of the response.
-    public func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         .deferred { [file, redaction] in
             let number = file.makeNumber()
             let (date, start) = (Date(), DispatchTime.now())

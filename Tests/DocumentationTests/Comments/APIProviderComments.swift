@@ -158,9 +158,7 @@ private func lines(_ transport: MockTransport) -> DefaultAPIProvider {
 }
 
 private struct Version: Middleware {
-    func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         var request = request
         request.setValue("2022-11-28", forHTTPHeaderField: "X-GitHub-Api-Version")
         return next(request)
@@ -190,7 +188,7 @@ private func signIn(_ login: DefaultAPIProvider, _ keychain: Keychain, _ newToke
 }
 
 private func disconnected() -> DefaultAPIProvider {
-    let offline = AnyTransport { request in .error(URLError(.notConnectedToInternet)) }
+    let offline = ClosureTransport { request in .error(URLError(.notConnectedToInternet)) }
     let provider = DefaultAPIProvider(baseURL: api, transport: offline)
     return provider
 }

@@ -1,5 +1,5 @@
 /// A response whose body is ignored. Any body decodes into it.
-public struct Empty: Decodable, Sendable, Equatable {
+public struct EmptyResponse: Decodable, Sendable, Equatable {
     /// Creates the value.
     public init() {}
 }

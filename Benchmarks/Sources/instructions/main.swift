@@ -1,0 +1,91 @@
+// instructions WORK COUNT: does the work so many times, one after the other. Run by `instructions` beside the package, under valgrind.
+import APIProvider
+import Dispatch
+import Foundation
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct Item: Codable {
+    let id: Int
+    let name: String
+    let owner: String
+    let stars: Int
+    let description: String?
+
+    enum CodingKeys: String, CodingKey { case id, name, owner, stars = "stargazers_count", description }
+}
+
+let items = (0..<22).map {
+    Item(id: $0, name: "repository \($0)", owner: "owner", stars: $0 * 7, description: "What it is for, in a few words")
+}
+/// 2.4 KB.
+let body = try JSONEncoder().encode(items)
+let baseURL = URL(string: "http://localhost") ?? URL(fileURLWithPath: "/")
+let headers = ["Content-Type": "application/json"]
+
+/// The smallest protocol that answers: at once.
+final class Immediate: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+
+    override func startLoading() {
+        guard let url = request.url,
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: headers)
+        else { fatalError("The request has no URL.") }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocol(self, didLoad: body)
+        client?.urlProtocolDidFinishLoading(self)
+    }
+}
+
+let configuration = URLSessionConfiguration.ephemeral
+configuration.protocolClasses = [Immediate.self]
+configuration.urlCache = nil
+let endpoint = { Endpoint<[Item]>(.get, "/users/octocat/repos", query: ["page": 1, "sort": "stars"]) }
+let url = try endpoint().urlRequest(relativeTo: baseURL).url ?? baseURL
+
+@MainActor func work(_ name: String) -> (@escaping @Sendable () -> Void) -> Void {
+    switch name {
+    case "bare":
+        let session = URLSession(configuration: configuration)
+        return { done in
+            session.dataTask(with: URLRequest(url: url)) { data, _, _ in
+                _ = try? JSONDecoder().decode([Item].self, from: data ?? Data())
+                done()
+            }.resume()
+        }
+    case "provider", "closure":
+        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: headers)
+        let closure = ClosureTransport { request in
+            guard let response else { return .never() }
+            return .just(APIResponse(request: request, response: response, data: body))
+        }
+        let transport: any Transport = name == "closure" ? closure : URLSessionTransport(configuration: configuration)
+        let provider = DefaultAPIProvider(baseURL: baseURL, transport: transport)
+        return { done in _ = provider.request(endpoint()).subscribe { _ in done() } }
+    case "decoding":
+        let decoder = JSONDecoder()
+        return { done in
+            _ = try? decoder.decode([Item].self, from: body)
+            done()
+        }
+    case "building":
+        return { done in
+            _ = try? endpoint().urlRequest(relativeTo: baseURL)
+            done()
+        }
+    default:
+        fatalError("There is no such work: \(name)")
+    }
+}
+
+let run = work(CommandLine.arguments[1])
+let done = DispatchSemaphore(value: 0)
+for _ in 0..<(Int(CommandLine.arguments[2]) ?? 0) {
+    run { done.signal() }
+    done.wait()
+}
