@@ -188,7 +188,9 @@ struct RequestBuildingTests {
             Invalid(
                 request: Endpoint(.get, "", headers: ["X A": "a"]),
                 sentence: #"The request was not sent: its header name "X A" is not a token (RFC 9110, section 5.6.2)."#),
-            Invalid(request: Endpoint("GE T", ""), sentence: #"The request was not sent: its method "GE T" is not a token (RFC 9110, section 9.1)."#),
+            Invalid(
+                request: Endpoint("GE T", ""),
+                sentence: #"The request was not sent: its method "GE T" is not a token (RFC 9110, section 9.1)."#),
             Invalid(
                 request: Endpoint(.get, "", body: .form(["a": 1])),
                 sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),

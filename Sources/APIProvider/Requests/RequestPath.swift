@@ -46,7 +46,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     private init(percentEncoded: String, shown: String? = nil, problem: String?) {
         self.percentEncoded = percentEncoded
         self.shown = shown ?? percentEncoded
-        self.problem = problem ?? Self.dotSegment(of: percentEncoded).map { "its path has the segment \"\($0)\"; write the path that is meant" }
+        let dots = Self.dotSegment(of: percentEncoded)
+        self.problem = problem ?? dots.map { "its path has the segment \"\($0)\"; write the path that is meant" }
     }
 
     /// A segment that a server would take for a way through its folders.
