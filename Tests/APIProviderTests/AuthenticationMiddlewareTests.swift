@@ -66,7 +66,7 @@ struct AuthenticationMiddlewareTests {
         let error = await #expect(throws: APIError.self) { try await middleware.intercept(URLRequest("GET"), next: server.next).value }
         #expect(
             error?.description
-                == "The request was not sent: its token has a line break, which may be that of the file it was read from, or a NUL.")
+                == "The request was not sent: its token has a line break or a NUL; a file that it was read from may end in a line break.")
         #expect(server.seen.entries.isEmpty)
     }
 
@@ -309,25 +309,26 @@ struct AuthenticationMiddlewareTests {
             ])
     }
 
-    @Test("Somebody must say which hosts the token is for")
+    @Test("Without hosts and a base URL, the request is invalid")
     func nobodysToken() async throws {
         let server = Server(valid: "a")
         let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
         let error = await #expect(throws: APIError.self) {
             try await middleware.intercept(URLRequest("GET", "https://avatars.example.com/"), of: nil, next: server.next).value
         }
-        let cures = "give AuthenticationMiddleware its hosts:, or the provider a baseURL:"
-        #expect(error?.description == "The request was not sent: nobody says which hosts its token is for; \(cures).")
+        #expect(
+            error?.description == "The request was not sent: its AuthenticationMiddleware does not know which hosts the token is for; "
+                + "give it hosts:, or give the provider a baseURL:.")
         #expect(server.seen.entries.isEmpty)
     }
 
-    @Test("What is no host in the hosts is told", arguments: ["https://one", "one:8443", "one/x"])
+    @Test("A value of hosts that is not a host makes the request invalid", arguments: ["https://one", "one:8443", "one/x"])
     func invalidHost(host: String) async throws {
         let middleware = AuthenticationMiddleware(token: "a", hosts: [host]) { _ in .error(TestError("refresh")) }
         let error = await #expect(throws: APIError.self) {
             try await middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).value
         }
-        #expect(error?.description.contains("\"\(host)\" in the hosts of AuthenticationMiddleware is no host") == true)
+        #expect(error?.description.contains("\"\(host)\" in the hosts of AuthenticationMiddleware is not a host") == true)
     }
 
     @Test("Hosts that are named get the credential, but over http only where the API is http", arguments: [nil, example])

@@ -108,14 +108,15 @@ public final class AuthenticationMiddleware: Middleware {
         guard let hosts else {
             guard let baseURL else {
                 throw APIError.invalidRequest(
-                    reason: "nobody says which hosts its token is for; give AuthenticationMiddleware its hosts:, or the provider a baseURL:"
+                    reason: "its AuthenticationMiddleware does not know which hosts the token is for; give it hosts:, or give the provider "
+                        + "a baseURL:"
                 )
             }
             return url.origin == baseURL.origin
         }
         if let entry = hosts.first(where: { $0.contains("/") || $0.contains(":") && !$0.contains("[") }) {
             throw APIError.invalidRequest(
-                reason: "\"\(entry)\" in the hosts of AuthenticationMiddleware is no host; write it as \"api.example.com\"")
+                reason: "\"\(entry)\" in the hosts of AuthenticationMiddleware is not a host; write it as \"api.example.com\"")
         }
         return hosts.contains(url.host?.lowercased() ?? "")
             && (url.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
@@ -132,8 +133,9 @@ public final class AuthenticationMiddleware: Middleware {
 
     private func applying(_ credential: Credential, to request: URLRequest) throws -> URLRequest {
         guard credential.token.isFieldValue else {
-            // Linux leaves out a header with such a value, and says nothing.
-            throw APIError.invalidRequest(reason: "its token has a line break, which may be that of the file it was read from, or a NUL")
+            // Linux drops a header with such a value without an error.
+            let cause = "a file that it was read from may end in a line break"
+            throw APIError.invalidRequest(reason: "its token has a line break or a NUL; \(cause)")
         }
         var authorized = request
         apply(credential.token, &authorized)
@@ -143,6 +145,12 @@ public final class AuthenticationMiddleware: Middleware {
 }
 
 extension RequestOptions {
+    /// Whether ``AuthenticationMiddleware`` adds its credential. With `false`, the request has none, and a 401 starts no refresh.
+    public var isAuthenticated: Bool {
+        get { self[AuthenticationKey.self] }
+        set { self[AuthenticationKey.self] = newValue }
+    }
+
     /// The latest sign-out of anybody when the request was subscribed to.
     var latestSignOut: Int? {
         get { self[LatestSignOutKey.self] }
@@ -150,6 +158,7 @@ extension RequestOptions {
     }
 }
 
+private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool { true } }
 private enum LatestSignOutKey: RequestOptionKey { static var defaultValue: Int? { nil } }
 
 extension AuthenticationMiddleware: CustomStringConvertible, CustomReflectable {
@@ -161,7 +170,7 @@ extension AuthenticationMiddleware: CustomStringConvertible, CustomReflectable {
 }
 
 extension APIResponse {
-    /// Whether a redirect to another origin has left a credential behind: then a 401 refuses no token.
+    /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.
     fileprivate func hasLost(what authorized: URLRequest, hasMoreThan plain: URLRequest) -> Bool {
         authorized.url?.origin != request.url?.origin
             || authorized.headers(notIn: plain).contains { request.value(forHTTPHeaderField: $0.key) == nil }

@@ -11,9 +11,9 @@ struct Backoff {
         (base, maximum, self.random) = (policy.baseDelay.seconds, policy.maxDelay.seconds, random)
     }
 
-    /// How long to wait after so many failures in a row.
+    /// The time to wait after `failures` failures in a row.
     func delay(after failures: Int) -> DispatchTimeInterval {
-        // 2^1000 is a number yet, so that none times it is none.
+        // 2^1000 is finite, so a base delay of 0 stays 0. Infinity times 0 would not be a number.
         .wholeMilliseconds(random() * min(maximum, base * pow(2, Double(min(failures - 1, 1000)))))
     }
 }
@@ -30,8 +30,8 @@ extension DispatchTimeInterval {
         }
     }
 
-    /// `seconds`, rounded up so that it is never too early: from none, also for what is no number, to the 24 days that an `Int` of 32 bits
-    /// takes.
+    /// `seconds` in milliseconds, rounded up so that a wait is never too short. Less than 0 and NaN are 0. The most are 24 days, which fit an
+    /// `Int` of 32 bits.
     static func wholeMilliseconds(_ seconds: Double) -> DispatchTimeInterval {
         .milliseconds(seconds > 0 ? Int(min((seconds * 1000).rounded(.up), Double(Int32.max))) : 0)
     }

@@ -1,7 +1,7 @@
 import Dispatch
 import MiniRx
 
-/// A token, and which one it is: a server may give the same one again.
+/// A token with a number, because a server may give the same token again.
 struct Credential {
     let token: String
     let generation: Int
@@ -21,7 +21,7 @@ enum SignOuts {
     }
 }
 
-/// Holds the token, and has it refreshed once for all who ask at the same time.
+/// Holds the token, and refreshes it once for all requests that need it at the same time.
 final class CredentialStore: Sendable {
     private struct State {
         var token: String?
@@ -49,7 +49,7 @@ final class CredentialStore: Sendable {
         init(observer: @escaping Single<Credential?>.SingleObserver) { self.observer = observer }
     }
 
-    /// The refreshes that the current task, or what runs on this thread, is part of.
+    /// The refreshes that the current task or thread is part of.
     @TaskLocal private static var ownRefreshes: [Refresh] = []
 
     private let state: Locked<State>
@@ -64,7 +64,7 @@ final class CredentialStore: Sendable {
                 if state.valid == nil { state.refresh = this }
                 return (state.valid, state.token, state.generation)
             }
-            // Whoever came a moment too late to join the last refresh finds what it has brought.
+            // A request that came too late to join the last refresh uses the token of that.
             if let valid {
                 observer(.success(valid))
                 return Disposables.create()

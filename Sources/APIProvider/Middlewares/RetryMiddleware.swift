@@ -103,7 +103,7 @@ extension APIResponse {
     /// The number of seconds that the server asks to wait, which may be negative.
     fileprivate func retryAfter(now: Date) -> Double? {
         guard let text = value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
-        // As Double, any number of digits is a number.
+        // Unlike an Int, a Double takes any number of digits.
         if text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) { return Double(text) }
         let sent = value(forHTTPHeaderField: "Date").flatMap { Date(httpDate: $0, now: now) } ?? now
         return Date(httpDate: text, now: now)?.timeIntervalSince(sent)

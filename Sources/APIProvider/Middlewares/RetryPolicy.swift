@@ -38,3 +38,13 @@ public struct RetryPolicy: Sendable {
     /// One attempt.
     public static let never = RetryPolicy(maxAttempts: 1)
 }
+
+extension RequestOptions {
+    /// The policy that ``RetryMiddleware`` uses instead of its own. With ``RetryPolicy/never``, the request is sent once.
+    public var retryPolicy: RetryPolicy? {
+        get { self[RetryKey.self] }
+        set { self[RetryKey.self] = newValue }
+    }
+}
+
+private enum RetryKey: RequestOptionKey { static var defaultValue: RetryPolicy? { nil } }

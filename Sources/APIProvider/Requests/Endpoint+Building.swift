@@ -36,7 +36,9 @@ extension Endpoint {
             guard body.type.isFieldValue else { throw APIError.invalid("the content type of its body has a control character") }
             if fields["Content-Type"] == nil { fields["Content-Type"] = body.type }
         }
-        request.allHTTPHeaderFields = Dictionary(fields.map { ($0.name, $0.value) }) { $1 }
+        // URL loading systems may drop a field that is not valid, without an error.
+        for (name, value) in fields { try HTTPHeaders.check(name, value) }
+        request.allHTTPHeaderFields = Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) })
         try adapt(&request)
         try request.check()
         return request
@@ -94,7 +96,7 @@ extension URLRequest {
         }
         for (name, value) in allHTTPHeaderFields ?? [:] { try HTTPHeaders.check(name, value) }
         // Some servers ignore such a body, and URL loading systems refuse it with a misleading error.
-        guard let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()), httpBody != nil || httpBodyStream != nil else { return }
+        guard httpBody != nil || httpBodyStream != nil, let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()) else { return }
         throw APIError.invalid("\(httpMethod) has no body: send it with another method, or put the values into the query")
     }
 }
@@ -108,7 +110,12 @@ extension HTTPHeaders {
 }
 
 extension String {
-    fileprivate var isHTTP: Bool { ["http", "https"].contains(lowercased()) }
+    fileprivate var isHTTP: Bool {
+        switch lowercased() {
+        case "http", "https": true
+        default: false
+        }
+    }
 }
 
 extension URL {
@@ -123,16 +130,4 @@ extension URL {
 
 extension APIError {
     fileprivate static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
-}
-
-extension String {
-    /// RFC 9110, section 5.6.2.
-    var isToken: Bool {
-        !isEmpty && utf8.allSatisfy { byte in ASCIISet.token.contains(byte) }
-    }
-
-    /// RFC 9110, section 5.5: no control character but a tab, so that none ends the field and begins another.
-    var isFieldValue: Bool {
-        utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
-    }
 }

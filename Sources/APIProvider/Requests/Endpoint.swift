@@ -66,7 +66,9 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, decode: @escaping @Sendable (APIResponse) throws -> Response
     ) {
-        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false, decode)
+        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { response in
+            try response.explainingDecodingErrors(of: Response.self) { try decode(response) }
+        }
     }
 
     private init(
@@ -85,7 +87,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response {
         try validate(response)
-        return try response.explainingDecodingErrors(of: Response.self) { try decode(response) }
+        return try decode(response)
     }
 }
 
@@ -191,12 +193,12 @@ extension Endpoint {
 
     /// Transforms the value, on the same background queue. If `transform` throws, the request fails with that error.
     public func map<Value: Sendable>(_ transform: @escaping @Sendable (Response) throws -> Value) -> Endpoint<Value> {
-        decoding { endpoint, response in try transform(endpoint.decoded(response)) }
+        decoding { [decode] in try transform(decode($0)) }
     }
 
     /// Adds the response to the value, so that you can read its headers: links to pages, entity tags, rate limits.
     public func withResponse() -> Endpoint<(value: Response, response: APIResponse)> {
-        decoding { endpoint, response in (try endpoint.decoded(response), response) }
+        decoding { [decode] in (try decode($0), $0) }
     }
 
     /// Reports the progress of the transfer, one call at a time, on the transport's background queue.
@@ -218,12 +220,8 @@ extension Endpoint {
         return copy
     }
 
-    private func decoded(_ response: APIResponse) throws -> Response {
-        try response.explainingDecodingErrors(of: Response.self) { try decode(response) }
-    }
-
-    private func decoding<Value>(_ decode: @escaping @Sendable (Endpoint, APIResponse) throws -> Value) -> Endpoint<Value> {
-        var copy = Endpoint<Value>(method, path, query, headers, body, timeoutInterval, isDecoded: isDecoded) { try decode(self, $0) }
+    private func decoding<Value>(_ decode: @escaping @Sendable (APIResponse) throws -> Value) -> Endpoint<Value> {
+        var copy = Endpoint<Value>(method, path, query, headers, body, timeoutInterval, isDecoded: isDecoded, decode)
         (copy.options, copy.destination, copy.adapt, copy.report, copy.validate) = (options, destination, adapt, report, validate)
         return copy
     }

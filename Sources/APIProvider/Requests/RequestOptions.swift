@@ -46,18 +46,6 @@ extension RequestOptions {
         get { self[NameKey.self] }
         set { self[NameKey.self] = newValue }
     }
-
-    /// Whether ``AuthenticationMiddleware`` adds its credential. With `false`, the request has none, and a 401 starts no refresh.
-    public var isAuthenticated: Bool {
-        get { self[AuthenticationKey.self] }
-        set { self[AuthenticationKey.self] = newValue }
-    }
-
-    /// The policy that ``RetryMiddleware`` uses instead of its own. With ``RetryPolicy/never``, the request is sent once.
-    public var retryPolicy: RetryPolicy? {
-        get { self[RetryKey.self] }
-        set { self[RetryKey.self] = newValue }
-    }
 }
 
 extension RequestOptions {
@@ -70,5 +58,3 @@ extension RequestOptions {
 
 private enum BaseURLKey: RequestOptionKey { static var defaultValue: URL? { nil } }
 private enum NameKey: RequestOptionKey { static var defaultValue: String? { nil } }
-private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool { true } }
-private enum RetryKey: RequestOptionKey { static var defaultValue: RetryPolicy? { nil } }

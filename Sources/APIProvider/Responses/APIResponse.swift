@@ -86,7 +86,7 @@ public struct APIResponse: Sendable {
         }
     }
 
-    /// Whether a response of this type is read by a decoder.
+    /// Whether the provider's decoder reads a response of this type.
     static func isDecoded(_ type: Any.Type) -> Bool {
         if let type = type as? any OptionalResponse.Type { return isDecoded(type.wrapped) }
         return type is any Decodable.Type && !(type is any RawResponse.Type)
@@ -118,7 +118,7 @@ extension String: RawResponse {
     fileprivate init(_ response: APIResponse) throws {
         let charset = response.response.textEncodingName ?? "UTF-8"
         let encoding = String.Encoding(charset: charset.lowercased(), of: response.data)
-        // On Linux, half a unit of UTF-16 would be dropped, and all before it.
+        // On Linux, Foundation drops half a unit of UTF-16 at the end, and all text before it.
         let isWhole = encoding?.isOfUTF16 != true || response.data.count % 2 == 0
         guard isWhole, let text = String(data: response.data, encoding: encoding ?? .utf8) else {
             let problem = encoding == nil ? "not UTF-8 text, and its charset \(charset) is not known here" : "not \(charset) text"
@@ -129,7 +129,7 @@ extension String: RawResponse {
     }
 }
 
-/// Behind the error of a text that is not in its charset, which is no matter of JSON.
+/// The underlying error of text that does not fit its charset. The sentence then does not speak of JSON.
 struct CharsetMismatch: Error {}
 
 extension String.Encoding {
@@ -141,7 +141,7 @@ extension String.Encoding {
         case "windows-1252", "cp1252": self = .windowsCP1252
         case "utf-16le": self = .utf16LittleEndian
         case "utf-16be": self = .utf16BigEndian
-        // Without a mark of its order it is big-endian (RFC 2781, section 4.3).
+        // Without a byte order mark, it is big-endian (RFC 2781, section 4.3).
         case "utf-16": self = text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) ? .utf16 : .utf16BigEndian
         default: return nil
         }

@@ -53,7 +53,7 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text of a URL, with an escape for each byte that stands in none.
+    /// The text of a URL, in which bytes that no URL may have are escaped.
     package var escapedAsURL: String { percentEncoded(except: .url) }
 
     var formEncoded: String {

@@ -94,7 +94,7 @@ extension QueryParameters: CustomStringConvertible, CustomReflectable {
 }
 
 extension Sequence {
-    /// The items: those of a dictionary, which has no order, by their keys.
+    /// The items in their order. Those of a dictionary, which has no order, are sorted by key.
     func inOrder<Value>() -> [Element] where Element == (key: String, value: Value) {
         self is [String: Value] ? sorted { $0.key < $1.key } : Array(self)
     }

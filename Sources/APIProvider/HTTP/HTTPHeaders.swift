@@ -82,3 +82,15 @@ extension [String: String] {
         map { (name: $0, value: $1) }.sorted { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
     }
 }
+
+extension String {
+    /// RFC 9110, section 5.6.2.
+    var isToken: Bool {
+        !isEmpty && utf8.allSatisfy { byte in ASCIISet.token.contains(byte) }
+    }
+
+    /// RFC 9110, section 5.5: no control character but a tab, so that none ends the field and begins another.
+    var isFieldValue: Bool {
+        utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
+    }
+}

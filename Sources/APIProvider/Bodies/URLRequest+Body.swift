@@ -10,13 +10,13 @@ extension URLRequest {
         if pieces.contains(where: \.isFile) { httpBodyStream = BodyStream(pieces) } else { httpBody = try pieces.data() }
     }
 
-    /// Whether the same request can be sent once more: a stream of somebody else's has been read by then.
+    /// Whether the request can be sent again. It cannot if its body is a stream of the user's own, which can be read only once.
     var canBeSentAgain: Bool { httpBodyStream == nil || httpBodyStream is BodyStream }
 
-    /// The body in memory, or `nil` if there is none or it is a stream of somebody else's.
+    /// The body in memory, or `nil` if there is none or it is a stream of the user's own.
     package var bodyInMemory: Data? { httpBody ?? (try? (httpBodyStream as? BodyStream)?.data()) }
 
-    /// The first bytes of the body, at most `count`, or `nil` if there is none or it is a stream of somebody else's.
+    /// The first bytes of the body, at most `count`, or `nil` if there is none or it is a stream of the user's own.
     func bodyPrefix(_ count: Int) -> Data? { httpBody?.prefix(count) ?? (httpBodyStream as? BodyStream)?.prefix(count) }
 
     var withoutBody: URLRequest {
@@ -29,7 +29,7 @@ extension URLRequest {
     /// The file that is all of the body.
     var bodyFile: URL? { (httpBodyStream as? BodyStream)?.file }
 
-    /// How many bytes the body has, or `nil` if nobody knows.
+    /// The number of bytes of the body, or `nil` if it is unknown.
     package var bodyLength: Int64? {
         if let httpBody { return Int64(httpBody.count) }
         guard let httpBodyStream else { return 0 }
@@ -58,7 +58,7 @@ extension URLRequest {
 }
 
 extension Data {
-    /// The first bytes that come of `stream`, at most `limit`.
+    /// Reads the bytes of `stream`, at most `limit`.
     package init(reading stream: InputStream, atMost limit: Int = .max) {
         self.init()
         stream.open()

@@ -1,11 +1,11 @@
 import Foundation
 
 extension Date {
-    /// The time that an HTTP date tells, in any of the three forms of RFC 9110, section 5.6.7; `nil` if it is none.
+    /// Creates the time of an HTTP date, in any of the three forms of RFC 9110, section 5.6.7. `nil` if the text is not such a date.
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
-    ///   - now: A year of two digits is the one of which this is at most 50 years short.
+    ///   - now: The time now. A year of two digits is at most 50 years later.
     init?(httpDate text: String, now: Date) {
         var fields = text.split { " ,-:".contains($0) }.map(String.init)
         if fields.count == 7 { fields = [fields[0], fields[2], fields[1], fields[6], fields[3], fields[4], fields[5], "GMT"] }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension HTTPBody.Content {
-    /// `parts` as RFC 7578 writes them.
+    /// Encodes `parts` (RFC 7578).
     init(multipart parts: [MultipartPart]) throws {
         let parts = try parts.map { try $0.encoded() }
         let boundary = try Self.boundary(absentFrom: BodyStream(parts.flatMap { [.data($0.header), $0.content] }))
@@ -15,12 +15,12 @@ extension HTTPBody.Content {
     }
 
     private static let prefix = Array("APIProvider-boundary-".utf8)
-    /// What the numbers begin at, so that all have as many digits.
+    /// Numbers start here, so that all have the same number of digits.
     private static let firstNumber = 1_000_000_000
     private static let digits = "\(firstNumber)".utf8.count
 
-    /// The first numbered boundary (RFC 2046, section 5.1.1) that does not stand in `content`. One pass over it is enough, because all
-    /// boundaries are of one length: each place where the prefix stands rules out one.
+    /// The first numbered boundary (RFC 2046, section 5.1.1) that does not occur in `content`. One pass is enough: all boundaries have the
+    /// same length, so each occurrence of the prefix rules out one number.
     private static func boundary(absentFrom content: BodyStream) throws -> String {
         var taken = Set<Int>()
         var chunk = [UInt8](repeating: 0, count: min(content.length, 1 << 18))
@@ -41,7 +41,7 @@ extension HTTPBody.Content {
 }
 
 extension UnsafeRawBufferPointer {
-    /// What stands behind each `prefix`, where that is a number.
+    /// The numbers that follow each `prefix`.
     fileprivate func numbers(after prefix: [UInt8], digits: Int) -> Set<Int> {
         var numbers = Set<Int>()
         var position = 0
