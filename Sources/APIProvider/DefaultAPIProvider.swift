@@ -86,20 +86,21 @@ public struct DefaultAPIProvider: APIProvider {
     }
 
     /// Sends a request through the middlewares to the transport.
-    private func chain<Response>(for endpoint: Endpoint<Response>) -> @Sendable (URLRequest) -> Single<APIResponse> {
+    private func chain<Response>(for endpoint: Endpoint<Response>) -> Middleware.Next {
         let (destination, report) = (endpoint.destination, endpoint.report)
-        let send: @Sendable (URLRequest) -> Single<APIResponse> = { [transport, decoder] request in
-            // A middleware may have read the body, or sent it before.
-            let request = request.withUnreadBody
+        let send: Middleware.Next = { [transport] request in
             let response =
                 destination.map { transport.download(request, to: $0, progress: report) } ?? transport.send(request, progress: report)
-            return response.map { $0.readable(by: decoder) }
-                .mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
+            return response.mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
         }
+        guard !middlewares.isEmpty else { return send }
+
+        // Middlewares may read a body, send it again, and decode responses.
+        let last: Middleware.Next = { [decoder] request in send(request.withUnreadBody).map { $0.readable(by: decoder) } }
         var options = endpoint.options
         options.baseURL = baseURL
         options.latestSignOut = SignOuts.latest
-        return middlewares.reversed().reduce(send) { [options] next, middleware in
+        return middlewares.reversed().reduce(last) { [options] next, middleware in
             { middleware.intercept($0, options: options, next: next) }
         }
     }

@@ -52,22 +52,20 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
         set {
             let position = items.firstIndex { $0.name == key } ?? items.endIndex
             items.removeAll { $0.name == key }
-            items.insert(contentsOf: Self.items(key, newValue), at: position)
+            items.insert(contentsOf: (newValue?.queryValues ?? []).map { URLQueryItem(name: key, value: $0) }, at: position)
         }
     }
 
     /// Adds `key` with `value` at the end. Other values of `key` stay.
-    public mutating func append(_ key: String, _ value: (any QueryValue)?) { items += Self.items(key, value) }
+    public mutating func append(_ key: String, _ value: (any QueryValue)?) {
+        for value in value?.queryValues ?? [] { items.append(URLQueryItem(name: key, value: value)) }
+    }
 
     /// Returns the parameters of `lhs`, then those of `rhs`. A key that both have occurs twice.
     public static func + (lhs: QueryParameters, rhs: QueryParameters) -> QueryParameters {
         var sum = lhs
         sum.items += rhs.items
         return sum
-    }
-
-    private static func items(_ key: String, _ value: (any QueryValue)?) -> [URLQueryItem] {
-        (value?.queryValues ?? []).map { URLQueryItem(name: key, value: $0) }
     }
 
     /// RFC 3986: all but the unreserved characters are escaped, a space as `%20`.

@@ -20,12 +20,21 @@ extension QueryValue {
     public var queryValues: [String] { ["\(self)"] }
 }
 
+extension QueryValue where Self: FixedWidthInteger {
+    /// The digits.
+    public var queryValues: [String] { [String(self)] }
+}
+
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
     /// The values of the raw value.
     public var queryValues: [String] { rawValue.queryValues }
 }
 
-extension String: QueryValue {}
+extension String: QueryValue {
+    /// The string.
+    public var queryValues: [String] { [self] }
+}
+
 extension Substring: QueryValue {}
 extension Character: QueryValue {}
 extension Bool: QueryValue {}
