@@ -48,7 +48,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     }
 
     /// Iterates over the fields in order.
-    public func makeIterator() -> AnyIterator<(name: String, value: String)> { AnyIterator(fields.makeIterator()) }
+    public func makeIterator() -> IndexingIterator<[(name: String, value: String)]> { fields.makeIterator() }
 
     /// Returns whether both have the same fields. Their order and the case of their names do not matter.
     public static func == (lhs: HTTPHeaders, rhs: HTTPHeaders) -> Bool { lhs.byName == rhs.byName }
