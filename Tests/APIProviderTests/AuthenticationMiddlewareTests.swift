@@ -132,7 +132,7 @@ struct AuthenticationMiddlewareTests {
         #expect(server.seen.entries == ["Bearer old", "Bearer new", "Bearer new"])
     }
 
-    @Test("One that is refused when its token has been replaced is sent with the new one, without a refresh", arguments: ["new", "same"])
+    @Test("A request that is refused after its token was replaced is sent with the new one", arguments: ["new", "same"])
     func late(token: String) {
         let responses = Producer<APIResponse>()
         let events = Log<SingleEvent<APIResponse>>()
@@ -565,7 +565,7 @@ struct AuthenticationMiddlewareTests {
         provider.withLock { $0 = nil }
     }
 
-    @Test("What a refresh brings may send the next request within its event")
+    @Test("A request may be sent within the event of another")
     func requestWithinRefreshEvent() {
         let middleware = AuthenticationMiddleware { _ in .just("a") }
         let events = Log<SingleEvent<APIResponse>>()
@@ -614,7 +614,7 @@ struct AuthenticationMiddlewareTests {
         #expect(command.contains("X-Caller: …") && command.contains("Accept: application/v1+json"), "\(command)")
     }
 
-    @Test("The token shows nowhere")
+    @Test("The token is not shown anywhere")
     func redaction() async throws {
         let middleware = AuthenticationMiddleware(token: "s3cret") { _ in .just("s3cret") }
         let sent = Answers(.status(200))

@@ -55,7 +55,7 @@ struct BodyTests {
         #expect(error.description == "The request was not sent: " + row.reason)
     }
 
-    @Test("A folder is no body")
+    @Test("A folder cannot be a body")
     func folderAsBody() throws {
         let error = try #require(throws: APIError.self) { try sent(.file(folder.url, contentType: "a/b")) }
         #expect(error.description.hasPrefix("The request was not sent: its body cannot be read from \(folder.url.path) ("))
@@ -258,7 +258,7 @@ struct BodyTests {
         #expect(String(decoding: body, as: UTF8.self).contains(line))
     }
 
-    @Test("No parts are the end alone")
+    @Test("A multipart body without parts is its closing boundary")
     func noParts() throws {
         let request = try sent(.multipart([]))
         #expect(request.httpBody == Data("--\(try boundary(of: request))--\r\n".utf8))

@@ -16,7 +16,7 @@ struct DefaultHeadersMiddlewareTests {
         return try #require(answers.requests.first)
     }
 
-    @Test("Each is set unless the request has it, in any case")
+    @Test("Each header is set unless the request has it, in any case")
     func unlessSet() async throws {
         let request = URLRequest("GET", headers: ["x-trace": "7", "X-Empty": ""])
         let sent = try await sent(request, by: ["X-Trace": "default", "X-Empty": "default", "X-App": "demo"])

@@ -83,7 +83,7 @@ struct DescribingARequestTests {
         #expect(try SearchRequest(keyword: "swift").endpoint.value(of: response).items.isEmpty)
     }
 
-    @Test("A refusal with status 200 is the refusal")
+    @Test("An error that comes with status 200 is thrown")
     func refusal() {
         let response = APIResponse(to: URLRequest("POST"), data: Data(#"{"error":"bad"}"#.utf8))
         #expect(throws: Refusal.self) { try Examples.token(for: "x").value(of: response) }

@@ -77,7 +77,7 @@ struct EndpointTests {
             ])
     }
 
-    @Test("Without a base URL, a path is no place to send to, and the error says both cures")
+    @Test("Without a base URL, a path makes the request invalid, and the error says what to do")
     func noBaseURL() async throws {
         let error = try await #require(throws: APIError.self) {
             try await provider(baseURL: nil).request(Endpoint<Item>(.get, "/items/\(1)")).value

@@ -44,7 +44,7 @@ struct RequestBuildingTests {
             ),
             Row(base: "https://h", path: "//", url: "https://h/", rule: "slashes alone are one"),
             Row(base: "https://h/v3", path: "a//b", url: "https://h/v3/a//b", rule: "an empty segment of a literal is the author's"),
-            Row(base: "https://h", path: "/x/\("...")/\(".a")", url: "https://h/x/.../.a", rule: "dots and more are no dot segment"),
+            Row(base: "https://h", path: "/x/\("...")/\(".a")", url: "https://h/x/.../.a", rule: "three dots are not a dot segment"),
             Row(
                 base: "https://h", path: RequestPath(["/a", "b/c"].joined(separator: "/")), url: "https://h/a/b/c",
                 rule: "a path made of a string is separated by its slashes"),
@@ -139,7 +139,7 @@ struct RequestBuildingTests {
         #expect(headers["k"] == "1")
     }
 
-    @Test("A timeout that is none is refused", arguments: [0, -1, -TimeInterval.infinity, .nan])
+    @Test("A timeout that is not more than 0 is refused", arguments: [0, -1, -TimeInterval.infinity, .nan])
     func timeout(seconds: TimeInterval) {
         #expect(throws: APIError.self) { try Endpoint<Item>(.get, "", timeoutInterval: seconds).urlRequest(relativeTo: example) }
     }
@@ -171,7 +171,7 @@ struct RequestBuildingTests {
     }
 
     @Test(
-        "A request that cannot be right is not sent, and says why",
+        "An invalid request is not sent, and the error says why",
         arguments: [
             Invalid(
                 request: Endpoint(.get, .url(URL(string: "api.example.com/v3")!)),

@@ -151,7 +151,7 @@ struct ResponseTests {
         #expect(error?.description.contains("the body is not Picky: It is never right (3 bytes)") == true)
     }
 
-    @Test("Text that is no JSON says so")
+    @Test("The error of text that is not JSON says so")
     func noJSON() async throws {
         let error = try await failure(of: Endpoint<Search>(.get, ""), status: 200, body: "{\"items\":", type: nil)
         #expect(error.description.hasPrefix("GET https://api.example.com returned 200, but the body is not Search: it is no valid JSON"))
@@ -312,7 +312,7 @@ struct ResponseTests {
         #expect(json.description.hasSuffix(#"Body: {"passw\u006frd": "…", "x": 1}"#))
     }
 
-    @Test("A sentence says nothing that is not so")
+    @Test("A sentence is true")
     func truth() async throws {
         struct Named: Decodable { let userName: Int }
         let decoder = JSONDecoder()

@@ -42,7 +42,7 @@ struct RetryMiddlewareTests {
             RetryPolicy(maxAttempts: attempts, baseDelay: base, maxDelay: max), scheduler: scheduler, random: { 1 }, now: { now })
     }
 
-    @Test("Statuses that pass are tried again, and the answer after that is the answer", arguments: [408, 429, 500, 502, 503, 504])
+    @Test("A request is sent again after a status that may pass", arguments: [408, 429, 500, 502, 503, 504])
     func statuses(status: Int) {
         let outcome = send(URLRequest("GET"), by: patient(), to: Answers(.status(status), .status(200)))
         #expect(outcome.statuses == [200])
@@ -71,7 +71,7 @@ struct RetryMiddlewareTests {
     }
 
     @Test(
-        "A connection that may come about is tried again",
+        "A request is sent again after a connection error that may pass",
         arguments: [
             URLError.Code.timedOut, .networkConnectionLost, .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed,
             .notConnectedToInternet, .badServerResponse,
@@ -84,7 +84,7 @@ struct RetryMiddlewareTests {
         }
     }
 
-    @Test("What stays wrong is not tried again")
+    @Test("A request is not sent again after an error that will not pass")
     func lastingErrors() {
         let codes: [URLError.Code] = [
             .unknown, .cancelled, .badURL, .unsupportedURL, .dataLengthExceedsMaximum, .httpTooManyRedirects, .secureConnectionFailed,
@@ -113,14 +113,14 @@ struct RetryMiddlewareTests {
         #expect(failed.attempts.count == 2)
     }
 
-    @Test("One attempt is one")
+    @Test("With one attempt, a request is sent once")
     func one() {
         let answers = Answers(.status(503))
         #expect(send(URLRequest("GET"), by: patient(1), to: answers).statuses == [503])
         #expect(answers.requests.count == 1)
     }
 
-    @Test("Fewer attempts than one are one", arguments: [0, -1, .min])
+    @Test("Fewer than one attempt means one", arguments: [0, -1, .min])
     func none(attempts: Int) {
         let answers = Answers(.status(503))
         #expect(send(URLRequest("GET"), by: patient(attempts), to: answers).statuses == [503])
@@ -133,13 +133,13 @@ struct RetryMiddlewareTests {
         #expect(outcome.attempts.entries == [0, 500, 1_500, 3_500, 6_500, 9_500, 12_500])
     }
 
-    @Test("The wait is by chance, from none to the whole", arguments: [(0, 0), (0.25, 125), (1, 500)])
+    @Test("The wait is random, from 0 to the longest", arguments: [(0, 0), (0.25, 125), (1, 500)])
     func jitter(chance: Double, wait: Int) {
         let middleware = RetryMiddleware(scheduler: scheduler, random: { chance })
         #expect(send(URLRequest("GET"), by: middleware, to: Answers(.status(503), .status(200))).attempts.entries == [0, wait])
     }
 
-    @Test("Chance stays within its bounds")
+    @Test("A random wait stays within its bounds")
     func chance() {
         let waits = (0..<200).compactMap { _ in
             send(URLRequest("GET"), by: RetryMiddleware(scheduler: scheduler), to: Answers(.status(503), .status(200))).attempts.entries
@@ -205,7 +205,7 @@ struct RetryMiddlewareTests {
     #endif
 
     @Test(
-        "A server that asks for more than the longest wait has the last word",
+        "If a server asks for more than the longest wait, its response is the answer",
         arguments: [
             "31", String(repeating: "9", count: 400), "Sunday, 06-Nov-44 08:49:57 GMT", "Fri, 31 Dec 9999 23:59:60 GMT",
             "Sun, 06 Nov 1994 08:50:08 GMT",
@@ -247,7 +247,7 @@ struct RetryMiddlewareTests {
         #expect(posting.requests.count == 2)
     }
 
-    @Test("Strange delays wait for none, or without end, and trap nowhere")
+    @Test("Negative delays are 0, and endless ones are the longest that fit")
     func strangeDelays() {
         let refusing = Answers(.status(503))
         let negative = patient(base: .seconds(-5), max: .seconds(-1))
