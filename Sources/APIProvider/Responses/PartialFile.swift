@@ -2,8 +2,8 @@ package import Foundation
 
 /// A file that is written beside its destination and takes the destination's place when it is whole.
 ///
-/// It only replaces a regular file, and keeps its mode. A link to one is followed. The file may be removed from any thread while another one
-/// writes. A process that is killed leaves it there: it is hidden, and its name ends in `.download`.
+/// It only replaces a regular file, and keeps its mode. A link to one is followed. The file may be removed from any thread while another
+/// one writes. A process that is killed leaves it there: it is hidden, and its name ends in `.download`.
 package final class PartialFile: Sendable {
     private let destination: URL
     private let target: Target

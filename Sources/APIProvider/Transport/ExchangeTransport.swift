@@ -31,13 +31,13 @@ public struct ExchangeTransport: Transport {
         public var cookies: HTTPCookieStorage?
         /// The most requests that a host gets at once. Others wait, first come, first served. `nil` is no limit.
         ///
-        /// Where requests share a connection, as by HTTP/2, none waits. The timeout of one that would have waited begins when its turn would
-        /// have come, or with the first sign of it: see ``Exchange/sent(_:of:)``.
+        /// Where requests share a connection, as by HTTP/2, none waits. The timeout of one that would have waited begins when its turn
+        /// would have come, or with the first sign of it: see ``Exchange/sent(_:of:)``.
         public var connectionsPerHost: Int? = 6
         /// The most bytes that a response's body may have. `nil` is no limit.
         public var maximumResponseSize: Int?
-        /// How many seconds may pass without a sign of life, unless the request has its own timeout: ``Exchange/sent(_:of:)``, the head of the
-        /// response, and each part of its body. Waiting in the queue does not count.
+        /// How many seconds may pass without a sign of life, unless the request has its own timeout: ``Exchange/sent(_:of:)``, the head of
+        /// the response, and each part of its body. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
         /// How many seconds a request may take as a whole. The time starts again after a redirect.
         public var timeoutIntervalForResource: TimeInterval = 604_800

@@ -12,8 +12,8 @@ package struct HostQueue<Request: Hashable & Sendable>: Sendable {
 
     private let connections: Int
     private var inUse = 0
-    /// Whether requests seem to share connections, as by HTTP/2. Then all are sent at once, but each still has its turn. If they do not share
-    /// any, those whose turn has not come wait in the network stack.
+    /// Whether requests seem to share connections, as by HTTP/2. Then all are sent at once, but each still has its turn. If they do not
+    /// share any, those whose turn has not come wait in the network stack.
     private var isShared = false
     /// The requests whose turn has not come. The keys are in `first..<end`.
     private var waiting: [Int: Request] = [:]

@@ -67,8 +67,8 @@ struct SetCookie {
 }
 
 extension String {
-    /// The single fields of several Set-Cookie fields, which `HTTPURLResponse` joins with ", ". A cookie begins where a name and "=" follow:
-    /// behind the comma of a date they do not.
+    /// The single fields of several Set-Cookie fields, which `HTTPURLResponse` joins with ", ". A cookie begins where a name and "="
+    /// follow: behind the comma of a date they do not.
     var setCookieFields: [String] {
         components(separatedBy: ", ").reduce(into: []) { fields, part in
             let name = part.prefix { $0 != "=" }

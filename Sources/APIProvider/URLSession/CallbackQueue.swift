@@ -1,8 +1,8 @@
 import Foundation
 import MiniRx
 
-/// What a session calls its delegate on, one call at a time: an `OperationQueue`, because a session takes nothing else, that hands the calls to a
-/// dispatch queue. An operation costs several times what the call does.
+/// What a session calls its delegate on, one call at a time: an `OperationQueue`, because a session takes nothing else, that hands the
+/// calls to a dispatch queue. An operation costs several times what the call does.
 final class CallbackQueue: OperationQueue, @unchecked Sendable {  // It adds constants alone.
     private let queue = DispatchQueue(label: "APIProvider.session")
     private let calls = Locked((waiting: [@Sendable () -> Void](), isRunning: false))

@@ -3,8 +3,8 @@ import Foundation
 extension Error {
     /// An error that a protocol class reports, so that this one comes out at the other end of a `URLSession`.
     ///
-    /// On Apple's systems, a session hands on a copy: an `NSError` with the same domain, code and `userInfo`. So the `userInfo` has the sentence, and
-    /// this error itself. A `URLError` is copied well as it is.
+    /// On Apple's systems, a session hands on a copy: an `NSError` with the same domain, code and `userInfo`. So the `userInfo` has the
+    /// sentence, and this error itself. A `URLError` is copied well as it is.
     package var packedForSession: any Error {
         guard !(self is URLError) else { return self }
         let error = self as NSError

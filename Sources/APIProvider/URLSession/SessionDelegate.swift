@@ -44,7 +44,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(nil)
     }
 
-    /// No password is given, so that the 401 is the response. The delegate of the caller's session judges certificates, or else the system does.
+    /// No password is given, so that the 401 is the response. The delegate of the caller's session judges certificates, or else the system
+    /// does.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -146,7 +147,7 @@ extension URLAuthenticationChallenge {
     /// Whether a user name and a password are asked for, and not whether to trust a certificate.
     var isForPassword: Bool {
         #if canImport(FoundationNetworking)
-        // It knows no challenges for certificates, nor their names.
+        // There are no challenges for certificates (6.3.1).
         return true
         #else
         return ![NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate].contains(
@@ -154,11 +155,11 @@ extension URLAuthenticationChallenge {
         #endif
     }
 
-    /// The answer to a challenge for a password that gives none, so that the 401 is the response. A proxy may get the one that the system has
-    /// stored.
+    /// The answer to a challenge for a password that gives none, so that the 401 is the response. A proxy may get the one that the system
+    /// has stored.
     var answerWithoutPassword: URLSession.AuthChallengeDisposition {
         #if canImport(FoundationNetworking)
-        // Any other waits for ever.
+        // With any other, the task never ends (6.3.1, swiftlang/swift-corelibs-foundation#5456).
         return .rejectProtectionSpace
         #else
         return protectionSpace.isProxy() ? .performDefaultHandling : .useCredential

@@ -3,8 +3,8 @@ import Foundation
 import FoundationNetworking
 
 extension URLError {
-    /// The error with the code that it has on Apple's systems: what libcurl says in words alone comes as "unknown", or with a code that means
-    /// something else.
+    /// The error with the code that it has on Apple's systems: what libcurl says in words alone comes as "unknown", or with a code that
+    /// means something else.
     var withCodeOfLibcurl: URLError {
         guard [.unknown, .unsupportedURL, .badServerResponse].contains(code) else { return self }
         let text = localizedDescription

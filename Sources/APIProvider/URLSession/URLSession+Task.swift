@@ -48,8 +48,8 @@ extension URLRequest {
     }
 
     #if canImport(FoundationNetworking)
-    /// Whether libcurl would send the request again in silence, though it may not reach a server twice, if the server closes the connection that
-    /// was kept open. If the request has a body, Foundation is asked for the bytes again: see `SessionDelegate`.
+    /// Whether libcurl would send the request again in silence, though it may not reach a server twice, if the server closes the connection
+    /// that was kept open. If the request has a body, Foundation is asked for the bytes again: see `SessionDelegate`.
     var wouldBeSentAgain: Bool { bodyLength == 0 && !isIdempotent }
 
     /// The request with its body as a stream, which can be sent again, and with its length.
@@ -67,7 +67,8 @@ extension URLRequest {
             request.httpBodyStream = BodyStream(httpBodyStream, length: Int(clamping: bodyLength))
         }
         request.setValue("\(bodyLength)", forHTTPHeaderField: "Content-Length")
-        // A stream would be sent in chunks (6.3.1). libcurl leaves out a field that is white space, and then the chunks as well.
+        // A stream would be sent in chunks (6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl leaves out a field that is white
+        // space, and then the chunks as well.
         request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
         return request
     }

@@ -19,7 +19,8 @@ extension URLSessionConfiguration {
         // Seven days is what a configuration has that sets none.
         copy.timeoutIntervalForResource = timeoutIntervalForResource > 0 ? min(timeoutIntervalForResource, 1_000_000_000) : 604_800
         #if canImport(FoundationNetworking)
-        // A cancelled task of a session with a cache ends the process (Swift 6.3.1), and the cache never hits.
+        // A task that is cancelled in a session with a cache ends the process (6.3.1, swiftlang/swift-corelibs-foundation#3292). The cache
+        // never hits.
         copy.urlCache = nil
         // A session puts stored cookies in the place of those that a request has, and keeps any that a server sets for any domain (6.3.1).
         copy.httpShouldSetCookies = false
