@@ -166,7 +166,10 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         return isTaken
     }
 
-    /// Ends the exchange: with the response when the whole of it has come, or else with `error`, for which a `URLError` is best.
+    /// Ends the exchange: with the response when the whole of it has come, or else with `error`.
+    ///
+    /// A `URLError` is best. To replace the sentence for its code in ``APIError/description``, set its `NSLocalizedFailureReasonErrorKey`. If
+    /// a proxy has failed, set its `NSURLErrorFailingURLErrorKey` to the proxy's URL, so that the sentence names the proxy.
     ///
     /// Call it always, also after a dispose: it frees the connection for the next request to the same host. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
