@@ -114,25 +114,6 @@ struct MockURLProtocolTests {
         #expect(request.body == Data(text.utf8))
     }
 
-    @Test("HEAD, 204 and 304 have no body", arguments: [(HTTPMethod.head, 200), (.get, 204), (.get, 304)])
-    func noBody(method: HTTPMethod, code: Int) async throws {
-        MockURLProtocol.responseWithDTO(type: .user)
-        MockURLProtocol.responseWithStatusCode(code: code)
-        #expect(try await provider.request(Endpoint(method, "") { $0.data.count }.validating { _ in }).value == 0)
-    }
-
-    @Test("A status whose fixture is missing is an error that says so")
-    func missingFixture() async throws {
-        struct Missing: MockDTO {
-            let fileName = "Missing"
-            static var bundle: Bundle { MockURLProtocol.MockDTOType.bundle }
-        }
-        MockURLProtocol.dto = Missing()
-        MockURLProtocol.responseWithStatusCode(code: 200)
-        let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "")).value }
-        #expect(error?.description.contains("There is no fixture \"Missing.json\"") == true)
-    }
-
     @Test("A session may start a request twice: its client gets one answer")
     func startedTwice() throws {
         MockURLProtocol.responseWithDTO(type: .user)
@@ -194,21 +175,6 @@ struct MockURLProtocolTests {
         #expect(try await failure().description.contains("is outside of its bundle"))
     }
 
-    @Test("It serves a URLSession that never heard of a provider")
-    func plainSession() async throws {
-        MockURLProtocol.responseWithDTO(type: .oauth)
-        let session = URLSession(configuration: MockURLProtocol.configuration)
-        defer { session.finishTasksAndInvalidate() }
-        let url = try #require(URL(string: "https://api.example.com/plain"))
-        let (count, status): (Int, Int) = await withCheckedContinuation { continuation in
-            session.dataTask(with: url) { data, response, _ in
-                continuation.resume(returning: (data?.count ?? 0, (response as? HTTPURLResponse)?.statusCode ?? 0))
-            }.resume()
-        }
-        #expect(count > 0)
-        #expect(status == 200)
-    }
-
     private func failure() async throws -> APIError {
         try await #require(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "")).value }
     }
@@ -242,26 +208,6 @@ struct ScopeTests {
         }
     }
 
-    @Test("Scopes in parallel on one URL see their own answers alone")
-    func parallel() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for code in 200..<300 {
-                group.addTask {
-                    try await MockURLProtocol.withScope("\(code)") {
-                        MockURLProtocol.responseWithStatusCode(code: code)
-                        let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
-                        for _ in 0..<5 {
-                            let status = try await provider.request(Endpoint(.get, "") { $0.statusCode }).value
-                            #expect(status == code)
-                        }
-                        #expect(MockURLProtocol.requests.count == 5)
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-    }
-
     @Test("The class of a scope reaches it from wherever, and scopes nest")
     func current() async throws {
         await MockURLProtocol.withScope("outer") {
@@ -274,41 +220,6 @@ struct ScopeTests {
                 await Task.detached { outer.reset() }.value
             }
             #expect(MockURLProtocol.responseType == nil)
-        }
-    }
-
-    @Test("A session that outlives its scope gets an error that says so")
-    func outlived() async throws {
-        let provider = MockURLProtocol.withScope {
-            MockURLProtocol.responseWithStatusCode(code: 200)
-            return DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
-        }
-        let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "")).value }
-        #expect(error.description.contains("The scope of the session that sent this request has ended"))
-    }
-
-    @Test("Requests that are disposed at random moments harm nothing")
-    func cancelling() async throws {
-        try await MockURLProtocol.withScope {
-            let mock = MockURLProtocol.current
-            MockURLProtocol.requestHandler = { request in
-                guard let response = request.url.flatMap({ HTTPURLResponse(url: $0, statusCode: 200, httpVersion: nil, headerFields: nil) })
-                else {
-                    throw TestError()
-                }
-                return (response, Data("body".utf8))
-            }
-            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
-            for round in 0..<2_000 {
-                let disposable = provider.request(Endpoint<String>(.get, "")).subscribe { event in
-                    if case .failure(let error) = event { Issue.record("\(error)") }
-                }
-                for _ in 0..<round % 40 { await Task.yield() }
-                disposable.dispose()
-                if round == 1_000 { mock.requestHandler = nil; mock.responseWithStatusCode(code: 200) }
-            }
-            let text = try await provider.request(Endpoint<String>(.get, "")).value
-            #expect(text.isEmpty)
         }
     }
 }

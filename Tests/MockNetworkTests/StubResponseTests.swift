@@ -304,6 +304,9 @@ struct StubResponseTests {
             #expect(answer.data.isEmpty)
             #expect(answer.statusCode == code)
         }
+        MockURLProtocol.reset()
+        MockURLProtocol.responseWithDTO(type: .user)
+        #expect(try await way.provider.request(raw(.head)).value.data.isEmpty)
     }
 
     @Test("The body that is sent is progress by MockTransport, and a GET with a body is refused")
