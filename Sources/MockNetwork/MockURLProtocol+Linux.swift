@@ -16,6 +16,8 @@ extension MockURLProtocol {
     }
 
     /// The answer as its receiver gets it whole: of several chunks, a completion handler and an async call get only the last.
+    ///
+    /// Call it on the loading thread, where the session changes its registry of tasks.
     func playable(_ answer: Answer) -> Answer {
         answer.chunks.count > 1 && task?.isForCompletionHandler == true ? answer.chunked(into: 1) : answer
     }

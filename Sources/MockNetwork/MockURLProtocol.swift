@@ -28,8 +28,8 @@ public class MockURLProtocol: URLProtocol {
         case idle
         /// The answer is being made, or goes on later.
         case waiting((any Disposable)?)
-        /// The steps are played at the next `startLoading`.
-        case due(ArraySlice<Answer.Step>)
+        /// The answer is played at the next `startLoading`.
+        case due(Answer)
         case playing
         case ended
     }
@@ -53,7 +53,7 @@ public class MockURLProtocol: URLProtocol {
         }
         switch old {
         case .idle: makeAnswer()
-        case .due(let steps): play(steps)
+        case .due(let answer): play(answer)
         case .waiting, .playing, .ended: break
         }
     }
@@ -65,11 +65,11 @@ public class MockURLProtocol: URLProtocol {
     }
 
     private func makeAnswer() {
-        if let refusal { return play([.failure(refusal)]) }
+        if let refusal { return play(.failure(refusal)) }
         let (callsUser, answer) = Self.receive(wholeRequest)
-        guard callsUser else { return play(playable(answer()).steps[...]) }
+        guard callsUser else { return play(answer()) }
         let thread = LoadingThread(of: self)
-        DispatchQueue.global().async { thread.play(thread.urlProtocol.playable(answer()).steps[...]) }
+        DispatchQueue.global().async { thread.play(answer()) }
     }
 
     /// Records `request` in the scope of this class, and chooses its answer. The closure makes it, maybe by the user's code.
@@ -82,12 +82,13 @@ public class MockURLProtocol: URLProtocol {
     }
 
     /// Passes on the steps up to the next wait. Call it on the loading thread.
-    private func play(_ steps: ArraySlice<Answer.Step>) {
-        for (index, step) in zip(steps.indices, steps) {
+    private func play(_ answer: Answer) {
+        let steps = playable(answer).steps
+        for (index, step) in steps.enumerated() {
             guard become(.playing) else { return }
             switch step {
             case .wait(let seconds):
-                if seconds > 0 { return LoadingThread(of: self).play(steps[(index + 1)...], after: seconds) }
+                if seconds > 0 { return LoadingThread(of: self).play(Answer(steps: steps.dropFirst(index + 1)), after: seconds) }
             case .head(let head): client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
             case .chunk(let chunk): client?.urlProtocol(self, didLoad: chunk)
             case .failure(let error):
@@ -111,15 +112,15 @@ public class MockURLProtocol: URLProtocol {
 }
 
 extension LoadingThread {
-    /// Plays `steps` on the loading thread. Call it on any thread.
-    fileprivate func play(_ steps: ArraySlice<Answer.Step>) {
-        if urlProtocol.become(.due(steps)) { startLoading() }
+    /// Plays `answer` on the loading thread. Call it on any thread.
+    fileprivate func play(_ answer: Answer) {
+        if urlProtocol.become(.due(answer)) { startLoading() }
     }
 
-    fileprivate func play(_ steps: ArraySlice<Answer.Step>, after seconds: TimeInterval) {
+    fileprivate func play(_ answer: Answer, after seconds: TimeInterval) {
         let timer = SerialDisposable()
         guard urlProtocol.become(.waiting(timer)) else { return }
-        timer.disposable = MockURLProtocol.delays.schedule(after: .wait(seconds)) { play(steps) }
+        timer.disposable = MockURLProtocol.delays.schedule(after: .wait(seconds)) { play(answer) }
     }
 }
 

@@ -16,14 +16,14 @@ struct Answer: Sendable {
         case failure(any Error)
     }
 
-    private(set) var steps: [Step]
+    let steps: [Step]
 
     /// A request that gets no answer ends by its timeout, or when it is cancelled.
     static let never = Answer(steps: [.wait(.infinity)])
 
     static func failure(_ error: any Error) -> Answer { Answer(steps: [.failure(error)]) }
 
-    private init(steps: [Step]) { self.steps = steps }
+    init(steps: some Sequence<Step>) { self.steps = Array(steps) }
 
     /// Creates a response to `request`, without a body where HTTP allows none.
     init(_ head: HTTPURLResponse, _ body: Data, to request: RecordedRequest) {
