@@ -168,7 +168,7 @@ struct ReplayTests {
         arguments: [
             ("", "session.har: the file is empty."),
             ("<html>", "session.har: expected JSON, found HTML or XML."),
-            ("{}", "session.har: this is no HAR file, for it has no \"log\"."),
+            ("{}", "session.har: this is not a HAR file, because it has no \"log\"."),
             ("[]", "session.har: expected an object at the top level, found an array."),
             (#"{"log":{}}"#, "session.har: log.entries is missing."),
             (#"{"log":{"entries":{}}}"#, "session.har: expected an array at log.entries, found an object."),
@@ -176,7 +176,7 @@ struct ReplayTests {
                 second(#"{"request":{"method":"GET","url":7}}"#),
                 "session.har: expected String at log.entries[1].request.url, found a number."
             ),
-            (second(entry("not a URL")), "session.har: what should be a URL is none at log.entries[1].request.url."),
+            (second(entry("not a URL")), "session.har: this is not a URL at log.entries[1].request.url."),
             (second(entry("http:///x")), "session.har: the URL has no host at log.entries[1].request.url."),
             (second(entry(response: #"{"status":"200"}"#)), "session.har: expected Int at log.entries[1].response.status, found a string."),
             (second(entry(response: "{}")), "session.har: log.entries[1].response.status is missing."),
@@ -186,11 +186,11 @@ struct ReplayTests {
             ),
             (
                 second(entry(response: #"{"status":200,"content":{"encoding":"BASE64","text":"?"}}"#)),
-                "session.har: what should be Base64 is none at log.entries[1].response.content.text."
+                "session.har: this is not Base64 at log.entries[1].response.content.text."
             ),
             (
                 second(entry(response: #"{"status":200,"content":{"encoding":"zip","text":"?"}}"#)),
-                "session.har: \"zip\" is an encoding that only its writer knows at log.entries[1].response.content.encoding."
+                "session.har: the encoding \"zip\" is unknown at log.entries[1].response.content.encoding."
             ),
         ])
     func broken(text: String, sentence: String) throws {
@@ -201,11 +201,11 @@ struct ReplayTests {
     }
 
     @Test(
-        "An entry that does not say what came fails its request, and says why; the others answer",
+        "An entry without a response fails its request and says why; the others answer",
         arguments: [
             ("null", "the recording has no response"),
-            (#"{"status":-1}"#, "-1 is no HTTP status"),
-            (#"{"status":20}"#, "20 is no HTTP status"),
+            (#"{"status":-1}"#, "-1 is not an HTTP status"),
+            (#"{"status":20}"#, "20 is not an HTTP status"),
             (
                 #"{"status":200,"content":{"size":812,"mimeType":"application/json"}}"#,
                 "its body was not saved; export the recording with the bodies of responses"
@@ -269,7 +269,7 @@ struct ReplayTests {
         for status in [201, 202, 202] { #expect(try await get("http://localhost:8080/x").statusCode == status) }
     }
 
-    @Test("JSON that breaks off, a file that is not there, and what is no file say so")
+    @Test("Broken JSON, a missing file and the URL of a website are errors that say so")
     func unreadable() throws {
         let file = folder.url("session.har")
         func sentence(_ file: URL) -> String? {
@@ -281,7 +281,7 @@ struct ReplayTests {
         #expect(sentence(file)?.hasPrefix("session.har: it is no valid JSON") == true)
         #expect(
             sentence(try #require(URL(string: "https://a.example/b.har?token=s3cret")))
-                == "https://a.example/b.har?token=… is no file, and no recording can be read from it.")
+                == "https://a.example/b.har?token=… is not the URL of a file. Replay reads recordings from files.")
     }
 }
 

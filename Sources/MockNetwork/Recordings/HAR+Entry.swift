@@ -64,16 +64,11 @@ extension HAR.Response {
         let body = redactor.body(response.data, contentType: type)
         let (text, encoding) = body.harText
         content = HAR.Content(size: body.count, mimeType: redactor.mediaType(type), text: text, encoding: encoding)
-        bodySize = -1
-        _error = nil
     }
 
     fileprivate init(_ error: any Error) {
         status = 0
-        (statusText, redirectURL) = ("", "")
-        (headers, cookies) = ([], [])
-        content = HAR.Content(size: 0, mimeType: "x-unknown", text: "", encoding: nil)
-        bodySize = -1
+        content = HAR.Content(mimeType: "x-unknown", text: "")
         // The description of an app's own error may have secrets.
         _error = RecordedFailure(error).text
     }

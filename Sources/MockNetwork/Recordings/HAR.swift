@@ -1,50 +1,53 @@
 import Foundation
 
-/// The parts of a HAR 1.2 file that a recording writes, which are all that the format requires.
+/// The parts of a HAR 1.2 file that recordings write and replay reads.
 ///
-/// http://www.softwareishard.com/blog/har-12-spec/. The format lets programs add names that start with an underscore.
+/// http://www.softwareishard.com/blog/har-12-spec/. Recordings have all that the format requires. Replay asks for little, because programs
+/// that write HAR files agree on little. The format lets programs add names that start with an underscore.
 enum HAR {
     struct Entry: Encodable {
-        let startedDateTime: String
+        var startedDateTime = ""
         /// In milliseconds, like all times.
-        let time: Double
+        var time = 0.0
         let request: Request
-        let response: Response
+        /// `nil` if a program has recorded none.
+        let response: Response?
         let cache = Cache()
-        let timings: Timings
-        let comment: String?
+        var timings = Timings(wait: 0)
+        var comment: String?
     }
 
     struct Request: Encodable {
         let method: String
         let url: String
         let httpVersion = unknown
-        let cookies: [Field]
-        let headers: [Field]
-        let queryString: [Field]
-        let postData: PostData?
+        var cookies: [Field] = []
+        var headers: [Field] = []
+        var queryString: [Field] = []
+        var postData: PostData?
         let headersSize = -1
-        let bodySize: Int
-        let comment: String?
+        var bodySize = -1
+        var comment: String?
     }
 
     struct Response: Encodable {
         let status: Int
-        let statusText: String
+        var statusText = ""
         let httpVersion = unknown
-        let cookies: [Field]
-        let headers: [Field]
-        let content: Content
-        let redirectURL: String
+        var cookies: [Field] = []
+        var headers: [Field] = []
+        var content: Content?
+        var redirectURL = ""
         let headersSize = -1
-        let bodySize: Int
+        let bodySize = -1
         /// The reason why there is no response. Chrome uses this name, too.
-        let _error: String?
+        var _error: String?
     }
 
-    struct Field: Encodable {
+    struct Field: Codable {
         let name: String
-        let value: String
+        /// Some programs write `null` for a field that was not sent.
+        let value: String?
     }
 
     struct PostData: Encodable {
@@ -55,11 +58,13 @@ enum HAR {
     }
 
     struct Content: Encodable {
-        let size: Int
-        let mimeType: String
-        let text: String
+        var size = 0
+        var mimeType = ""
+        var text: String?
         /// `base64` if the body is not text.
-        let encoding: String?
+        var encoding: String?
+        /// The name of the file beside the recording that has the body. Playwright uses it.
+        var _file: String?
     }
 
     struct Cache: Encodable {}
@@ -79,5 +84,15 @@ extension Data {
     var harText: (text: String, encoding: String?) {
         guard let text = String(data: self, encoding: .utf8), Data(text.utf8) == self else { return (base64EncodedString(), "base64") }
         return (text, nil)
+    }
+}
+
+extension HAR.Content {
+    /// The body that stands in the file. `nil` if its text is not Base64, though it should be.
+    var body: Data? {
+        guard let text else { return Data() }
+        guard encoding == "base64" else { return Data(text.utf8) }
+        // Charles adds line breaks.
+        return Data(base64Encoded: text) ?? Data(base64Encoded: text.filter { !$0.isWhitespace })
     }
 }

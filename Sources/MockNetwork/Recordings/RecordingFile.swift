@@ -6,7 +6,7 @@ import MiniRx
 ///
 /// An entry is encoded once. Entries that arrive during a write go into the next one together.
 final class RecordingFile: Sendable {
-    private struct State {
+    private struct Content {
         var lastNumber = 0
         /// In the order in which the requests began.
         var entries: [(number: Int, bytes: Data)] = []
@@ -20,7 +20,7 @@ final class RecordingFile: Sendable {
 
     private let url: URL
     private let onFailure: @Sendable (any Error) -> Void
-    private let state = Locked(State())
+    private let state = Locked(Content())
     private let written = Locked(Written())
 
     init(_ url: URL, onFailure: @escaping @Sendable (any Error) -> Void) {

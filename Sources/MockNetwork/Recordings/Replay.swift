@@ -1,87 +1,101 @@
 import APIProvider
-public import Foundation
-
-extension MockURLProtocol {
-    /// Answers requests from a HAR file, which ``RecordingMiddleware``, a browser or a proxy has written.
-    ///
-    /// ```swift
-    /// let file = try #require(Bundle.module.url(forResource: "search", withExtension: "har"))
-    /// try MockURLProtocol.replay(har: file)
-    /// ```
-    ///
-    /// Each recorded method and URL becomes an optional stub. A request must have the same items in its query, in any order. A value that
-    /// was recorded as `REDACTED` matches any value. Several entries with the same method and URL answer one after the other, and the last
-    /// one then answers all further requests. Bodies and headers of requests are not compared. Newer stubs answer before the file, and
-    /// older ones after it.
-    ///
-    /// An entry with the status 0 has no response, and its request fails with a `URLError`. Entries that are not HTTP, such as WebSockets
-    /// and `data:` URLs, are ignored. Bodies were decompressed before they were recorded. They have no `Content-Encoding` and their own
-    /// `Content-Length`, and arrive at once.
-    ///
-    /// If the browser did not save the body of an entry, its request fails, and the error says so. Bodies that Playwright saves in files
-    /// beside the recording are read from there.
-    ///
-    /// - Parameters:
-    ///   - file: The recording.
-    ///   - isForAnyHost: Whether the entries also answer requests to other hosts, schemes and ports, such as those of a staging server.
-    /// - Throws: An error with one sentence that names the file and the place in it, such as `log.entries[3].response.status`. Then nothing
-    ///   is stubbed.
-    public static func replay(har file: URL, forAnyHost isForAnyHost: Bool = false) throws {
-        let recording = try Recording(contentsOf: file)
-        var stubs: [(key: [ExactText], exchanges: [Recording.Exchange])] = []
-        var indices: [[ExactText]: Int] = [:]
-        for exchange in recording.exchanges {
-            let key = exchange.key(forAnyHost: isForAnyHost)
-            if let index = indices[key] {
-                stubs[index].exchanges.append(exchange)
-            } else {
-                indices[key] = stubs.count
-                stubs.append((key, [exchange]))
-            }
-        }
-        let scope = scope
-        for (_, exchanges) in stubs {
-            _ = scope.add(Stub(replaying: exchanges, of: file.lastPathComponent, forAnyHost: isForAnyHost))
-        }
-    }
-}
+import Foundation
 
 extension Stub {
-    /// Creates the stub for one method and URL.
-    fileprivate init(replaying exchanges: [Recording.Exchange], of fileName: String, forAnyHost: Bool) {
-        let first = exchanges[0]
-        let parts = first.parts
-        let origin = forAnyHost ? nil : parts.origin
-        let query = parts.formQuery
+    /// The stubs for a recording, one for each method and URL, in the order of the file.
+    static func replaying(_ file: URL, forAnyHost: Bool) throws -> [Stub] {
+        let entries = try HAR.entries(of: file).enumerated().filter(\.element.isHTTP)
+        let groups = Dictionary(grouping: entries) { $0.element.request.key(forAnyHost: forAnyHost) }
+        return groups.values.sorted { $0[0].offset < $1[0].offset }.map { group in
+            let places = group.map { "\(file.lastPathComponent): log.entries[\($0.offset)]" }
+            let request = group[0].element.request
+            let responses = zip(group, places).map {
+                StubResponse(replaying: $0.element.response, to: request.method, at: $1, beside: file)
+            }
+            return Stub(replaying: request, at: places[0], forAnyHost: forAnyHost, response: .repeatingLast(responses))
+        }
+    }
+
+    private init(replaying request: HAR.Request, at place: String, forAnyHost: Bool, response: StubResponse) {
+        let url = URLParts(request.url)
+        let origin = forAnyHost ? nil : url.origin
+        let query = url.formQuery
         self.init(
-            line: "\(first.method.rawValue) \(origin.map { "\($0)" } ?? "")\(parts.path)\(query.isEmpty ? "" : "?" + query.shown)",
-            matchers: [.method(first.method), .path(PathPattern(segments: parts.segments, isRecorded: true))]
+            line: "\(request.method) \(origin.map { "\($0)" } ?? "")\(url.path)\(query.isEmpty ? "" : "?" + query.shown)",
+            matchers: [.method(HTTPMethod(rawValue: request.method)), .path(PathPattern(segments: url.segments, isRecorded: true))]
                 + (origin.map { [.origin($0)] } ?? []) + [.wholeQuery(query)],
-            isOptional: true, place: Place(fileID: first.place(in: fileName), filePath: fileName, line: 0, column: 0),
-            response: .repeatingLast(exchanges.map { $0.response(in: fileName) }))
+            isOptional: true, place: Place(fileID: place, filePath: place, line: 0, column: 0), response: response)
     }
 }
 
-extension Recording.Exchange {
-    fileprivate var parts: URLParts { URLParts(url.absoluteString) }
-
-    fileprivate func place(in fileName: String) -> String { "\(fileName): log.entries[\(index)]" }
-
+extension HAR.Request {
     /// The same for requests that are answered one after the other.
     fileprivate func key(forAnyHost: Bool) -> [ExactText] {
-        let parts = parts
-        let origin = forAnyHost ? "" : parts.origin.map { "\($0)" } ?? ""
-        return
-            ([method.rawValue, origin] + parts.segments + ["?"]
-            + parts.formQuery.sortedByName.flatMap { [$0.name, $0.value ?? ""] }).map { ExactText($0) }
+        let url = URLParts(url)
+        let origin = forAnyHost ? "" : url.origin.map { "\($0)" } ?? ""
+        let query = url.formQuery.sortedByName.flatMap { [$0.name, $0.value ?? ""] }
+        return ([method, origin] + url.segments + ["?"] + query).map { ExactText($0) }
     }
+}
 
-    fileprivate func response(in fileName: String) -> StubResponse {
-        switch answer {
-        case .response(let status, let headers, let body): .data(body, status: status, headers: headers)
-        case .failure(let failure): .failure(failure.urlError)
-        case .unusable(let reason): .failure(MockFailure("\(place(in: fileName)) cannot be answered from: \(reason)."))
+extension StubResponse {
+    /// - Parameters:
+    ///   - response: The recorded response. `nil` if there is none.
+    ///   - place: The place in the file, such as `search.har: log.entries[3]`.
+    ///   - file: The recording. Bodies in files of their own are beside it.
+    fileprivate init(replaying response: HAR.Response?, to method: String, at place: String, beside file: URL) {
+        do {
+            guard let response else { throw Unusable("the recording has no response") }
+            let status = response.status
+            guard status != 0 else { throw RecordedFailure(text: response._error ?? "the recording does not say why").urlError }
+            guard 100...999 ~= status else { throw Unusable("\(status) is not an HTTP status") }
+            let isWithoutBody = method == "HEAD" || status == 204 || status == 304
+            let body = isWithoutBody ? Data() : try response.content?.body(beside: file) ?? Data()
+            self = .data(body, status: status, headers: HTTPHeaders(response.headers, bodySize: method == "HEAD" ? nil : body.count))
+        } catch let error as Unusable {
+            self = .failure(MockFailure("\(place) cannot be answered from: \(error.reason)."))
+        } catch {
+            self = .failure(error)
         }
+    }
+}
+
+/// The recording does not have the answer.
+private struct Unusable: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}
+
+extension HAR.Content {
+    fileprivate func body(beside file: URL) throws -> Data {
+        if let name = _file {
+            let folder = file.deletingLastPathComponent().standardized
+            let other = folder.appendingPathComponent(name).standardized
+            guard other.path.hasPrefix(folder.path + "/"), let body = try? Data(contentsOf: other) else {
+                throw Unusable("its body is in the file \"\(name)\", which is not beside the recording")
+            }
+            return body
+        }
+        guard text != nil || size <= 0 else { throw Unusable("its body was not saved; export the recording with the bodies of responses") }
+        return body ?? Data()
+    }
+}
+
+extension HTTPHeaders {
+    /// The fields for the body in the file, which is complete and decompressed. A HEAD keeps its `Content-Length`.
+    fileprivate init(_ fields: [HAR.Field], bodySize: Int?) {
+        self.init()
+        for field in fields {
+            // Firefox joins fields of the same name with line breaks, and HTTP/2 has fields such as `:status`.
+            guard let value = field.value?.split(whereSeparator: \.isNewline).joined(separator: ", "),
+                (try? HTTPHeaders.check(field.name, value)) != nil
+            else { continue }
+            self[field.name] = self[field.name].map { "\($0), \(value)" } ?? value
+        }
+        self["Transfer-Encoding"] = nil
+        self["Content-Encoding"] = nil
+        if self["Content-Length"] != nil, let bodySize { self["Content-Length"] = "\(bodySize)" }
     }
 }
 
