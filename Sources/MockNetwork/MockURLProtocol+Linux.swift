@@ -3,8 +3,8 @@ import APIProvider
 import Foundation
 import FoundationNetworking
 
-// Workarounds for defects of Foundation on Linux, seen with Swift 6.1 to 6.3. Where they need private state, reflection reads it. If it finds
-// nothing, only the workaround is lost.
+// Workarounds for defects of Foundation on Linux, seen with Swift 6.1 to 6.3.1, and described in Documentation/Upstream.md. Where they need
+// private state, reflection reads it. If it finds nothing, only the workaround is lost.
 
 extension MockURLProtocol {
     /// The request with its body. The request of an upload task comes without one.
@@ -19,12 +19,13 @@ extension MockURLProtocol {
     ///
     /// Call it on the loading thread, where the session changes its registry of tasks.
     func playable(_ answer: Answer) -> Answer {
-        answer.chunks.count > 1 && task?.isForCompletionHandler == true ? answer.chunked(into: 1) : answer
+        answer.steps.count > 2 && answer.chunks.count > 1 && task?.isForCompletionHandler == true ? answer.chunked(into: 1) : answer
     }
 
     /// The reason why the task cannot be answered. Otherwise `nil`.
     ///
-    /// If a protocol class completes a download task, the process ends. If it fails the task, the process does not.
+    /// If a protocol class completes a download task, the process ends (swift-corelibs-foundation issues 3367 and 5465). If it fails the
+    /// task, the process does not.
     var refusal: MockFailure? {
         guard task is URLSessionDownloadTask else { return nil }
         return MockFailure(
