@@ -15,7 +15,7 @@ extension MockURLProtocol {
     /// compared. The case of the host and the scheme's default port do not matter. A slash at the end of the path does. A query in the URL
     /// works like `query`.
     ///
-    /// A URL that can match nothing is no error here. The report of the request that finds no answer says what is wrong.
+    /// A URL that can match nothing is not an error here. The report of the request that finds no answer says what is wrong.
     ///
     /// - Parameters:
     ///   - method: The method.
@@ -70,20 +70,14 @@ extension MockURLProtocol {
     /// such as `https://api.example.com/v3`.
     ///
     /// JSON and forms are compared by their meaning, other bodies by their bytes. The query of a request may have other items, too. A
-    /// request that cannot be sent is no error here. The report of the request that finds no answer says what is wrong.
+    /// request that cannot be sent is not an error here. The report of the request that finds no answer says what is wrong.
     ///
     /// - Parameters:
     ///   - request: The request to answer.
     ///   - baseURL: The base URL of the provider.
     ///   - encoder: The encoder for the body. Pass the provider's encoder if it has its own.
-    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, a request fails as if the stub were used
-    ///     up.
-    ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The place of the stub, for reports.
-    ///   - filePath: The place of the stub, for reports.
-    ///   - line: The place of the stub, for reports.
-    ///   - column: The place of the stub, for reports.
-    ///   - response: The answer.
+    ///
+    /// The other parameters are those of ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
     @discardableResult
     public static func stub<Response>(
         _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder = JSONEncoder(), times: Int? = nil,
@@ -109,8 +103,7 @@ extension MockURLProtocol {
     ) -> Stub {
         stub(
             request, baseURL: baseURL, encoder: encoder, times: times, isOptional: isOptional, fileID: fileID, filePath: filePath,
-            line: line,
-            column: column, respond: StubResponse(value, of: request.endpoint, encoder: encoder))
+            line: line, column: column, respond: StubResponse(value, of: request.endpoint, encoder: encoder))
     }
 
     /// The requests that have reached the mock, in order.
