@@ -8,9 +8,9 @@ extension Single {
     /// ![The work starts at the subscription, and its value arrives two seconds later.](create)
     @preconcurrency @inlinable
     public static func create(subscribe: @escaping @Sendable (@escaping SingleObserver) -> any Disposable) -> Single {
-        Single { context, observer in
-            let emitter = Emitter(owner: context.ownerOfNew, observer)
-            return context.admits(emitter) ? emitter.run(subscribe, in: &context) : nil
+        Single { chain, observer in
+            guard let number = chain.open(observer) else { return }
+            chain.hold(subscribe { chain.emit($0, from: number) }, of: number)
         }
     }
 
@@ -19,16 +19,18 @@ extension Single {
     /// - Parameters:
     ///   - priority: The priority of the task. `nil` means that of the subscriber.
     ///   - work: Returns the value or throws the error.
+    @inlinable
     public static func create(priority: TaskPriority? = nil, work: @escaping @Sendable () async throws -> Element) -> Single {
         create { observer in
+            let hasFinished = Locked(false)
             let task = Task(priority: priority) {
-                do {
-                    observer(.success(try await work()))
-                } catch {
-                    observer(.failure(error))
-                }
+                let event: SingleEvent<Element>
+                do { event = .success(try await work()) } catch { event = .failure(error) }
+                // What follows runs in this task, so the task is not cancelled any more.
+                hasFinished.withLock { $0 = true }
+                observer(event)
             }
-            return Disposables.create { task.cancel() }
+            return Disposables.create { if !hasFinished.withLock({ $0 }) { task.cancel() } }
         }
     }
 
@@ -53,10 +55,7 @@ extension Single {
     /// ![No event arrives.](never)
     @inlinable
     public static func never() -> Single {
-        Single { context, _ in
-            _ = context.subscriptionForSource()
-            return nil
-        }
+        Single { _, _ in }
     }
 
     /// Creates a single that calls `factory` at each subscription, on the subscriber's thread, and subscribes to the result.
@@ -66,11 +65,11 @@ extension Single {
     /// ![Each of two subscriptions gets a source of its own.](deferred)
     @preconcurrency @inlinable
     public static func deferred(_ factory: @escaping @Sendable () throws -> Single) -> Single {
-        Single { context, observer in
-            guard !context.isDisposed else { return nil }
+        Single { chain, observer in
+            guard !chain.isOver else { return }
             let single: Single
             do { single = try factory() } catch { single = .error(error) }
-            return single.run(&context, observer)
+            single.run(chain, observer)
         }
     }
 }

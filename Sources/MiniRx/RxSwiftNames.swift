@@ -77,6 +77,7 @@ extension Single {
     /// Continues with `other` on `scheduler` if no event arrives within `dueTime` of the subscription, and disposes the source.
     ///
     /// ![The source is disposed after two seconds. The other source starts then, and its value is delivered.](timeoutOther)
+    @inlinable
     public func timeout(_ dueTime: DispatchTimeInterval, other: Single, scheduler: any Scheduler) -> Single {
         timeout(dueTime, scheduler, error: TimedOut()).catch { error in
             guard error is TimedOut else { throw error }
@@ -87,6 +88,7 @@ extension Single {
     /// Subscribes to the source `dueTime` later, on `scheduler`.
     ///
     /// ![The source starts after two seconds.](delaySubscription)
+    @inlinable
     public func delaySubscription(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         Single<Void>.timer(dueTime, scheduler).flatMap { self }
     }
@@ -118,7 +120,7 @@ extension Single {
     /// - Parameters:
     ///   - resourceFactory: Creates the resource. If it throws, the single fails with that error.
     ///   - primitiveSequenceFactory: Creates the single. If it throws, the resource is disposed, and the single fails with that error.
-    @preconcurrency
+    @preconcurrency @inlinable
     public static func using<Resource: Disposable>(
         _ resourceFactory: @escaping @Sendable () throws -> Resource,
         primitiveSequenceFactory: @escaping @Sendable (Resource) throws -> Single
@@ -146,7 +148,11 @@ extension Single where Element: FixedWidthInteger {
 }
 
 /// An error inside `timeout`, which throws and catches it.
-private struct TimedOut: Error {}
+@usableFromInline
+struct TimedOut: Error {
+    @inlinable
+    init() {}
+}
 
 extension MainScheduler {
     /// A scheduler that runs each action on the main queue in its own turn, never at once.
@@ -171,8 +177,9 @@ extension Single {
     public func catchErrorJustReturn(_ element: Element) -> Single { catchAndReturn(element) }
 
     /// RxSwift's old name.
-    @available(*, deprecated, renamed: "subscribe(onSuccess:onFailure:)") @preconcurrency
+    @available(*, deprecated, renamed: "subscribe(onSuccess:onFailure:onDisposed:)") @preconcurrency
     public func subscribe(
-        onSuccess: (@Sendable (Element) -> Void)? = nil, onError: @escaping @Sendable (any Error) -> Void
-    ) -> any Disposable { subscribe(onSuccess: onSuccess, onFailure: onError) }
+        onSuccess: (@Sendable (Element) -> Void)? = nil, onError: @escaping @Sendable (any Error) -> Void,
+        onDisposed: (@Sendable () -> Void)? = nil
+    ) -> any Disposable { subscribe(onSuccess: onSuccess, onFailure: onError, onDisposed: onDisposed) }
 }

@@ -24,8 +24,8 @@ public struct Single<Element: Sendable>: Sendable {
     /// A closure that gets the one event.
     public typealias SingleObserver = @Sendable (SingleEvent<Element>) -> Void
 
-    /// The observer inside a chain. It returns the source to start next, after the source of the event has returned and is released.
-    @usableFromInline typealias Observer = @Sendable (inout Context, SingleEvent<Element>) -> Next?
+    /// The observer inside a chain.
+    @usableFromInline typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> Void
 
     /// An event that is known from the start, or a closure that starts a source.
     ///
@@ -33,7 +33,7 @@ public struct Single<Element: Sendable>: Sendable {
     @usableFromInline
     enum Content: Sendable {
         case event(SingleEvent<Element>)
-        case source(@Sendable (inout Context, @escaping Observer) -> Next?)
+        case source(@Sendable (Subscription, @escaping Observer) -> Void)
     }
 
     @usableFromInline let content: Content
@@ -42,14 +42,16 @@ public struct Single<Element: Sendable>: Sendable {
     init(content: Content) { self.content = content }
 
     @inlinable
-    init(_ source: @escaping @Sendable (inout Context, @escaping Observer) -> Next?) { content = .source(source) }
+    init(_ source: @escaping @Sendable (Subscription, @escaping Observer) -> Void) { content = .source(source) }
 
-    /// Starts the computation in a chain. Returns the source to start next, after the caller has returned.
+    /// Starts the computation in a chain.
     @inlinable
-    func run(_ context: inout Context, _ observer: @escaping Observer) -> Next? {
+    func run(_ chain: Subscription, _ observer: @escaping Observer) {
         switch content {
-        case .event(let event): observer(&context, event)
-        case .source(let source): source(&context, observer)
+        case .event(let event): chain.pass(event, to: observer)
+        case .source(let source):
+            guard chain.goesDeeper else { return chain.next = Next(.rest) { source($0, observer) } }
+            source(chain, observer)
         }
     }
 }

@@ -4,6 +4,20 @@ import Testing
 
 @Suite("DisposeBag")
 struct DisposeBagTests {
+    @Test("It disposes in the order of insertion, though places are used again")
+    func order() {
+        let log = Log<String>()
+        do {
+            let bag = DisposeBag()
+            let subscription = Single<Int>.never().subscribe()
+            subscription.disposed(by: bag)
+            log.disposable("first").disposed(by: bag)
+            subscription.dispose()
+            log.disposable("second").disposed(by: bag)
+        }
+        #expect(log.entries == ["first", "second"])
+    }
+
     @Test("It disposes what it holds when it goes")
     func disposal() {
         let log = Log<String>()

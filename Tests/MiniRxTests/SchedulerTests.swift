@@ -101,6 +101,40 @@ struct SchedulerTests {
         }
     }
 
+    @Test("A scheduler that is dropped lets go of what waits for it")
+    func droppedScheduler() {
+        weak var token: Token?
+        do {
+            let held = Token()
+            token = held
+            let scheduler = TestScheduler()
+            _ = Single.just(1).delay(.seconds(1), scheduler: scheduler).subscribe { _ in withExtendedLifetime(held) {} }
+        }
+        #expect(token == nil)
+    }
+
+    @Test("The time moves on though another thread schedules all the while", .longComputing)
+    func busy() async {
+        let scheduler = TestScheduler()
+        let (isOver, count) = (Locked(false), Locked(0))
+        let group = DispatchGroup()
+        _ = scheduler.schedule(after: .seconds(0)) {
+            let isRunning = DispatchSemaphore(value: 0)
+            DispatchQueue(label: "busy").async(group: group) {
+                while !isOver.withLock({ $0 }) {
+                    _ = scheduler.schedule(after: .seconds(0)) { count.withLock { $0 += 1 } }
+                    isRunning.signal()
+                }
+            }
+            isRunning.wait()
+        }
+        for _ in 0..<100 { scheduler.advance(by: .seconds(1)) }
+        isOver.withLock { $0 = true }
+        await withCheckedContinuation { continuation in group.notify(queue: .global()) { continuation.resume() } }
+        scheduler.run()
+        #expect(count.withLock { $0 } > 0)
+    }
+
     @Test("However many actions wait, one that is disposed takes no longer to go")
     func virtualDispose() {
         func seconds(_ count: Int) -> Double {

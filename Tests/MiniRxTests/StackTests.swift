@@ -52,6 +52,19 @@ struct StackTests {
         #expect(await result { attempt(100_000) } == 7)
     }
 
+    @Test("Recursion with an operator behind the recursive call runs 100,000 deep")
+    func paging() async {
+        @Sendable func page(_ count: Int) -> Single<Int> {
+            count == 0 ? .just(0) : .just(count).flatMap { page($0 - 1) }.map { $0 + 1 }
+        }
+        #expect(await result { page(100_000) } == 100_000)
+    }
+
+    @Test("A chain of 2,500 operators runs and is released")
+    func chain() async {
+        #expect(await result { (0..<2_500).reduce(Single.just(0)) { single, _ in single.map { $0 + 1 } } } == 2_500)
+    }
+
     private func result(of single: @escaping @Sendable () -> Single<Int>) async -> Int? {
         let log = Log<Int>()
         await onSmallStack { _ = single().subscribe(onSuccess: log.append) }

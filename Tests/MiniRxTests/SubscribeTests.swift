@@ -23,7 +23,7 @@ struct SubscribeTests {
         #expect(log.entries == ["closures", "with", "after", "main", "main with"])
     }
 
-    @Test("An error for an object that has gone goes to the hook when no closure takes it", .serialized, arguments: [true, false])
+    @Test("An error for an object that has gone goes nowhere", .serialized, arguments: [true, false])
     @MainActor func hookForDeadObject(isOnMainActor: Bool) async {
         let log = Log<String>()
         let original = Hooks.defaultErrorHandler
@@ -48,7 +48,7 @@ struct SubscribeTests {
             producer.send(.failure(Unhandled("\(hasHandler)")))
         }
         await mainQueue()
-        #expect(log.entries == ["false"])
+        #expect(log.entries == [])
     }
 
     @Test("The hook may be saved and restored 10,000 times")

@@ -90,6 +90,21 @@ struct ZipTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
+    @Test("Nothing is kept when one part has ended before the last emits in its own body, 100,000 times", .longComputing)
+    func endedFirst() async {
+        await #expect(processExitsWith: .success) {
+            let source = Single<Int>.create {
+                $0(.success(1))
+                return Disposables.create()
+            }
+            let zipped = Single.zip(source, source)
+            (0..<1_000).forEach { _ in _ = zipped.subscribe() }
+            let before = try residentKilobytes()
+            (0..<100_000).forEach { _ in _ = zipped.subscribe() }
+            #expect(try residentKilobytes() - before < 4_000)
+        }
+    }
+
     @Test("What ends at once inside a part is let go while the others go on, 100,000 times", .longComputing)
     func endedBranches() async {
         await #expect(processExitsWith: .success) {

@@ -9,8 +9,13 @@ let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(
         metrics: [.throughput, .wallClock], timeUnits: .nanoseconds, warmupIterations: 2, scalingFactor: .kilo, maxDuration: .seconds(1))
 
-    // The limit: a callback that guards exactly-once with a lock.
-    add("create", "hand-written") { HandWritten { sink($0) }.emit(.success(1)) }
+    // The limit: what one writes by hand, once for each case.
+    add("create", "hand-written") { HandWritten(sink).start(emitOne).dispose() }
+    add("three maps", "hand-written") {
+        HandWritten { sink($0.map { $0 + 1 }.map { $0 + 1 }.map { $0 + 1 }) }.start(emitOne).dispose()
+    }
+    add("zip of 2 creates", "hand-written") { HandWrittenZip(2) { blackHole($0) }.start().dispose() }
+    add("zip of 8 creates", "hand-written") { HandWrittenZip(8) { blackHole($0) }.start().dispose() }
 
     let create = Single<Int>.create { observer in
         observer(.success(1))
@@ -60,6 +65,13 @@ let benchmarks: @Sendable () -> Void = {
     add("catch of creates", "MiniRx") { failing.catch { _ in source }.subscribe(sink).dispose() }
     add("retry of creates", "MiniRx") { failing.retry(2).subscribe(sink).dispose() }
     add("zip of 2 creates", "MiniRx") { Single.zip(source, source).subscribe { blackHole($0) }.dispose() }
+    add("zip of 2 creates", "OpenCombine") {
+        Future<Int, any Error> { $0(.success(1)) }.zip(Future<Int, any Error> { $0(.success(1)) })
+            .sink(receiveCompletion: { _ in }, receiveValue: { blackHole($0) }).cancel()
+    }
+    add("zip of 8 creates", "MiniRx") {
+        Single.zip(source, source, source, source, source, source, source, source).subscribe { blackHole($0) }.dispose()
+    }
     add("zip of an array of 4 creates", "MiniRx") { Single.zip([source, source, source, source]).subscribe { blackHole($0) }.dispose() }
     add("share of a create", "MiniRx") { source.share().subscribe(sink).dispose() }
     add("do(onDispose:) of a create", "MiniRx") { source.do(onDispose: {}).subscribe(sink).dispose() }
@@ -112,17 +124,102 @@ private final class Callbacks: @unchecked Sendable {
     var all: [Single<Int>.SingleObserver] = []
 }
 
-private final class HandWritten {
-    private let lock = NSLock()
-    private var callback: ((Result<Int, any Error>) -> Void)?
+private typealias Callback = (Result<Int, any Error>) -> Void
 
-    init(_ callback: @escaping (Result<Int, any Error>) -> Void) { self.callback = callback }
+@inline(never) private func emitOne(_ callback: @escaping Callback) -> () -> Void {
+    callback(.success(1))
+    return {}
+}
 
-    func emit(_ result: Result<Int, any Error>) {
-        lock.lock()
-        let callback = self.callback
-        self.callback = nil
-        lock.unlock()
-        callback?(result)
+/// One event, a resource that is released once, and `dispose()`, guarded by a mutex.
+private final class HandWritten: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private var callback: Callback?
+    private var resource: (() -> Void)?
+    private var isOver = false
+
+    init(_ callback: @escaping Callback) {
+        self.callback = callback
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func start(_ body: (@escaping Callback) -> () -> Void) -> HandWritten {
+        let resource = body { self.end($0) }
+        pthread_mutex_lock(mutex)
+        let isTooLate = isOver
+        if !isTooLate { self.resource = resource }
+        pthread_mutex_unlock(mutex)
+        if isTooLate { resource() }
+        return self
+    }
+
+    func dispose() { end(nil) }
+
+    private func end(_ event: Result<Int, any Error>?) {
+        pthread_mutex_lock(mutex)
+        let (callback, resource) = (self.callback, self.resource)
+        (self.callback, self.resource, isOver) = (nil, nil, true)
+        pthread_mutex_unlock(mutex)
+        if let event { callback?(event) }
+        resource?()
+    }
+}
+
+/// Waits for the values of several.
+private final class HandWrittenZip: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private var callback: ((Result<[Int], any Error>) -> Void)?
+    private var values: [Int?]
+    private var missing: Int
+    private var parts: [HandWritten] = []
+
+    init(_ count: Int, _ callback: @escaping (Result<[Int], any Error>) -> Void) {
+        (self.callback, values, missing) = (callback, [Int?](repeating: nil, count: count), count)
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func start() -> HandWrittenZip {
+        for index in values.indices {
+            let part = HandWritten { self.receive($0, at: index) }
+            pthread_mutex_lock(mutex)
+            parts.append(part)
+            pthread_mutex_unlock(mutex)
+            _ = part.start(emitOne)
+        }
+        return self
+    }
+
+    func dispose() { end(nil) }
+
+    private func receive(_ event: Result<Int, any Error>, at index: Int) {
+        switch event {
+        case .failure(let error): end(.failure(error))
+        case .success(let value):
+            pthread_mutex_lock(mutex)
+            values[index] = value
+            missing -= 1
+            let whole = missing == 0 ? values.compactMap { $0 } : nil
+            pthread_mutex_unlock(mutex)
+            if let whole { end(.success(whole)) }
+        }
+    }
+
+    private func end(_ event: Result<[Int], any Error>?) {
+        pthread_mutex_lock(mutex)
+        let (callback, parts) = (self.callback, self.parts)
+        (self.callback, self.parts) = (nil, [])
+        pthread_mutex_unlock(mutex)
+        if let event { callback?(event) }
+        for part in parts { part.dispose() }
     }
 }

@@ -1,4 +1,4 @@
-/// Disposes its contents when it is released. Keep a bag in the object that uses the subscriptions.
+/// Disposes its contents when it is released, in the order in which they were inserted. Keep a bag in the object that uses the subscriptions.
 ///
 /// A subscription leaves the bag when it ends, so a bag that lives long does not grow. A disposable of another kind stays until the bag is
 /// released. A disposable that is inserted while the bag is released is disposed at once. You may use a bag on any thread.
@@ -36,20 +36,22 @@ extension DisposeBag {
         func leave() { contents.remove(at: slot) }
     }
 
-    /// The disposables in slots. Free slots are used again.
+    /// The disposables in slots, with the number of their insertion. Free slots are used again.
     fileprivate struct Contents: Sendable {
         private struct State {
-            var slots: [(any Disposable)?] = []
+            var slots: [(number: Int, disposable: any Disposable)?] = []
             var free: [Int] = []
+            var count = 0
             var isDisposed = false
 
             mutating func insert(_ disposable: any Disposable) -> Int? {
                 guard !isDisposed else { return nil }
+                count += 1
                 if let slot = free.popLast() {
-                    slots[slot] = disposable
+                    slots[slot] = (count, disposable)
                     return slot
                 }
-                slots.append(disposable)
+                slots.append((count, disposable))
                 return slots.count - 1
             }
         }
@@ -66,7 +68,7 @@ extension DisposeBag {
 
         func remove(at slot: Int) {
             // What is removed is let go outside of the lock.
-            _ = state.withLock { state -> (any Disposable)? in
+            _ = state.withLock { state -> (Int, any Disposable)? in
                 guard !state.isDisposed else { return nil }
                 let removed = state.slots[slot].take()
                 state.free.append(slot)
@@ -82,7 +84,7 @@ extension DisposeBag {
                 defer { (state.slots, state.free) = ([], []) }
                 return state.slots
             }
-            slots.forEach { $0?.dispose() }
+            for held in slots.compactMap({ $0 }).sorted(by: { $0.number < $1.number }) { held.disposable.dispose() }
         }
     }
 }

@@ -4,13 +4,13 @@ extension Single {
     /// ![The source fails after one second. The second source starts then, and its value is delivered.](catch)
     @preconcurrency @inlinable
     public func `catch`(_ handler: @escaping @Sendable (any Error) throws -> Single) -> Single {
-        Single { context, observer in
-            run(&context) { context, event in
-                guard case .failure(let error) = event else { return observer(&context, event) }
-                guard !context.isDisposed else { return nil }
+        Single { chain, observer in
+            run(chain) { chain, event in
+                guard case .failure(let error) = event else { return chain.pass(event, to: observer) }
+                guard !chain.isOver else { return }
                 let next: Single
-                do { next = try handler(error) } catch { return observer(&context, .failure(error)) }
-                return context.start(next, observer)
+                do { next = try handler(error) } catch { return chain.pass(.failure(error), to: observer) }
+                chain.start(next, observer)
             }
         }
     }

@@ -32,14 +32,14 @@ extension Single {
     func tapped(
         before: @escaping @Sendable (SingleEvent<Element>) throws -> Void, after: @escaping @Sendable (SingleEvent<Element>) throws -> Void
     ) -> Single {
-        Single { context, observer in
-            run(&context) { context, event in
-                guard !context.isDisposed else { return nil }
-                do { try before(event) } catch { return observer(&context, .failure(error)) }
-                let next = observer(&context, event)
-                guard !context.hasBeenDisposed else { return next }
+        Single { chain, observer in
+            run(chain) { chain, event in
+                guard !chain.isOver else { return }
+                do { try before(event) } catch { return chain.pass(.failure(error), to: observer) }
+                observer(chain, event)
+                chain.finishCall()
+                guard !chain.isSilent else { return }
                 do { try after(event) } catch { Hooks.defaultErrorHandler(error) }
-                return next
             }
         }
     }
@@ -48,17 +48,24 @@ extension Single {
     func enclosed(
         onSubscribe: (@Sendable () -> Void)?, onSubscribed: (@Sendable () -> Void)?, onDispose: (@Sendable () -> Void)?
     ) -> Single {
-        let announced = Single { context, observer in
+        let announced = Single { chain, observer in
+            guard !chain.isOver else { return }
             onSubscribe?()
-            guard !context.isDisposed else { return nil }
-            let next = run(&context, observer)
-            if !context.hasBeenDisposed { onSubscribed?() }
-            return next
+            guard !chain.isOver else { return }
+            run(chain, observer)
+            chain.finishCall()
+            if !chain.isSilent { onSubscribed?() }
         }
-        return Single { context, observer in
-            guard let onDispose else { return context.isDisposed ? nil : announced.run(&context, observer) }
-            let parts = Parts(in: context, NoValues(), onReleased: Action(onDispose), observer)
-            return parts.run(in: &context) { parts.start(announced) { context, event in parts.finish(&context) { _ in event } } }
+        guard let onDispose else { return announced }
+        let awaited = Single { branch, observer in
+            // `onDispose` waits until the source has started.
+            branch.awaitRelease()
+            announced.run(branch, observer)
+            branch.finishCall()
+            branch.release()
+        }
+        return Single { chain, observer in
+            Parts.run(1, in: chain, observer) { $0.start(awaited, onDisposed: Action(onDispose)) { $0 } }
         }
     }
 }

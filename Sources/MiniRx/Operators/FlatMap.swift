@@ -6,15 +6,15 @@ extension Single {
     ///
     /// ![The first value arrives after one second. The second source starts then, and both values are delivered together.](flatMap)
     ///
-    /// A function may call itself through `flatMap` to any depth. The stack does not grow.
+    /// A function may call itself through `flatMap` to any depth. The stack does not grow. <doc:Contract> has the limits of other recursion.
     @preconcurrency @inlinable
     public func flatMap<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Single<R>) -> Single<R> {
-        Single<R> { context, observer in
-            run(&context) { context, event in
-                guard !context.isDisposed else { return nil }
+        Single<R> { chain, observer in
+            run(chain) { chain, event in
+                guard !chain.isOver else { return }
                 let next: Single<R>
-                do { next = try transform(event.get()) } catch { return observer(&context, .failure(error)) }
-                return context.start(next, observer)
+                do { next = try transform(event.get()) } catch { return chain.pass(.failure(error), to: observer) }
+                chain.start(next, observer)
             }
         }
     }

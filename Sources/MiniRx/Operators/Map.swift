@@ -4,10 +4,10 @@ extension Single {
     /// ![The value 2 becomes 20.](map)
     @preconcurrency @inlinable
     public func map<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> R) -> Single<R> {
-        Single<R> { context, observer in
-            run(&context) { context, event in
-                guard !context.isDisposed else { return nil }
-                return observer(&context, event.flatMap { element in Result { try transform(element) } })
+        Single<R> { chain, observer in
+            run(chain) { chain, event in
+                guard !chain.isOver else { return }
+                chain.pass(event.flatMap { element in Result { try transform(element) } }, to: observer)
             }
         }
     }

@@ -4,10 +4,10 @@ extension Single {
     /// ![An error becomes another.](mapError)
     @preconcurrency @inlinable
     public func mapError(_ transform: @escaping @Sendable (any Error) -> any Error) -> Single {
-        Single { context, observer in
-            run(&context) { context, event in
-                guard !context.isDisposed else { return nil }
-                return observer(&context, event.mapError(transform))
+        Single { chain, observer in
+            run(chain) { chain, event in
+                guard !chain.isOver else { return }
+                chain.pass(event.mapError(transform), to: observer)
             }
         }
     }

@@ -3,13 +3,14 @@ import Dispatch
 extension Single {
     /// Delivers the event on `scheduler`.
     ///
-    /// The source is released when the event is queued. If you dispose the subscription while the event is queued, the event is dropped.
+    /// The source is released before the event is queued. If you dispose the subscription while the event is queued, the event is dropped.
     ///
     /// ![The value is delivered on the queue.](observeOn)
+    @inlinable
     public func observe(on scheduler: any Scheduler) -> Single {
-        Single { context, observer in
-            run(&context) { context, event in
-                Single.create { deliver in scheduler.schedule(after: .zero) { deliver(event) } }.run(&context, observer)
+        Single { chain, observer in
+            run(chain) { chain, event in
+                chain.start(.create { deliver in scheduler.schedule(after: .zero) { deliver(event) } }, observer)
             }
         }
     }

@@ -8,55 +8,13 @@ extension Single {
     public func share() -> Single {
         if case .event = content { return self }
         let sharing = Sharing(source: self)
-        return Single { context, observer in sharing.join(&context, observer) }
+        return Single { chain, observer in sharing.join(chain, observer) }
     }
 }
 
-/// The runs of a shared source, one at a time. Its mutex also guards the variables of its members and runs.
+/// The runs of a shared source, one at a time.
 @usableFromInline
-final class Sharing<Element: Sendable>: @unchecked Sendable {
-    /// The place of one chain in a run, as the source of that chain.
-    @usableFromInline
-    final class Member: Source, @unchecked Sendable {
-        @usableFromInline let sharing: Sharing
-        @usableFromInline let chain: Subscription
-        /// The chain's observer, until the chain leaves.
-        @exclusivity(unchecked) @usableFromInline var observer: Receiver<Element>?
-        @exclusivity(unchecked) @usableFromInline var run: Run?
-        @exclusivity(unchecked) @usableFromInline var hasLeft = false
-
-        @inlinable
-        init(of sharing: Sharing, _ chain: Subscription, _ observer: @escaping Single<Element>.Observer) {
-            (self.sharing, self.chain, self.observer) = (sharing, chain, Receiver(observer))
-        }
-
-        @usableFromInline
-        func cancel(in chain: Subscription) { sharing.leave(self) }
-
-        /// Delivers the event. The run is closed, so nobody else uses the observer.
-        @inlinable
-        func receive(_ event: SingleEvent<Element>) -> Next? {
-            guard let observer else { return nil }
-            var context = Context(chain, owner: chain.owner, startsLeft: 0)
-            let next = observer.receive(&context, event)
-            if context.hasEnded { chain.release() }
-            return next
-        }
-    }
-
-    /// One subscription to the source.
-    @usableFromInline
-    final class Run: Subscription, @unchecked Sendable {
-        /// The members in the order in which they joined. Some may have left.
-        @exclusivity(unchecked) @usableFromInline var members: [Member] = []
-        @exclusivity(unchecked) @usableFromInline var staying = 0
-        /// Whether the event is there, or the last member has left. Then nobody joins or leaves, and all are released with the source.
-        @exclusivity(unchecked) @usableFromInline var isClosed = false
-
-        @inlinable
-        init() { super.init(owner: nil) }
-    }
-
+final class Sharing<Element: Sendable>: @unchecked Sendable {  // The variables are used under the mutex.
     @usableFromInline let source: Single<Element>
     @exclusivity(unchecked) @usableFromInline var current: Run?
 
@@ -66,39 +24,46 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {
     @inlinable var mutex: Lock { .shared(by: self) }
 
     @inlinable
-    func join(_ context: inout Context, _ observer: @escaping Single<Element>.Observer) -> Next? {
-        guard let chain = context.subscriptionForSource() else { return nil }
-        let member = Member(of: self, chain, observer)
-        // Attached first, so that a member that leaves while it joins does not stay in a run.
-        guard chain.attach(member) else { return nil }
-        let started = mutex.withLock { () -> Run? in
-            guard !member.hasLeft else { return nil }
-            let run = current ?? Run()
-            let isFirst = current == nil
-            current = run
-            member.run = run
+    func join(_ chain: Subscription, _ observer: @escaping Single<Element>.Observer) {
+        guard let number = chain.open(observer) else { return }
+        let member = Run.Member(chain, number)
+        chain.awaitRelease()
+        let (run, isFirst) = mutex.withLock {
+            let run = current ?? Run(mutex)
+            defer { current = run }
             run.members.append(member)
             run.staying += 1
-            return isFirst ? run : nil
+            return (run, current == nil)
         }
-        // The first member starts the run.
-        guard let run = started else { return nil }
-        var context = Context(run)
-        let next = source.run(&context) { context, event in context.end() ? self.deliver(event, of: run) : nil }
-        run.whenReleased(Action { self.release(run) })
-        return context.unwind(next)
+        chain.hold(Place(sharing: self, run: run, member: member), of: number)
+        if isFirst { start(run) }
     }
 
     @inlinable
-    func deliver(_ event: SingleEvent<Element>, of run: Run) -> Next? {
+    func start(_ run: Run) {
+        let branch = Subscription(owner: run)
+        let isTooLate = mutex.withLock {
+            if !run.isClosed { run.branch = branch }
+            return run.isClosed
+        }
+        guard !isTooLate else { return run.branchReleased() }
+        source.run(branch) { branch, event in
+            if branch.end() { self.deliver(event, of: run, branch) }
+        }
+        branch.proceed()
+    }
+
+    @inlinable
+    func deliver(_ event: SingleEvent<Element>, of run: Run, _ branch: Subscription) {
         let members = mutex.withLock { close(run) ? run.members : [] }
-        let nexts = members.compactMap { $0.receive(event) }
-        if members.allSatisfy({ $0.observer == nil || $0.chain.hasBeenDisposed }) { run.cancel(byUser: true) }
-        guard nexts.count > 1 else { return nexts.first }
-        // It belongs to no chain, so it starts when everything around this call is released.
-        return Next(of: Context(Subscription(owner: nil))) { _ in
-            for next in nexts { Next.run(next) }
-            return nil
+        let waiting = members.filter { $0.chain.deliver(event, from: $0.number) }
+        branch.next = Next(.chain) { _ in
+            // Those that have ended are told so before others start their next source.
+            var going: [Subscription] = []
+            for chain in waiting.map(\.chain) {
+                if chain.isDisposed { chain.proceed() } else { going.append(chain) }
+            }
+            for chain in going { chain.proceed() }
         }
     }
 
@@ -106,34 +71,73 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {
     @inlinable
     func close(_ run: Run) -> Bool {
         if current === run { current = nil }
-        defer { run.isClosed = true }
+        defer { (run.isClosed, run.branch) = (true, nil) }
         return !run.isClosed
     }
 
-    /// Call this when the source is released. It releases the chains that wait for that.
-    @inlinable
-    func release(_ run: Run) {
-        let members = mutex.withLock {
-            defer { run.members = [] }
-            return run.members
-        }
-        for member in members where member.observer.take() != nil { member.chain.release() }
-    }
-
     @usableFromInline
-    func leave(_ member: Member) {
-        // The observer and the members that have left are let go outside of the mutex.
-        let (isReleased, last, _) = mutex.withLock { () -> (Bool, Run?, (Receiver<Element>?, [Member])?) in
-            member.hasLeft = true
-            guard let run = member.run else { return (true, nil, nil) }
-            guard !run.isClosed else { return (false, nil, nil) }
+    func leave(_ run: Run, _ member: Run.Member) {
+        // The members that have left are let go outside of the mutex.
+        let (isReleased, last, _) = mutex.withLock { () -> (Bool, Subscription?, [Run.Member]) in
+            guard !run.isClosed else { return (false, nil, []) }
             run.staying -= 1
-            guard run.staying > 0 else { return (false, close(run) ? run : nil, nil) }
+            guard run.staying > 0 else {
+                let branch = run.branch
+                return (false, close(run) ? branch : nil, [])
+            }
+            member.hasLeft = true
             let members = run.members
             if members.count > 2 * run.staying + 16 { run.members.removeAll(where: \.hasLeft) }
-            return (true, nil, (member.observer.take(), members))
+            return (true, nil, members)
         }
-        last?.cancel(byUser: member.chain.hasBeenDisposed)
+        last?.dispose()
         if isReleased { member.chain.release() }
+    }
+
+    /// The place of a member in a run, as the resource of the member's chain.
+    @usableFromInline
+    struct Place: Disposable {
+        @usableFromInline let sharing: Sharing
+        @usableFromInline let run: Run
+        @usableFromInline let member: Run.Member
+
+        @inlinable
+        init(sharing: Sharing, run: Run, member: Run.Member) { (self.sharing, self.run, self.member) = (sharing, run, member) }
+
+        @usableFromInline
+        func dispose() { sharing.leave(run, member) }
+    }
+}
+
+/// One subscription to a shared source. The mutex of ``Sharing`` guards its variables and those of the members.
+@usableFromInline
+final class Run: Owner, @unchecked Sendable {
+    @usableFromInline
+    final class Member: @unchecked Sendable {
+        @usableFromInline let chain: Subscription
+        @usableFromInline let number: Int32
+        @exclusivity(unchecked) @usableFromInline var hasLeft = false
+
+        @inlinable
+        init(_ chain: Subscription, _ number: Int32) { (self.chain, self.number) = (chain, number) }
+    }
+
+    @usableFromInline let mutex: Lock
+    /// The members in the order in which they joined. Some may have left.
+    @exclusivity(unchecked) @usableFromInline var members: [Member] = []
+    @exclusivity(unchecked) @usableFromInline var staying = 0
+    /// Whether the event is there, or the last member has left. Then nobody joins or leaves, and all are released with the source.
+    @exclusivity(unchecked) @usableFromInline var isClosed = false
+    @exclusivity(unchecked) @usableFromInline var branch: Subscription?
+
+    @inlinable
+    init(_ mutex: Lock) { self.mutex = mutex }
+
+    @usableFromInline var isOver: Bool { false }
+    @usableFromInline var isSilent: Bool { mutex.withLock { members }.allSatisfy(\.chain.isSilent) }
+
+    @usableFromInline
+    func branchReleased() {
+        for member in mutex.withLock({ members }) where !member.hasLeft { member.chain.release() }
     }
 }

@@ -28,12 +28,10 @@ extension Single {
     @inlinable
     func timeout(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler, error: any Error) -> Single {
         if case .event = content { return self }
-        return Single { context, observer in
-            let parts = Parts(in: context, NoValues(), observer)
-            return parts.run(in: &context) {
-                let timer = Single<Void>.timer(dueTime, scheduler)
-                return parts.start(timer) { context, _ in parts.finish(&context) { _ in .failure(error) } }
-                    ?? parts.start(self) { context, event in parts.finish(&context) { _ in event } }
+        return Single { chain, observer in
+            Parts.run(2, in: chain, observer) { parts in
+                parts.start(Single<Void>.timer(dueTime, scheduler)) { _ in SingleEvent<Element>.failure(error) }
+                parts.start(self) { $0 }
             }
         }
     }

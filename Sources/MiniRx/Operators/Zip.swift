@@ -6,20 +6,19 @@ extension Single {
     public static func zip<T: Sendable>(_ singles: some Collection<Single<T>>) -> Single<[T]> where Element == [T] {
         let singles = Array(singles)
         guard !singles.isEmpty else { return .just([]) }
-        return Single { context, observer in
-            let parts = Parts(in: context, Row<T>(count: singles.count), observer)
-            return parts.run(in: &context) {
+        return Single { chain, observer in
+            // Used under the mutex of the parts.
+            nonisolated(unsafe) var (values, missing) = ([T?](repeating: nil, count: singles.count), singles.count)
+            Parts.run(singles.count, in: chain, observer) { parts in
                 for (index, single) in singles.enumerated() {
-                    let next = parts.start(single) { context, event in
-                        parts.receive(event, &context) { row, value in
-                            row.values[index] = value
-                            row.missing -= 1
-                            return row.missing == 0 ? row.values.compactMap { $0 } : nil
+                    parts.start(single) { event in
+                        event.gather {
+                            values[index] = $0
+                            missing -= 1
+                            return missing == 0 ? values.compactMap { $0 } : nil
                         }
                     }
-                    if let next { return next }
                 }
-                return nil
             }
         }
     }
@@ -46,21 +45,22 @@ extension Single {
         case (_, .event(.success(let second))): return a.map { ($0, second) }
         default: break
         }
-        return Single { context, observer in
-            let parts = Parts(in: context, Pair<A, B>(), observer)
-            return parts.run(in: &context) {
-                parts.start(a) { context, event in
-                    parts.receive(event, &context) { pair, a in
+        return Single { chain, observer in
+            // Used under the mutex of the parts.
+            nonisolated(unsafe) var pair: (a: A?, b: B?)
+            Parts.run(2, in: chain, observer) { parts in
+                parts.start(a) { event in
+                    event.gather { a in
                         pair.a = a
                         return pair.b.map { (a, $0) }
                     }
                 }
-                    ?? parts.start(b) { context, event in
-                        parts.receive(event, &context) { pair, b in
-                            pair.b = b
-                            return pair.a.map { ($0, b) }
-                        }
+                parts.start(b) { event in
+                    event.gather { b in
+                        pair.b = b
+                        return pair.a.map { ($0, b) }
                     }
+                }
             }
         }
     }
@@ -102,64 +102,38 @@ extension Single {
     public static func zip<each T: Sendable>(
         _ singles: repeat Single<each T>, resultSelector: @escaping @Sendable (repeat each T) throws -> Element
     ) -> Single {
-        var erased: [Single<any Sendable>] = []
-        repeat erased.append((each singles).map { Box($0) })
-        return Single<[any Sendable]>.zip(erased).map { values in
-            var values = values.makeIterator()
-            return try resultSelector(repeat next(of: (each T).self, &values))
+        var boxed: [Single<any AnyObject & Sendable>] = []
+        repeat boxed.append((each singles).map { Box($0) })
+        return Single<[any AnyObject & Sendable]>.zip(boxed).map { boxes in
+            var index = -1
+            return try resultSelector(repeat value(of: (each T).self, in: boxes, at: &index))
         }
     }
 
+    /// The value in the next box. The boxes are in the order of the types.
     @inlinable
-    static func next<T: Sendable>(of type: T.Type, _ values: inout IndexingIterator<[any Sendable]>) -> T {
-        guard let box = values.next() as? Box<T> else {
-            preconditionFailure("The values were erased in this same order, one for each type.")
-        }
-        return box.value
+    static func value<T: Sendable>(of type: T.Type, in boxes: [any AnyObject & Sendable], at index: inout Int) -> T {
+        index += 1
+        return unsafeDowncast(boxes[index], to: Box<T>.self).value
     }
 }
 
-/// A value that keeps its type when it is erased, even if it is an optional.
+/// A value whose type is known again when the values of all parts are there.
 @usableFromInline
-struct Box<Value: Sendable>: Sendable {
+final class Box<Value: Sendable>: Sendable {
     @usableFromInline let value: Value
 
     @inlinable
     init(_ value: Value) { self.value = value }
 }
 
-extension Parts {
-    /// Fails with the error of a part, or sets its value. For the last value, `set` returns the value of the whole.
+extension Result where Failure == any Error {
+    /// The error, or the value of the whole that `add` returns when it has all values.
     @inlinable
-    func receive<Element>(_ event: SingleEvent<Element>, _ part: inout Context, set: (inout Gathered, Element) -> Whole?) -> Next? {
-        finish(&part) { values in
-            switch event {
-            case .success(let value): set(&values, value).map { .success($0) }
-            case .failure(let error): .failure(error)
-            }
+    func gather<Whole>(_ add: (Success) -> Whole?) -> Result<Whole, Failure>? {
+        switch self {
+        case .success(let value): add(value).map { .success($0) }
+        case .failure(let error): .failure(error)
         }
     }
-}
-
-/// The values of a zip of two.
-@usableFromInline
-struct Pair<A, B>: Values {
-    @usableFromInline var a: A?
-    @usableFromInline var b: B?
-
-    @inlinable
-    init() {}
-}
-
-/// The values of a zip of a collection.
-@usableFromInline
-struct Row<Value>: Values {
-    @usableFromInline var values: [Value?]
-    @usableFromInline var missing: Int
-
-    @inlinable
-    init(count: Int) { (values, missing) = ([Value?](repeating: nil, count: count), count) }
-
-    @inlinable
-    init() { self.init(count: 0) }
 }

@@ -8,25 +8,26 @@ struct Heap<Element: Comparable> {
 
     mutating func insert(_ element: Element) {
         elements.append(element)
-        var child = elements.count - 1
-        // The first element is its own parent.
-        while elements[child] < elements[(child - 1) / 2] {
-            elements.swapAt(child, (child - 1) / 2)
-            child = (child - 1) / 2
+        var hole = elements.count - 1
+        while hole > 0, element < elements[(hole - 1) / 2] {
+            elements[hole] = elements[(hole - 1) / 2]
+            hole = (hole - 1) / 2
         }
+        elements[hole] = element
     }
 
     mutating func removeFirst() {
-        elements.swapAt(0, elements.count - 1)
-        elements.removeLast()
-        var parent = 0
-        while 2 * parent + 1 < elements.count {
-            var child = 2 * parent + 1
+        let element = elements.removeLast()
+        guard !elements.isEmpty else { return }
+        var hole = 0
+        while 2 * hole + 1 < elements.count {
+            var child = 2 * hole + 1
             if child + 1 < elements.count, elements[child + 1] < elements[child] { child += 1 }
-            guard elements[child] < elements[parent] else { return }
-            elements.swapAt(child, parent)
-            parent = child
+            guard elements[child] < element else { break }
+            elements[hole] = elements[child]
+            hole = child
         }
+        elements[hole] = element
     }
 
     mutating func removeAll(where isUnwanted: (Element) -> Bool) {

@@ -47,7 +47,11 @@ struct ScheduledItem: Disposable {
 
     init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(Action(action)) }
 
-    func run() { action.withLock { $0.take() }?() }
+    var isOver: Bool { action.withLock { $0 == nil } }
 
-    func dispose() { _ = action.withLock { $0.take() } }
+    func take() -> Action? { action.withLock { $0.take() } }
+
+    func run() { take()?() }
+
+    func dispose() { _ = take() }
 }

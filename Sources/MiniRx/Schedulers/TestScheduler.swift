@@ -14,23 +14,44 @@ public final class TestScheduler: Scheduler {
         // Zero would be `DISPATCH_TIME_NOW`, and a small number may become zero in the ticks of a machine.
         var now: UInt64 = 1_000_000_000
         var places = Heap<Place>()
-        /// The actions that have neither run nor been disposed, by the number of the call.
-        var actions: [Int: Action] = [:]
+        /// The actions, in the slots that the places name. Free slots are used again.
+        var entries: [Entry?] = []
+        var free: [Int] = []
         var count = 0
+        /// The number of places at which those of disposed actions are removed.
+        var limit = 64
+        /// The threads that move the time, and what other threads schedule meanwhile.
+        var moving: [ThreadID] = []
+        var later: [Place] = []
 
-        mutating func add(_ action: Action, after delay: UInt64) -> Int? {
+        mutating func add(_ entry: Entry, after delay: UInt64) {
             let due = now.addingReportingOverflow(delay)
-            guard !due.overflow else { return nil }
+            guard !due.overflow else { return }
+            removeDisposed()
             count += 1
-            places.insert(Place(due: due.partialValue, number: count))
-            actions[count] = action
-            return count
+            let slot = free.popLast() ?? entries.count
+            if slot == entries.count { entries.append(entry) } else { entries[slot] = entry }
+            let place = Place(due: due.partialValue, number: count, slot: slot)
+            if moving.isEmpty || moving.contains(.current) { places.insert(place) } else { later.append(place) }
+        }
+
+        mutating func removeDisposed() {
+            guard places.count + later.count >= limit else { return }
+            let isDisposed = { [entries] (place: Place) in entries[place.slot]?.item.isOver ?? true }
+            places.removeAll(where: isDisposed)
+            later.removeAll(where: isDisposed)
+            for slot in entries.indices where entries[slot]?.item.isOver ?? false {
+                entries[slot] = nil
+                free.append(slot)
+            }
+            limit = max(64, 2 * (places.count + later.count))
         }
 
         mutating func takeNext(until end: UInt64) -> Action? {
             while let place = places.first, place.due <= end {
                 places.removeFirst()
-                guard let action = actions.removeValue(forKey: place.number) else { continue }
+                free.append(place.slot)
+                guard let action = entries[place.slot].take()?.item.take() else { continue }
                 // Another thread may have scheduled it before the time moved past it.
                 now = max(now, place.due)
                 return action
@@ -38,25 +59,33 @@ public final class TestScheduler: Scheduler {
             return nil
         }
 
-        mutating func remove(_ number: Int) -> Action? {
-            let action = actions.removeValue(forKey: number)
-            if places.count > 2 * actions.count + 64 { places.removeAll { actions[$0.number] == nil } }
-            return action
+        mutating func stopMoving() {
+            if let index = moving.firstIndex(of: .current) { moving.remove(at: index) }
+            guard moving.isEmpty else { return }
+            for place in later { places.insert(place) }
+            later = []
         }
+    }
+
+    private final class Entry: Sendable {
+        let item: ScheduledItem
+
+        init(item: ScheduledItem) { self.item = item }
+    }
+
+    /// Keeps no action alive. That would keep the subscription that holds this, although the scheduler has gone.
+    private struct Scheduled: Disposable {
+        weak var entry: Entry?
+
+        func dispose() { entry?.item.dispose() }
     }
 
     private struct Place: Comparable {
         let due: UInt64
         let number: Int
+        let slot: Int
 
-        static func < (a: Place, b: Place) -> Bool { (a.due, a.number) < (b.due, b.number) }
-    }
-
-    private struct Scheduled: Disposable {
-        let scheduler: TestScheduler
-        let number: Int
-
-        func dispose() { _ = scheduler.state.withLock { $0.remove(number) } }
+        static func < (a: Place, b: Place) -> Bool { a.due != b.due ? a.due < b.due : a.number < b.number }
     }
 
     private let state = Locked(State())
@@ -69,32 +98,37 @@ public final class TestScheduler: Scheduler {
 
     /// Runs `action` when the time has moved by `delay`. To cancel the action, dispose the result.
     public func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-        let number = state.withLock { $0.add(Action(action), after: delay.length) }
-        return number.map { Scheduled(scheduler: self, number: $0) } ?? Disposables.create()
+        let entry = Entry(item: ScheduledItem(action))
+        state.withLock { $0.add(entry, after: delay.length) }
+        return Scheduled(entry: entry)
     }
 
-    /// Moves the time by `interval`, and runs the actions that are due, including those that are scheduled meanwhile.
+    /// Moves the time by `interval`, and runs the actions that are due, including those that they schedule.
+    ///
+    /// What another thread schedules meanwhile waits for the next call.
     public func advance(by interval: DispatchTimeInterval) {
         let end = state.withLock { $0.now.addingReportingOverflow(interval.length) }
-        advance(toNanoseconds: end.overflow ? .max : end.partialValue)
+        move(until: end.overflow ? .max : end.partialValue)
     }
 
     /// Moves the time to `time`, and runs the actions that are due. Time never goes back: an earlier time changes nothing.
     public func advance(to time: DispatchTime) {
-        advance(toNanoseconds: time.uptimeNanoseconds)
+        move(until: time.uptimeNanoseconds)
     }
 
-    /// Moves the time until no action is left.
+    /// Moves the time until no action is left, but for those that other threads schedule meanwhile.
     public func run() {
-        while let action = state.withLock({ $0.takeNext(until: .max) }) { action() }
+        move(until: .max, stays: true)
     }
 
-    private func advance(toNanoseconds end: UInt64) {
-        while let action = state.withLock({ state in
-            let action = state.takeNext(until: end)
-            if action == nil { state.now = max(state.now, end) }
-            return action
-        }) { action() }
+    /// Runs what is due. Then the time is `end`, or if it stays, that of the last action.
+    private func move(until end: UInt64, stays: Bool = false) {
+        state.withLock { $0.moving.append(.current) }
+        while let action = state.withLock({ $0.takeNext(until: end) }) { action() }
+        state.withLock { state in
+            if !stays { state.now = max(state.now, end) }
+            state.stopMoving()
+        }
     }
 }
 

@@ -37,8 +37,7 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - object: The object that the closures use, such as a view controller or a view model.
     ///   - onSuccess: Gets the object and the value, on the main actor.
-    ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``, also after the object is
-    ///     released.
+    ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
     ///   - onDisposed: Called exactly once, after the event or `dispose()`.
     public func subscribe<Object: AnyObject & Sendable>(
         with object: Object, onSuccess: (@MainActor (Object, Element) -> Void)? = nil,
@@ -49,8 +48,8 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
                 if let object { onSuccess?(object, element) }
             },
             onFailure: { [weak object] error in
-                guard let onFailure else { return Hooks.defaultErrorHandler(error) }
-                if let object { onFailure(object, error) }
+                guard let object else { return }
+                if let onFailure { onFailure(object, error) } else { Hooks.defaultErrorHandler(error) }
             },
             onDisposed: { [weak object] in
                 if let object { onDisposed?(object) }
@@ -66,9 +65,8 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
                 DispatchQueue.main.async { MainActor.assumeIsolated(onDisposed) }
             }
         }
-        return single.start(onDisposed: onDisposed) { context, event in
-            if context.end() { MainActor.assumeIsolated { observer(event) } }
-            return nil
+        return single.start(onDisposed: onDisposed) { chain, event in
+            if chain.end() { MainActor.assumeIsolated { observer(event) } }
         }
     }
 }

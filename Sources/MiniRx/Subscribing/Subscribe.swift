@@ -5,9 +5,8 @@ extension Single {
     /// already being delivered may still arrive.
     @preconcurrency @inlinable
     public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
-        start { context, event in
-            if context.end() { observer(event) }
-            return nil
+        start { chain, event in
+            if chain.end() { observer(event) }
         }
     }
 
@@ -22,13 +21,12 @@ extension Single {
         onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)? = nil,
         onDisposed: (@Sendable () -> Void)? = nil
     ) -> any Disposable {
-        start(onDisposed: onDisposed) { context, event in
-            guard context.end() else { return nil }
+        start(onDisposed: onDisposed) { chain, event in
+            guard chain.end() else { return }
             switch event {
             case .success(let element): onSuccess?(element)
             case .failure(let error): (onFailure ?? Hooks.defaultErrorHandler)(error)
             }
-            return nil
         }
     }
 
@@ -37,8 +35,7 @@ extension Single {
     /// - Parameters:
     ///   - object: The object that the closures use.
     ///   - onSuccess: Gets the object and the value.
-    ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``, also after the object is
-    ///     released.
+    ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
     ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source is released.
     @preconcurrency
     public func subscribe<Object: AnyObject & Sendable>(
@@ -50,8 +47,8 @@ extension Single {
                 if let object { onSuccess?(object, element) }
             },
             onFailure: { [weak object] error in
-                guard let onFailure else { return Hooks.defaultErrorHandler(error) }
-                if let object { onFailure(object, error) }
+                guard let object else { return }
+                if let onFailure { onFailure(object, error) } else { Hooks.defaultErrorHandler(error) }
             },
             onDisposed: { [weak object] in
                 if let object { onDisposed?(object) }
@@ -60,11 +57,9 @@ extension Single {
 
     @inlinable
     func start(onDisposed: (@Sendable () -> Void)? = nil, _ observer: @escaping Observer) -> any Disposable {
-        var context = Context()
-        let next = run(&context, observer)
-        if next != nil || context.subscription != nil { return context.started(next, onDisposed: onDisposed) }
-        // It has ended, and has left nothing to release.
-        onDisposed?()
-        return NopDisposable()
+        let chain = Subscription(onDisposed: onDisposed.map(Action.init))
+        run(chain, observer)
+        chain.proceed()
+        return chain
     }
 }

@@ -25,8 +25,6 @@ final class Model {
     private var now = 0
     private var timers: [(due: Int, number: Int, action: () -> Void)] = []
     private var timerCount = 0
-    /// How many emissions are under way.
-    var emissions = 0
     var sources = [[SourceNode]](repeating: [], count: Tree.sources)
 
     init(_ forest: Forest, reaction: Step?) {
@@ -101,7 +99,8 @@ final class Model {
         case .flatMap(let tree, let next): follower(of: tree, when: true) { [self] in node(next) }
         case .recover(let tree, let next): follower(of: tree, when: false) { [self] in node(next) }
         case .zip(let first, let second): zip(first, second)
-        case .tapped(let tree): TapNode(node(tree), model: self)
+        case .tapped(let tree, let isReacting): TapNode(node(tree), model: self, isReacting: isReacting)
+        case .bridged(let tree): BridgeNode(node(tree), model: self)
         case .retried(let tree, let count):
             NextNode(node(tree), model: self) { [self] in $0.isSuccess || count == 1 ? nil : node(.retried(tree, count - 1)) }
         case .timeout(let tree, let seconds):
@@ -185,6 +184,7 @@ private final class Chain {
 
     func dispose() {
         guard !isStarting else { return isDisposeDue = true }
+        root.silence()
         guard !isEnded else { return }
         isEnded = true
         root.cancel()

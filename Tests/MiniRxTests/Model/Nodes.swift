@@ -5,6 +5,8 @@ class Node {
     func start(_ then: @escaping Continuation) -> After { After() }
     /// Releases what is there, but for what an emission that is under way has ended: that is released when it has unwound.
     func cancel() {}
+    /// Keeps the closures that come after the event from running.
+    func silence() {}
     /// Whether nothing is held any more, after the end.
     var isReleased: Bool { true }
 }
@@ -32,9 +34,7 @@ class ProducerNode: Node {
     func emit(_ event: Event) {
         guard let then else { return }
         self.then = nil
-        model.emissions += 1
         let after = then(event)
-        model.emissions -= 1
         release()
         model.run(after)
     }
@@ -95,6 +95,7 @@ final class PureNode: Node {
 
     override func start(_ then: @escaping Continuation) -> After { child.start { [transform] in then($0.map(transform)) } }
     override func cancel() { child.cancel() }
+    override func silence() { child.silence() }
     override var isReleased: Bool { child.isReleased }
 }
 
@@ -123,6 +124,7 @@ final class MapNode: Node {
         child.cancel()
     }
 
+    override func silence() { child.silence() }
     override var isReleased: Bool { child.isReleased }
 }
 
@@ -154,19 +156,22 @@ final class NextNode: Node {
         current.cancel()
     }
 
+    override func silence() { current.silence() }
     override var isReleased: Bool { current.isReleased }
 }
 
-/// do(onSuccess:onError:onSubscribe:onDispose:).
+/// do(onSuccess:afterSuccess:onError:afterError:onSubscribe:onDispose:).
 final class TapNode: Node {
     private let child: Node
     private unowned let model: Model
+    private let isReacting: Bool
     private var isOpen = false
     private var isStarting = false
     private var isPassed = false
     private var isCancelled = false
+    private var isSilent = false
 
-    init(_ child: Node, model: Model) { (self.child, self.model) = (child, model) }
+    init(_ child: Node, model: Model, isReacting: Bool) { (self.child, self.model, self.isReacting) = (child, model, isReacting) }
 
     override func start(_ then: @escaping Continuation) -> After {
         model.log.append("tap subscribed")
@@ -176,7 +181,12 @@ final class TapNode: Node {
             model.log.append("tap")
             guard !isCancelled else { return After() }
             isPassed = true
-            return After(releases: [closeOnceReleased]) + then(event)
+            let after = then(event)
+            if !isSilent {
+                model.log.append("after")
+                if isReacting { model.react() }
+            }
+            return After(releases: [closeOnceReleased]) + after
         }
         isStarting = false
         model.run(After())
@@ -190,6 +200,11 @@ final class TapNode: Node {
         closeOnceReleased()
     }
 
+    override func silence() {
+        isSilent = true
+        child.silence()
+    }
+
     override var isReleased: Bool { !isOpen }
 
     private func closeOnceReleased() {
@@ -200,6 +215,60 @@ final class TapNode: Node {
     }
 }
 
+/// create { inner.subscribe($0) }: the inner chain is one of its own, which passes the event on while its source still delivers it.
+final class BridgeNode: Node {
+    private let inner: Node
+    private unowned let model: Model
+    private var isEnded = false
+    private var isCancelled = false
+    private var isSilent = false
+    /// While the inner chain is started: what is left to do then.
+    private var starting: After?
+    private var isOpen = false
+
+    init(_ inner: Node, model: Model) { (self.inner, self.model) = (inner, model) }
+
+    override func start(_ then: @escaping Continuation) -> After {
+        (isOpen, starting) = (true, After())
+        model.run(
+            inner.start { [self] event in
+                guard !isEnded else { return After() }
+                isEnded = true
+                let after = then(event)
+                if isSilent { inner.silence() }
+                if starting != nil {
+                    starting = after
+                } else {
+                    isOpen = false
+                    model.run(after)
+                }
+                return After()
+            })
+        let after = starting ?? After()
+        starting = nil
+        if isEnded { release() }
+        return after
+    }
+
+    override func cancel() {
+        guard !isEnded else { return }
+        (isEnded, isCancelled) = (true, true)
+        if starting == nil { release() }
+    }
+
+    private func release() {
+        if isCancelled {
+            inner.silence()
+            inner.cancel()
+        }
+        isOpen = false
+        model.run(After())
+    }
+
+    override func silence() { isSilent = true }
+    override var isReleased: Bool { !isOpen }
+}
+
 /// zip and timeout: `whole` makes the event of all from that of a part.
 final class PartsNode: Node {
     private let children: [Node]
@@ -207,19 +276,21 @@ final class PartsNode: Node {
     private let whole: (Int, Event) -> Event?
     private var isPassed = false
     private var isOpen = false
-    /// While the parts are started: how many emissions are under way around that, and what is left to do then.
-    private var starting: (emissions: Int, after: After)?
+    /// Those that have delivered an event. The end of the whole skips nothing of theirs.
+    private var delivered: Set<Int> = []
+    /// While the parts are started: what is left to do then.
+    private var starting: After?
 
     init(_ children: [Node], model: Model, whole: @escaping (Int, Event) -> Event?) {
         (self.children, self.model, self.whole) = (children, model, whole)
     }
 
     override func start(_ then: @escaping Continuation) -> After {
-        (isOpen, starting) = (true, (model.emissions, After()))
+        (isOpen, starting) = (true, After())
         for (index, child) in children.enumerated() where !isPassed {
             model.run(child.start { [self] event in receive(event, index, then) })
         }
-        let after = starting?.after ?? After()
+        let after = starting ?? After()
         starting = nil
         if isPassed { isOpen = false }
         model.run(After())
@@ -227,12 +298,13 @@ final class PartsNode: Node {
     }
 
     private func receive(_ event: Event, _ index: Int, _ then: Continuation) -> After {
+        delivered.insert(index)
         guard !isPassed, let event = whole(index, event) else { return After() }
         isPassed = true
         let after = then(event)
-        for (other, child) in children.enumerated() where other != index { child.cancel() }
-        guard starting?.emissions != model.emissions else {
-            starting?.after = after
+        cancelOthers()
+        guard starting == nil else {
+            starting = after
             return After()
         }
         return After(releases: [{ self.isOpen = false }]) + after
@@ -242,9 +314,17 @@ final class PartsNode: Node {
         guard !isPassed else { return }
         isPassed = true
         isOpen = false
-        children.forEach { $0.cancel() }
+        cancelOthers()
     }
 
+    private func cancelOthers() {
+        for (index, child) in children.enumerated() where !delivered.contains(index) {
+            child.silence()
+            child.cancel()
+        }
+    }
+
+    override func silence() { children.forEach { $0.silence() } }
     override var isReleased: Bool { !isOpen && starting == nil && children.allSatisfy(\.isReleased) }
 }
 
@@ -269,6 +349,7 @@ final class SharedNode: Node {
     private var run: Share.Run?
     private var then: Continuation?
     private var isCancelled = false
+    fileprivate var isSilent = false
 
     init(_ share: Share, model: Model) { (self.share, self.model) = (share, model) }
 
@@ -301,7 +382,13 @@ final class SharedNode: Node {
         guard run.members.isEmpty else { return self.run = nil }
         run.isClosed = true
         if share.run === run { share.run = nil }
+        run.source.silence()
         run.source.cancel()
+    }
+
+    override func silence() {
+        isSilent = true
+        if let run, run.members.allSatisfy(\.isSilent) { run.source.silence() }
     }
 
     override var isReleased: Bool { run.map { $0.isClosed && !$0.isDelivering && $0.source.isReleased } ?? true }

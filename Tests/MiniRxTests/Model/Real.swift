@@ -90,10 +90,16 @@ final class Real: Sendable {
                 return single(next)
             }
         case .zip(let first, let second): return Single<Int>.zip(single(first), single(second)) { $0 * 10 + $1 }
-        case .tapped(let tree):
+        case .tapped(let tree, let isReacting):
+            let after: @Sendable () -> Void = { [self] in
+                log.append("after")
+                if isReacting { react() }
+            }
             return single(tree).do(
-                onSuccess: { [log] _ in log.append("tap") }, onError: { [log] _ in log.append("tap") },
-                onSubscribe: log.adds("tap subscribed"), onDispose: log.adds("tap disposed"))
+                onSuccess: { [log] _ in log.append("tap") }, afterSuccess: { _ in after() }, onError: { [log] _ in log.append("tap") },
+                afterError: { _ in after() }, onSubscribe: log.adds("tap subscribed"), onDispose: log.adds("tap disposed"))
+        case .bridged(let tree):
+            return .create { [self] observer in single(tree).subscribe(observer) }
         case .retried(let tree, let count): return single(tree).retry(count)
         case .timeout(let tree, let seconds): return single(tree).timeout(.seconds(seconds), scheduler: scheduler)
         case .delayed(let tree, let seconds): return single(tree).delay(.seconds(seconds), scheduler: scheduler)

@@ -9,7 +9,11 @@ indirect enum Tree: Sendable {
     case shared(Int)
     /// Whether the closure throws, or performs the reaction.
     case map(Tree, throws: Bool, reacts: Bool)
-    case flatMap(Tree, Tree), recover(Tree, Tree), zip(Tree, Tree), tapped(Tree), retried(Tree, Int)
+    /// Whether the closure behind the event performs the reaction.
+    case tapped(Tree, reacts: Bool)
+    /// A `create` that subscribes to another chain.
+    case bridged(Tree)
+    case flatMap(Tree, Tree), recover(Tree, Tree), zip(Tree, Tree), retried(Tree, Int)
     case timeout(Tree, Int), delayed(Tree, Int), subscribedOn(Tree)
 
     static let sources = 3
@@ -27,12 +31,13 @@ indirect enum Tree: Sendable {
             }
         }
         func child() -> Tree { .random(depth: depth - 1 - number(below: depth), shared: shared, using: &random) }
-        switch number(below: 12) {
+        switch number(below: 13) {
         case 0, 1: return .map(child(), throws: number(below: 5) == 0, reacts: number(below: 2) == 0)
         case 2, 3: return .flatMap(child(), child())
         case 4: return .recover(child(), child())
         case 5, 6: return .zip(child(), child())
-        case 7: return .tapped(child())
+        case 7: return .tapped(child(), reacts: number(below: 2) == 0)
+        case 12: return .bridged(child())
         case 8: return .retried(child(), 1 + number(below: 3))
         case 9: return .timeout(child(), number(below: 4))
         case 10: return .delayed(child(), number(below: 3))
