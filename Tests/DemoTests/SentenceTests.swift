@@ -16,10 +16,6 @@ struct SentenceTests {
         arguments: [
             (404, #"{"message":"Not Found"}"#, "GitHub refuses with 404: Not Found."),
             (401, #"{"message":"Bad credentials."}"#, "GitHub refuses with 401: Bad credentials."),
-            (
-                422, #"{"message":"Validation Failed","errors":[{"resource":"Search","field":"q","code":"missing"}]}"#,
-                "GitHub refuses with 422: Validation Failed (Search.q: missing)."
-            ),
             (403, #"{"message":"Forbidden\u001b[2J"}"#, "GitHub refuses with 403: Forbidden [2J."),
             (502, "<p>\u{9B}x", "GET https://api.github.com failed: 502 Bad Gateway. Body: <p> x"),
         ])
