@@ -42,7 +42,7 @@ struct MockURLProtocolTests {
         #expect(try await failure().underlying is MockURLProtocol.MockError)
     }
 
-    @Test("A handler answers before anything else, sees the request, and its error is the request's")
+    @Test("A handler answers before a response type, and its error is the request's")
     func handler() async throws {
         MockURLProtocol.responseWithStatusCode(code: 500)
         MockURLProtocol.requestHandler = { request in
@@ -69,7 +69,7 @@ struct MockURLProtocolTests {
         #expect(MockURLProtocol.requests.map(\.path) == ["/outer", "/inner"])
     }
 
-    @Test("A handler sees the body, also of a request that streams it")
+    @Test("A handler sees the body of a request that streams it")
     func streamedBody() async throws {
         MockURLProtocol.requestHandler = { request in
             guard let url = request.url, let body = request.httpBody else { throw TestError("no body") }
@@ -80,7 +80,7 @@ struct MockURLProtocolTests {
         #expect(MockURLProtocol.requests.first?.body == Data("streamed".utf8))
     }
 
-    @Test("What came is a recording for whoever looks at a test that failed; where nothing came, there is none")
+    @Test("The requests of a scope and their answers are a recording, which a failed test attaches")
     func traffic() async throws {
         #expect(MockURLProtocol.recording == nil)
         MockURLProtocol.stub("/a", respond: .status(204))
@@ -114,7 +114,7 @@ struct MockURLProtocolTests {
         #expect(request.body == Data(text.utf8))
     }
 
-    @Test("A session may start a request twice: its client gets one answer")
+    @Test("A request that its session starts twice is answered once")
     func startedTwice() throws {
         MockURLProtocol.responseWithDTO(type: .user)
         let client = Client()
@@ -123,7 +123,7 @@ struct MockURLProtocolTests {
         #expect(client.calls.entries == ["response", "data", "end"])
     }
 
-    @Test("A request that was stopped answers nothing")
+    @Test("A request that was stopped gets no answer")
     func stopped() throws {
         let client = Client()
         let loading = try loading(for: client)
@@ -137,7 +137,7 @@ struct MockURLProtocolTests {
         return type.init(request: URLRequest(url: example), cachedResponse: nil, client: client)
     }
 
-    @Test("reset forgets everything")
+    @Test("reset removes everything")
     func reset() async throws {
         MockURLProtocol.responseWithStatusCode(code: 200)
         MockURLProtocol.responseWithDTO(type: .user)
@@ -150,7 +150,7 @@ struct MockURLProtocolTests {
         #expect(MockURLProtocol.requests.isEmpty)
     }
 
-    @Test("A missing fixture says what there is", arguments: ["Missing", "../MockDTOType.swift"])
+    @Test("The error of a missing fixture lists those that are there", arguments: ["Missing", "../MockDTOType.swift"])
     func missing(name: String) async throws {
         struct Wrong: MockDTO {
             let fileName: String
@@ -165,7 +165,7 @@ struct MockURLProtocolTests {
         #expect(names?.contains("GithubAPI_Response_Search.json") == true && names == names?.sorted(), "\(text)")
     }
 
-    @Test("A fixture cannot be outside of its bundle")
+    @Test("A fixture cannot be outside its bundle")
     func outside() async throws {
         struct Outside: MockDTO {
             var fileName: String { "../../../../../../../etc/hostname.txt" }
@@ -208,7 +208,7 @@ struct ScopeTests {
         }
     }
 
-    @Test("The class of a scope reaches it from wherever, and scopes nest")
+    @Test("The class of a scope acts on it from anywhere, and scopes nest")
     func current() async throws {
         await MockURLProtocol.withScope("outer") {
             MockURLProtocol.responseWithStatusCode(code: 201)

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("URLSession code that never heard of a provider", .mockNetwork, tenMinutes)
+@Suite("URLSession code without a provider", .mockNetwork, tenMinutes)
 struct PlainURLSessionTests {
     /// What a task has ended in.
     fileprivate struct Outcome: Sendable {
@@ -21,7 +21,7 @@ struct PlainURLSessionTests {
     private let session = URLSession(configuration: MockURLProtocol.configuration)
     private let body = Data("0123456789".utf8)
 
-    @Test("A completion handler gets the whole body, also of one in chunks")
+    @Test("A completion handler gets the whole body of an answer in chunks")
     func completionHandler() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .data(body).chunked(into: 3))
         let outcome = await outcome { session.dataTask(with: request("/a"), completionHandler: $0) }
@@ -29,7 +29,7 @@ struct PlainURLSessionTests {
         #expect(outcome.status == 200)
     }
 
-    @Test("An async call gets the whole body, also of one in chunks")
+    @Test("An async call gets the whole body of an answer in chunks")
     func asyncCall() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .data(body).chunked(into: 3))
         let (data, response) = try await session.data(for: request("/a"))
@@ -37,7 +37,7 @@ struct PlainURLSessionTests {
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test("A redirect is the response as it is")
+    @Test("A redirect is the response")
     func redirect() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .redirect(to: "/b"))
         #expect(await outcome { session.dataTask(with: request("/a"), completionHandler: $0) }.status == 302)
@@ -84,7 +84,7 @@ struct PlainURLSessionTests {
     }
 
     #if canImport(FoundationNetworking)
-    @Test("A download task is refused on Linux, and not by a trap")
+    @Test("A download task fails on Linux, and does not trap")
     func download() async throws {
         let error: (any Error)? = await withCheckedContinuation { continuation in
             session.downloadTask(with: request("/a")) { continuation.resume(returning: $2) }.resume()
@@ -93,7 +93,7 @@ struct PlainURLSessionTests {
         await #expect(throws: (any Error).self) { try await session.download(for: request("/a")) }
     }
 
-    @Test("A task that is suspended while its answer waits gets it when it is resumed")
+    @Test("A task that is suspended while its answer is made gets it when it is resumed")
     func suspended() async throws {
         let mock = MockURLProtocol.current
         let mayAnswer = DispatchSemaphore(value: 0)
@@ -118,7 +118,7 @@ struct PlainURLSessionTests {
     }
     #endif
 
-    @Test("A task that is suspended by one thread and resumed by another, while its answer is made, gets it")
+    @Test("A task that several threads suspend and resume while its answer is made gets it")
     func suspendedForAMoment() async throws {
         let gate = DispatchSemaphore(value: 0)
         MockURLProtocol.stub(
@@ -155,7 +155,7 @@ struct PlainURLSessionTests {
         }
     }
 
-    @Test("A task that is cancelled as soon as it is resumed harms nothing", arguments: [0, 0.001])
+    @Test("A task may be cancelled right after it is resumed", arguments: [0, 0.001])
     func cancellingSoon(delay: TimeInterval) async throws {
         MockURLProtocol.stub(.get, "/a", respond: .data(body).delayed(by: delay))
         await withTaskGroup(of: Void.self) { group in
@@ -173,7 +173,7 @@ struct PlainURLSessionTests {
         }
     }
 
-    @Test("5,000 delayed requests of which half are cancelled at random moments end once each")
+    @Test("Of 5,000 delayed requests, half are cancelled at random moments, and each ends once")
     func cancellingMany() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .data(body).delayed(by: 0.01).chunked(into: 2))
         let ends = Log<Int>()

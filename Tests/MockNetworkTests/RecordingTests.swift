@@ -18,7 +18,7 @@ struct RecordingTests {
         DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [RecordingMiddleware(to: file, redacting: redaction)])
     }
 
-    @Test("Whoever has a response finds it in the file, which is valid after each request")
+    @Test("A response is in the file before its subscriber gets it, and the file is valid after each request")
     func inFile() async throws {
         let provider = provider(answering { Data(($0.url?.path ?? "").utf8) })
         for count in 1...5 {
@@ -59,7 +59,7 @@ struct RecordingTests {
         }
     }
 
-    @Test("An entry says what was sent, what came, and when")
+    @Test("An entry has the request, the response and the time")
     func entry() async throws {
         let transport = answering(
             status: 404, headers: ["Content-Type": "text/plain", "Set-Cookie": "a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT,b=2"]
@@ -90,7 +90,7 @@ struct RecordingTests {
         #expect(recorded.value("time") as? Double == recorded.value("timings.wait") as? Double)
     }
 
-    @Test("Entries stand in the order in which the requests began")
+    @Test("Entries are in the order in which the requests began")
     func order() async throws {
         let (first, second) = (Producer<APIResponse>(), Producer<APIResponse>())
         let provider = provider(ClosureTransport { $0.url?.path == "/1" ? first.single : second.single })
@@ -120,7 +120,7 @@ struct RecordingTests {
         }
     }
 
-    @Test("An error of one's own is recorded by its type alone, and reaches the caller as it is")
+    @Test("An app's own error is recorded by its type alone, and reaches the caller unchanged")
     func ownError() async throws {
         let provider = provider(ClosureTransport { _ in .error(TestError("planted")) })
         await #expect(throws: TestError("planted")) { try await provider.request(anyRequest("https://a.example")).value }
@@ -128,7 +128,7 @@ struct RecordingTests {
         #expect(try !RecordedFile(file).text.contains("planted"))
     }
 
-    @Test("A request that is disposed leaves nothing")
+    @Test("A disposed request is not recorded")
     func disposed() throws {
         let producer = Producer<APIResponse>()
         provider(ClosureTransport { _ in producer.single }).request(try anyRequest("https://a.example")).subscribe { _ in }.dispose()
@@ -137,7 +137,7 @@ struct RecordingTests {
         #expect(try folder.names.isEmpty)
     }
 
-    @Test("A file that is there is replaced at the first request, and not before")
+    @Test("The first request replaces an existing file")
     func begunAnew() async throws {
         try Data("old".utf8).write(to: file)
         let provider = provider(answering())
@@ -146,7 +146,7 @@ struct RecordingTests {
         #expect(try RecordedFile(file).entries.count == 1)
     }
 
-    @Test("A new file is its owner's alone, and an old one keeps its mode")
+    @Test("Only its owner can read a new file, and an old file keeps its mode")
     func mode() async throws {
         for mode in [0o600, 0o644] as [mode_t] {
             _ = try await provider(answering()).request(anyRequest("https://a.example/")).value
@@ -165,7 +165,7 @@ struct RecordingTests {
         #expect(try RecordedFile(file).value("request.url") as? String == "https://REDACTED@a.example/x")
     }
 
-    @Test("A file that cannot be written harms no request, and is told once")
+    @Test("A file that cannot be written fails no request, and is reported once")
     func unwritable() async throws {
         let errors = Log<any Error>()
         let recording = RecordingMiddleware(to: folder.url("none/session.har"), onFailure: errors.append)
@@ -176,7 +176,7 @@ struct RecordingTests {
     }
 
     #if os(Linux)
-    @Test("A call on its file that fails, each in turn, leaves a whole file or none and harms no request, and the next request mends it")
+    @Test("If a system call on the file fails, the file is whole or missing, no request fails, and the next one mends it")
     func faults() async throws {
         var reports: [String] = []
         let calls = try await Faults.inTurn { faults in
@@ -203,7 +203,7 @@ struct RecordingTests {
     }
     #endif
 
-    @Test("A body that went to a file or came from a stream is not recorded, which a comment says")
+    @Test("A comment says that a body in a file or a stream is not recorded")
     func elsewhere() async throws {
         let streaming = Endpoint<Void>(.post, "").adapting { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
         let server = try LoopbackServer { $1.respond(body: "a file") }
@@ -227,7 +227,7 @@ struct RecordingTests {
     }
 
     @Test(
-        "Only an accepted response that must have a body is said to lack it",
+        "The comment about a missing body is only in accepted responses that must have one",
         arguments: [(HTTPMethod.head, 200), (.get, 204), (.get, 205), (.get, 404)])
     func noBody(method: HTTPMethod, status: Int) async throws {
         let transport = ClosureTransport { .just(APIResponse(to: $0, status: status, headers: ["Content-Length": "5"])) }
@@ -243,7 +243,7 @@ struct RecordingTests {
         "no UTF-8": Data([0xFF, 0xFE, 0x00, 0x80]), "much data": Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) }),
     ]
 
-    @Test("A body comes back byte for byte", arguments: samples.keys.sorted())
+    @Test("A replayed body has the recorded bytes", arguments: samples.keys.sorted())
     func bodies(name: String) async throws {
         let body = try #require(Self.samples[name])
         let request = try anyRequest(.post, "https://a.example", body: body)
@@ -265,7 +265,7 @@ struct RecordingTests {
         #expect(sent._encoding == nil || ["a BOM", "no UTF-8", "much data"].contains(name))
     }
 
-    @Test("A hundred requests at once, in two recordings, are each in theirs")
+    @Test("A hundred requests at once are each in their own of two recordings")
     func parallel() async throws {
         let files = [file, folder.url("other.har")]
         let providers = files.map {

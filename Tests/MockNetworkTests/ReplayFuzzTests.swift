@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Files that are no recordings", tenMinutes, .longComputing)
+@Suite("Broken recordings", tenMinutes, .longComputing)
 struct ReplayFuzzTests {
     /// One request that each answers.
     private static let samples = [
@@ -19,7 +19,7 @@ struct ReplayFuzzTests {
         "insomnia": ("PUT", "http://localhost:8080/v1/items/7?dry=&tag=a&tag=b"),
     ]
 
-    @Test("Whatever a file holds, it is an error or a replay", arguments: samples.keys.sorted())
+    @Test("Any file is either an error or a replay", arguments: samples.keys.sorted())
     func fuzz(name: String) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

@@ -90,7 +90,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "A request that is not in the file has no answer, and the report names what comes near",
+        "A request that is not in the file has no answer, and the report names the nearest entry",
         arguments: [
             "https://shop.example.com/api/items?page=2&sort=price%20up", "https://shop.example.com/api/items",
             "https://shop.example.com/api/items?page=1&sort=price%20up&more",
@@ -104,7 +104,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("Of recorded queries, that which differs in less is nearer")
+    @Test("The report sorts recorded queries by how much they differ")
     func nearer() async throws {
         let file = try recording(
             entry("https://a.example/?a=1&b=2&c=3", response: #"{"status":204}"#),
@@ -129,7 +129,7 @@ struct ReplayTests {
         #expect(MockURLProtocol.unusedStubs.isEmpty)
     }
 
-    @Test("A query value that was left out stands for any, but not for none")
+    @Test("A redacted query value matches any value, but not a missing item")
     func placeholder() async throws {
         let file = try recording(
             entry("HTTPS://REDACTED@a.example/?key=REDACTED&page=1", response: #"{"status":204}"#),
@@ -149,7 +149,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("What was left out of a segment of a path may have been anything")
+    @Test("A redacted part of a path segment matches anything")
     func segment() async throws {
         let file = try recording(entry("https://a.example/bot-REDACTED-x/send"))
         try MockURLProtocol.replay(har: file)
@@ -164,7 +164,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "What is wrong with a file is one sentence that says where",
+        "The error of a broken file is one sentence that says where",
         arguments: [
             ("", "session.har: the file is empty."),
             ("<html>", "session.har: expected JSON, found HTML or XML."),
@@ -226,7 +226,7 @@ struct ReplayTests {
         #expect(error.description.contains("session.har: log.entries[1] cannot be answered from: \(reason)."), "\(error)")
     }
 
-    @Test("Where no body is sent, none is missed; a header that is null was not sent; Playwright's bodies stand beside the recording")
+    @Test("A HEAD needs no recorded body, a null header is not sent, and Playwright's bodies are beside the recording")
     func beside() async throws {
         try Data("beside".utf8).write(to: folder.url("1f.txt"))
         let file = try recording(

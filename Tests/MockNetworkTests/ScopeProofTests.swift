@@ -12,7 +12,7 @@ import FoundationNetworking
 /// What scopes promise, at the size at which it would show if they did not keep it.
 @Suite("Scopes in numbers", tenMinutes)
 struct ScopeProofTests {
-    @Test("1,000 scopes in parallel on one URL get each their own answer, ten times over, with at most 200 sessions alive")
+    @Test("1,000 scopes in parallel, with at most 200 sessions alive, get their own answers to one URL, ten times each")
     func thousand() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<1_000 {

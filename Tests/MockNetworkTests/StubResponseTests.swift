@@ -64,7 +64,7 @@ struct StubResponseTests {
         #expect(answer.value(forHTTPHeaderField: "Content-Type") == "application/json")
     }
 
-    @Test("A failure, a fixture that is missing, a value that is no JSON and what a handler throws are errors", arguments: Way.allCases)
+    @Test("Failures, missing fixtures, values that JSON cannot hold and errors of handlers fail the request", arguments: Way.allCases)
     func failure(way: Way) async throws {
         struct Missing: MockDTO {
             let fileName = "Missing"
@@ -85,7 +85,7 @@ struct StubResponseTests {
         #expect(error.urlError?.code == .notConnectedToInternet)
     }
 
-    @Test("A redirect leads through the stubs again", arguments: Way.allCases)
+    @Test("A redirect is answered by the stubs again", arguments: Way.allCases)
     func redirect(way: Way) async throws {
         MockURLProtocol.stub(.post, "/a", respond: .redirect(to: "/b", status: 303))
         MockURLProtocol.stub(.get, "/b", respond: .redirect(to: "https://other.example.com/c"))
@@ -95,7 +95,7 @@ struct StubResponseTests {
         #expect(MockURLProtocol.requests.map(\.path) == ["/a", "/b", "/c"])
     }
 
-    @Test("A redirect without end is an error", arguments: Way.allCases)
+    @Test("An endless redirect is an error", arguments: Way.allCases)
     func redirects(way: Way) async throws {
         MockURLProtocol.stub("/a", respond: .redirect(to: "/a"))
         let error = try await #require(throws: APIError.self) { try await way.provider.request(raw()).value }
@@ -146,7 +146,7 @@ struct StubResponseTests {
         #expect(statuses == [201, 202, 203, 201, 202, 202])
     }
 
-    @Test("Past its end a sequence fails the request, though an older stub matches, unless it has as many times", arguments: Way.allCases)
+    @Test("After its last answer, a sequence fails requests, unless times lets older stubs answer", arguments: Way.allCases)
     func exhausted(way: Way) async throws {
         try await MockURLProtocol.withScope {
             let provider = way.provider
@@ -165,7 +165,7 @@ struct StubResponseTests {
         }
     }
 
-    @Test("A request without a lasting answer ends by being disposed, and says nothing afterwards", arguments: Way.allCases)
+    @Test("Disposing ends a request that waits for its answer, and no event follows", arguments: Way.allCases)
     func disposed(way: Way) async throws {
         let provider = way.provider
         let log = Log<String>()
@@ -187,7 +187,7 @@ struct StubResponseTests {
         #expect(log.entries.isEmpty)
     }
 
-    @Test("Requests that are disposed at whatever moment of their delay end at most once, the others exactly once", arguments: Way.allCases)
+    @Test("Requests end exactly once, or at most once if they are disposed at a random moment of their delay", arguments: Way.allCases)
     func disposedAtRandom(way: Way) async throws {
         let provider = way.provider
         MockURLProtocol.stub("/a", respond: .handler { _ in .data(Data("body".utf8)).delayed(by: 0.002).chunked(into: 2) })
@@ -225,7 +225,7 @@ struct StubResponseTests {
         }
     }
 
-    @Test("Chunks come one by one, and each is progress", arguments: Way.allCases)
+    @Test("Chunks arrive one by one, and each is reported as progress", arguments: Way.allCases)
     func chunks(way: Way) async throws {
         let body = Data("0123456789".utf8)
         let table = [(3, [3, 6, 10]), (1, [10]), (0, [10]), (-1, [10]), (100, Array(1...10))] as [(Int, [Int64])]
@@ -240,7 +240,7 @@ struct StubResponseTests {
         }
     }
 
-    @Test("An error can come behind the head and the body", arguments: Way.allCases)
+    @Test("An error can come after the head and the body", arguments: Way.allCases)
     func failingLate(way: Way) async throws {
         MockURLProtocol.stub("/a", respond: .data(Data("0123456789".utf8)).chunked(into: 2).failing(with: URLError(.networkConnectionLost)))
         let log = Log<Int64>()
@@ -251,7 +251,7 @@ struct StubResponseTests {
         if way.keepsChunks { #expect(log.entries == [5, 10]) }
     }
 
-    @Test("What comes too late for the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.5, 1.6, 3600])
+    @Test("An answer that comes after the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.5, 1.6, 3600])
     func timeouts(delay: TimeInterval?) {
         let scheduler = TestScheduler()
         MockURLProtocol.stub("/a", respond: delay.map { .status(200).delayed(by: $0) } ?? .never)
@@ -268,7 +268,7 @@ struct StubResponseTests {
         subscription.dispose()
     }
 
-    @Test("A timeout of 0 is none")
+    @Test("A timeout of 0 means no timeout")
     func noTimeout() {
         let scheduler = TestScheduler()
         MockURLProtocol.stub("/a", respond: .status(200).delayed(by: 3600))
@@ -296,7 +296,7 @@ struct StubResponseTests {
         #expect((error as? URLError)?.code == .timedOut)
     }
 
-    @Test("HEAD, 204 and 304 come without their body", arguments: Way.allCases)
+    @Test("Answers to HEAD, 204 and 304 have no body", arguments: Way.allCases)
     func noBody(way: Way) async throws {
         for (method, code) in [(.head, 200), (.get, 204), (.get, 304)] as [(HTTPMethod, Int)] {
             MockURLProtocol.stub("/a", respond: .data(Data("body".utf8), status: code))
@@ -309,7 +309,7 @@ struct StubResponseTests {
         #expect(try await way.provider.request(raw(.head)).value.data.isEmpty)
     }
 
-    @Test("The body that is sent is progress by MockTransport, and a GET with a body is refused")
+    @Test("A body that is sent is reported as progress, and MockTransport refuses a GET with a body")
     func sent() async throws {
         MockURLProtocol.stub(.post, "/a", respond: .status(200))
         let body = HTTPBody.data(Data("body".utf8), contentType: "text/plain")

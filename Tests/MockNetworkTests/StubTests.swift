@@ -32,7 +32,7 @@ struct StubTests {
     }
 
     @Test(
-        "A stub's URL is compared by what it means",
+        "A stub matches URLs with the same meaning",
         arguments: [
             ("/search/repositories", "https://api.example.com/search/repositories"),
             ("/search/repositories", "http://localhost:8080/search/repositories?q=swift"),
@@ -57,7 +57,7 @@ struct StubTests {
     }
 
     @Test(
-        "and does not match what means something else",
+        "A stub does not match a URL with another meaning",
         arguments: [
             ("/search/repositories", "https://api.example.com/search/repositories/"),
             ("/search/repositories", "https://api.example.com/Search/repositories"),
@@ -126,14 +126,14 @@ struct StubTests {
         }
     }
 
-    @Test("A placeholder of recordings is a word like others in the path of a stub")
+    @Test("REDACTED is an ordinary word in the path of a stub")
     func noPlaceholder() async throws {
         #expect(try await isAnswered("https://a.example/REDACTED", by: "/REDACTED"))
         #expect(try await !isAnswered("https://a.example/user", by: "/REDACTED"))
     }
 
     @Test(
-        "A URL that can match nothing traps nowhere, and the report says why",
+        "The report says why a stub's URL can match nothing",
         arguments: [
             ("user", "begins neither"), ("", "begins neither"), ("//host/user", "begins neither"), ("https:///user", "no host"),
             ("ftp://host/user", "neither http nor https"), ("https://*.example.com/user", "for any host, begin with a slash"),
@@ -152,7 +152,7 @@ struct StubTests {
     }
 
     @Test(
-        "Each given query item must be there, several of a name in their order, whatever else is",
+        "A request must have each query item of the stub, in order for one name, and may have others",
         arguments: [
             (["q": "a b"], true), (["page": 1, "q": "a b"], true), (["q": "a"], false), (["label": "y"], true),
             (["label": ["x", "z"]], true), (["label": ["z", "x"]], false), (["label": ["x", "x"]], false), (["empty": ""], true),
@@ -163,7 +163,7 @@ struct StubTests {
         #expect(try await self.isAnswered(url, by: "/a", query: query) == isAnswered)
     }
 
-    @Test("Header names are compared in any case, their values as they are")
+    @Test("Names of headers match in any case, and values only as they are")
     func headers() async throws {
         MockURLProtocol.stub("/a", headers: ["x-kind": "One", "ACCEPT": "text/plain"], respond: .status(200))
         _ = try await provider.request(Endpoint<String>(.get, "/a", headers: ["X-Kind": "One", "Accept": "text/plain", "X-Other": "y"]))
@@ -201,7 +201,7 @@ struct StubTests {
     }
 
     @Test(
-        "Bodies are compared by what they mean",
+        "Bodies with the same meaning match",
         arguments: [
             (.json(Point()), #"{ "name": "a\/b", "y": 2.50, "x": 1.0 }"#, true), (.json(Point()), #"{"name":"a/b","x":2,"y":2.5}"#, false),
             (.json(Point()), #"{"name":"a/b","x":1,"y":2.5,"z":null}"#, false), (.json([true]), "[1]", false), (.json(["a"]), "", false),
@@ -241,7 +241,7 @@ struct StubTests {
         }
     }
 
-    @Test("A body condition is asked without a lock held, and may ask the mock")
+    @Test("A body condition may use the mock")
     func condition() async throws {
         let mock = MockURLProtocol.current
         MockURLProtocol.stub(.get, "/a", body: .matching { _ in mock.requests.isEmpty }, respond: .status(200))
@@ -274,14 +274,14 @@ struct StubTests {
         #expect(stub.description == "GET /a?q=x&token=… (Tests/A.swift:7)")
     }
 
-    @Test("JSON is compared by what it means in UTF-16, too", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
+    @Test("JSON in UTF-16 matches JSON in UTF-8", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
     func wideJSON(encoding: String.Encoding) async throws {
         MockURLProtocol.stub("/a", body: .json(["é": 1]), respond: .status(204))
         let body = try #require(#"{"é":1}"#.data(using: encoding))
         try await provider.request(Endpoint<Void>(.post, "/a", body: .data(body, contentType: "application/json"))).value
     }
 
-    @Test("Unused stubs are those that have answered nothing, but for optional ones; verify reports them, and reset forgets them")
+    @Test("verify reports stubs that were never used and are not optional, until reset")
     func unused() async throws {
         try await MockURLProtocol.withScope("a scope") {
             MockURLProtocol.stub(.get, "/used", respond: .status(200))
@@ -302,7 +302,7 @@ struct StubTests {
         }
     }
 
-    @Test("A stub that answers nothing is unused however it was made, unless it is optional")
+    @Test("Every form of stub can be unused or optional")
     func unusedForms() {
         MockURLProtocol.withScope {
             let typed = Endpoint<String>(.get, "/c")

@@ -84,7 +84,7 @@ struct TypedStubTests {
         }
     }
 
-    @Test("A value comes as the endpoint reads it: text and data as they are, a file for a download, dates by the encoder")
+    @Test("A value is encoded as the endpoint reads it: text and data as they are, a file for a download, dates by the encoder")
     func values() async throws {
         let folder = TemporaryFolder()
         let provider = provider()
@@ -112,7 +112,7 @@ struct TypedStubTests {
         #expect(try await dated.request(add).value == event)
     }
 
-    @Test("JSON and forms are compared by what they mean, other bodies by their bytes")
+    @Test("JSON and forms are compared by meaning, other bodies by their bytes")
     func bodies() async throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
@@ -134,7 +134,7 @@ struct TypedStubTests {
         try await provider().request(parts).value
     }
 
-    @Test("A report names the stub as its request, and what differs")
+    @Test("A report shows a typed stub as its request, and the difference")
     func report() async throws {
         try await MockURLProtocol.withScope {
             MockURLProtocol.stub(.add(one), respond: one)

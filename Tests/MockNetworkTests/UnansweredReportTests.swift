@@ -35,7 +35,7 @@ struct UnansweredReportTests {
         #expect(article.text.contains("```\n\(report)\n```\n"), "\(report)")
     }
 
-    @Test("The stub to paste answers with JSON where that is asked for")
+    @Test("The stub to paste answers with JSON if the request accepts it")
     func pasted() async throws {
         for (type, answer) in [("application/json", #".json(["key": "value"])"#), ("text/plain", ".status(200)")] {
             let report = try await report(of: Endpoint<String>(.get, "/a", headers: ["Accept": type])) {}
@@ -43,7 +43,7 @@ struct UnansweredReportTests {
         }
     }
 
-    @Test("It says what is expected and what was got, with secrets left out")
+    @Test("It shows what was expected and what came, without secrets")
     func mismatches() async throws {
         let body = HTTPBody.json(["user": ["name": "a", "password": "s3cret"]])
         let request = Endpoint<String>(.post, "/login", headers: ["Authorization": "Bearer s3cret", "X-Kind": "one"], body: body)
@@ -102,7 +102,7 @@ struct UnansweredReportTests {
     }
 
     @Test(
-        "The first difference within JSON is told by its place, and others by the whole bodies",
+        "It shows the first difference in JSON by its place",
         arguments: [
             ("[1,2,3]", "[1,3,4]", "[1]: 2", "[1]: 3"), ("[1]", "[1,2]", "[1]: nothing", "[1]: 2"),
             ("[1,2]", "[1]", "[1]: 2", "[1]: nothing"), (#"{"a":[{"b":null}]}"#, #"{"a":[{"b":true}]}"#, "a[0].b: null", "a[0].b: true"),
@@ -154,7 +154,7 @@ struct UnansweredReportTests {
         }
     }
 
-    @Test("Of two forms, the parameters that differ are shown")
+    @Test("It shows the parameters of two forms that differ")
     func forms() async throws {
         for (expected, body, lines) in [
             (["a": x200, "b": "1 2"], ["b": "1 3", "a": x200], ["b=1 2", "b=1 3"]),
@@ -168,7 +168,7 @@ struct UnansweredReportTests {
         }
     }
 
-    @Test("It names the three nearest stubs, the nearest first, and of equal ones the newest")
+    @Test("It shows the three nearest stubs, the nearest and newest first")
     func nearest() async throws {
         let report = try await report(of: Endpoint<String>(.get, "/repos/apple/swift/issues", query: ["state": "open"])) {
             for (method, url) in [
@@ -186,7 +186,7 @@ struct UnansweredReportTests {
         #expect(report.contains("\" has 6 stubs. The nearest are:\n"))
     }
 
-    @Test("A stub of which more is the same is nearer, though another has as much in common with the request")
+    @Test("A stub with a larger part in common with the request is nearer")
     func nearer() async throws {
         let report = try await report(of: Endpoint<String>(.get, "/item")) {
             for url in ["/items", "/item-of-the-month"] { MockURLProtocol.stub(.get, url, respond: .status(200)) }
@@ -203,7 +203,7 @@ struct UnansweredReportTests {
         #expect(!behindBase.contains("baseURL"), "\(behindBase)")
     }
 
-    @Test("A secret shows nowhere, also where it is nested, or stands in a URL")
+    @Test("It shows no secret that is nested or in a URL")
     func nested() async throws {
         let url = "https://api.example.com/a?next=https%3A%2F%2Fb.example%2F%3Ftoken%3Ds3cret&n=1#access_token=s3cret"
         let request = try anyRequest(
@@ -236,7 +236,7 @@ struct UnansweredReportTests {
         }
     }
 
-    @Test("Its lines are its own: what a request holds breaks none")
+    @Test("Line breaks in a request do not break its lines")
     func lines() async throws {
         var components = URLComponents()
         (components.scheme, components.host, components.path) = ("https", "api.example.com", "/a\nb")
@@ -248,7 +248,7 @@ struct UnansweredReportTests {
         #expect(report.contains("expected  q=3 4\n"), "\(report)")
     }
 
-    @Test("What it gives to paste answers the request, whatever characters that has")
+    @Test("The stub to paste answers requests with any characters")
     func paste() async throws {
         let url = try #require(URL(string: "https://api.example.com/a%20b%2Fc*/%22?q=%22%5C(x)%0A&l=1&l=2&token=t0ken"))
         let line =
@@ -262,7 +262,7 @@ struct UnansweredReportTests {
         }
     }
 
-    @Test("What it gives to paste names the host where the path begins with two slashes")
+    @Test("The stub to paste has the host if the path begins with two slashes")
     func twoSlashes() async throws {
         let report = try await report(of: Endpoint<String>(.get, .url(try #require(URL(string: "https://api.example.com//user"))))) {}
         #expect(report.hasSuffix(#"MockURLProtocol.stub(.get, "https://api.example.com//user", respond: .status(200))"#), "\(report)")
@@ -278,7 +278,7 @@ struct UnansweredReportTests {
         #expect(report.utf8.count < 2000)
     }
 
-    @Test("In the process-wide scope it names the scopes that are live, in order")
+    @Test("In the process-wide scope, it lists the live scopes in order")
     func process() async throws {
         func inScopes(_ names: ArraySlice<String>, _ operation: @Sendable () async throws -> Void) async throws {
             guard let name = names.first else { return try await operation() }

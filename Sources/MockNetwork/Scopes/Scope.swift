@@ -50,21 +50,18 @@ final class Scope: Sendable {
         let recorded = RecordedRequest(request)
         var request = request
         if !recorded.body.isEmpty { request.httpBody = recorded.body }  // A stream can be read only once.
-        let choice = chooseStub(for: recorded) ?? chooseFallback(for: recorded, request)
+        let (maker, chosen) = chooseStub(for: recorded) ?? chooseFallback(for: recorded, request)
         return (
-            choice.maker.callsUser,
+            maker.callsUser,
             { [request] in
-                let answer = Self.$current.withValue(self) { choice.maker(choice.request) }.within(request.timeoutInterval)
-                self.keep(AnsweredRequest(request, answer, started: started))
+                let make = { maker(chosen).within(request.timeoutInterval) }
+                let answer = maker.callsUser ? Self.$current.withValue(self, operation: make) : make()
+                // Those of the process would grow without end, and nothing shows them.
+                guard self !== Scope.process else { return answer }
+                self.state.withLock { $0.answered.append(AnsweredRequest(request, answer, started: started)) }
                 return answer
             }
         )
-    }
-
-    /// Keeps what one test has sent. For the process, this would grow without end, and nothing shows it.
-    private func keep(_ request: AnsweredRequest) {
-        guard self !== Scope.process else { return }
-        state.withLock { $0.answered.append(request) }
     }
 
     typealias Choice = (maker: AnswerMaker, request: RecordedRequest)
