@@ -30,7 +30,7 @@ final class Parts: Owner, Disposable, @unchecked Sendable {  // The variables ar
         mutex = .shared(by: self)
     }
 
-    @inlinable var isOver: Bool { mutex.withLock { isShut } || chain.isOver }
+    @inlinable var isOver: Bool { mutex.withLock { isShut } || chain.hasEnded }
     @inlinable var isSilent: Bool { chain.isSilent }
 
     /// Starts a branch, unless all have ended. When it has its event, `whole` returns the event of the whole, if that is there.

@@ -28,7 +28,7 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
     @exclusivity(unchecked) @usableFromInline var isDisposedByUser = false
 
     // Only the thread that drives uses these, and `next`.
-    /// Whether `subscribe` is still at work, so that nobody else can end this. That saves the mutex.
+    /// Whether `subscribe` is still at work, so that nobody else can dispose this. That saves the mutex before each closure.
     @exclusivity(unchecked) @usableFromInline var isUnknown: Bool
     /// Whether the event of a source is under way. Then the next source must wait until that one is released.
     @exclusivity(unchecked) @usableFromInline var isInEvent = false
@@ -57,8 +57,11 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
 
     @usableFromInline var isDisposed: Bool { mutex.withLock { state != .active } }
 
-    /// Whether it has ended, alone or with all that it is a branch of. Check it before each closure of the user.
-    @inlinable var isOver: Bool { isUnknown ? false : mutex.withLock { state != .active } || owner?.isOver ?? false }
+    /// Whether it has ended, alone or with all that it is a branch of. Any thread may ask, such as that of a branch.
+    @inlinable var hasEnded: Bool { mutex.withLock { state != .active } || owner?.isOver ?? false }
+
+    /// The same for the thread that drives. Check it before each closure of the user.
+    @inlinable var isOver: Bool { !isUnknown && hasEnded }
 
     /// Whether it was disposed without its event, or later by the user. Check it before a closure that runs after the event.
     @inlinable var isSilent: Bool { mutex.withLock { isSilenced } || owner?.isSilent ?? false }
@@ -185,11 +188,7 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
     /// Ends with an event, which the caller delivers. Returns false if it has ended before.
     @inlinable
     func end() -> Bool {
-        guard !isUnknown else {
-            defer { state = .delivered }
-            return state == .active
-        }
-        return mutex.withLock {
+        mutex.withLock {
             guard state == .active else { return false }
             state = .delivered
             return true
