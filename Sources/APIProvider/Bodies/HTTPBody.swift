@@ -61,17 +61,18 @@ public struct HTTPBody: Sendable {
 
     /// The content of a file. If it cannot be read, the request is invalid.
     ///
-    /// The file is read while it is sent. Middlewares find it in `httpBodyStream` of the request, which they may read: what is sent starts at
-    /// the beginning again. Do not change the file before the request has ended.
+    /// The file is read while it is sent. Middlewares find it in `httpBodyStream` of the request, which they may read: what is sent starts
+    /// at the beginning again. Do not change the file before the request has ended.
     public static func file(_ file: URL, contentType: String) -> HTTPBody {
         HTTPBody(contentType: contentType) { try BodyPiece(file) }
     }
 
     /// A `multipart/form-data` body (RFC 7578) with these parts in order.
     ///
-    /// The boundary follows from the parts, and occurs in none of them. Files are read twice: for the boundary when the request is built, and
-    /// while they are sent. With files, middlewares find the body in `httpBodyStream` of the request. On Apple's systems, ``URLSessionTransport``
-    /// puts the whole body together in memory. A file that cannot be read, or a content type with a line break, makes the request invalid.
+    /// The boundary follows from the parts, and occurs in none of them. Files are read twice: for the boundary when the request is built,
+    /// and while they are sent. With files, middlewares find the body in `httpBodyStream` of the request. On Apple's systems,
+    /// ``URLSessionTransport`` puts the parts together in a temporary file, and removes that at the end. A file that cannot be read, or a
+    /// content type with a line break, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
         HTTPBody { _ in try Content(multipart: parts) }
     }

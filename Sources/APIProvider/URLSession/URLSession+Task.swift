@@ -1,10 +1,20 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 extension URLSession {
+    /// Where a body with files is put together, because a session of Apple's reads a single file alone; `nil` if a session reads each of
+    /// them.
+    package static var folderForParts: URL? {
+        #if canImport(FoundationNetworking)
+        return nil
+        #else
+        return FileManager.default.temporaryDirectory
+        #endif
+    }
+
     /// The task that sends `request`.
     ///
     /// - Parameter isForNetwork: Whether no protocol class of the app answers.
@@ -20,15 +30,6 @@ extension URLSession {
 }
 
 extension URLRequest {
-    /// Whether a session reads the files of the body while it sends them.
-    var isReadBySession: Bool {
-        #if canImport(FoundationNetworking)
-        return true
-        #else
-        return bodyFile != nil
-        #endif
-    }
-
     /// The request as the session takes it.
     fileprivate func adapted() -> URLRequest {
         var request = self

@@ -19,6 +19,7 @@ public import FoundationNetworking
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
     private let isForNetwork: Bool
+    private let partsFolder: URL?
 
     /// Creates a transport whose session has a copy of `configuration`.
     ///
@@ -46,15 +47,19 @@ public final class URLSessionTransport: Transport {
         self.init(configuration: session.configuration, maximumResponseSize: maximumResponseSize, callersSession: callersSession)
     }
 
-    /// - Parameter scheduler: The clock of timeouts on Linux, where those of a session are not exact.
+    /// - Parameters:
+    ///   - partsFolder: Where a body with files is put together, because a session reads a single file alone; `nil` if it reads each of them.
+    ///   - scheduler: The clock of timeouts on Linux, where those of a session are not exact.
     package init(
         configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil, callersSession: URLSession?,
+        partsFolder: URL? = URLSession.folderForParts,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     ) {
         var settings = ExchangeTransport.Settings()
         settings.additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
         settings.maximumResponseSize = maximumResponseSize
         isForNetwork = !configuration.hasProtocolsOfTheApp
+        self.partsFolder = partsFolder
 
         #if canImport(FoundationNetworking)
         // A session takes requests that wait for a connection for silent ones, and its timers are not exact (Swift 6.3.1).
@@ -79,7 +84,7 @@ public final class URLSessionTransport: Transport {
     ///   - request: What to send.
     ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        withBody(of: request) { exchanges.send($0, progress: progress) }
+        withBody(of: request) { [exchanges] in exchanges.send($0, progress: progress) }
     }
 
     /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes.
@@ -96,13 +101,17 @@ public final class URLSessionTransport: Transport {
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        withBody(of: request) { exchanges.download($0, to: destination, progress: progress) }
+        withBody(of: request) { [exchanges] in exchanges.download($0, to: destination, progress: progress) }
     }
 
-    /// A protocol class would not see a body that is read while it is sent.
-    private func withBody(of request: URLRequest, _ send: (URLRequest) -> Single<APIResponse>) -> Single<APIResponse> {
+    private func withBody(
+        of request: URLRequest, _ send: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
         do {
-            return send(isForNetwork && request.isReadBySession ? request : try request.withBodyInMemory())
+            // A protocol class would not see a body that is read while it is sent.
+            guard isForNetwork else { return send(try request.withBodyInMemory()) }
+            guard let partsFolder, let body = request.httpBodyStream as? BodyStream, body.file == nil else { return send(request) }
+            return .uploading(request, from: partsFolder, send)
         } catch {
             return .error(error)
         }
