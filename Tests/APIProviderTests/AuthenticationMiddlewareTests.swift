@@ -599,19 +599,28 @@ struct AuthenticationMiddlewareTests {
         #expect(events.entries.last == "success(200)")
     }
 
-    @Test("A header into which the token is put is a secret from then on, but for one that each request has")
-    func headers() async throws {
+    @Test("The token shows nowhere, wherever it is put and whatever repeats it")
+    func everywhere() async throws {
+        let log = Log<String>()
         let middleware = AuthenticationMiddleware(
-            token: "a",
+            token: "letters",
+            hosts: ["api.example.com"],
             apply: { token, request in
+                request.url = URL(string: "https://api.example.com/of-\(token)/\(token)?page=\(token)")
                 request.setValue("v1;\(token)", forHTTPHeaderField: "X-Caller")
-                request.setValue("application/v1+json", forHTTPHeaderField: "Accept")
+                request.setValue("app \(token)", forHTTPHeaderField: "User-Agent")
             }
         ) { _ in .never() }
-        let sent = Answers(.status(200))
-        _ = try await middleware.intercept(URLRequest("GET"), next: sent.next).value
+        let logging = LoggingMiddleware(.bodies, redacting: .standard.showing("page"), log: log.append)
+        let sent = Answers(.status(400, headers: ["ETag": "letters"], body: #"{"message":"no letters"}"#))
+        let response = try await middleware.intercept(URLRequest("GET", "https://api.example.com/")) {
+            logging.intercept($0, next: sent.next)
+        }.value
         let command = try #require(sent.requests.first).curlCommand()
-        #expect(command.contains("X-Caller: …") && command.contains("Accept: application/v1+json"), "\(command)")
+        for text in log.entries + [command, "\(APIError.unacceptableStatus(response))"] {
+            #expect(!text.contains("letters") && text.contains("/of-…/…?page="), "\(text)")
+        }
+        #expect(command.contains("X-Caller: …") && command.contains("User-Agent: app …"), "\(command)")
     }
 
     @Test("The token is not shown anywhere")

@@ -239,10 +239,11 @@ struct BodyTests {
         }
     }
 
-    @Test("A cURL command shows the content of a file")
+    @Test("A cURL command shows the structure of a file")
     func curl() throws {
-        try Data("a=b".utf8).write(to: folder.url("file"))
-        #expect(try sent(.file(folder.url("file"), contentType: "text/plain")).curlCommand().contains("--data-raw 'a=b'"))
+        try Data(#"{"a":1}"#.utf8).write(to: folder.url("file"))
+        let command = try sent(.file(folder.url("file"), contentType: "application/json")).curlCommand()
+        #expect(command.contains(#"--data-raw '{"a":…}'"#), "\(command)")
     }
 
     @Test(

@@ -138,28 +138,28 @@ struct CurlTests {
     fileprivate func methods(method: String, body: String?, arguments: [String]) throws {
         let request = URLRequest(method, "https://h/p", body: body.map { Data($0.utf8) })
         #expect(
-            try Shell.first.call(request.curlCommand()).arguments == (arguments + ["--url", "https://h/p"]).map { Data($0.utf8) })
+            try Shell.first.call(request.curlCommand(redacting: .none)).arguments == (arguments + ["--url", "https://h/p"]).map { Data($0.utf8) })
     }
 
     @Test("Headers are in order, and an empty one is sent empty")
     fileprivate func headers() throws {
         let request = URLRequest("GET", headers: ["x-b": "2", "X-A": "1", "Accept": "", "X-C": ";", "X-D": ":"])
         let headers = ["Accept;", "X-A: 1", "x-b: 2", "X-C: ;", "X-D: :"]
-        #expect(try Shell.first.call(request.curlCommand()).headers == headers)
-        for _ in 0..<20 { #expect(URLRequest("GET", headers: request.allHTTPHeaderFields ?? [:]).curlCommand() == request.curlCommand()) }
+        #expect(try Shell.first.call(request.curlCommand(redacting: .none)).headers == headers)
+        for _ in 0..<20 { #expect(URLRequest("GET", headers: request.allHTTPHeaderFields ?? [:]).curlCommand(redacting: .none) == request.curlCommand(redacting: .none)) }
     }
 
     @Test("A header that HTTP does not allow is left out")
     fileprivate func illegalHeaders() throws {
         let request = URLRequest("GET", headers: ["X-A": "a\r\nX-B: b", "@/etc/hosts": "c", "X-D": "d"])
-        #expect(try Shell.first.call(request.curlCommand()).headers == ["X-D: d"])
+        #expect(try Shell.first.call(request.curlCommand(redacting: .none)).headers == ["X-D: d"])
     }
 
     @Test("A command for people has an option on each line")
     fileprivate func text() {
         let request = URLRequest("POST", headers: ["Content-Type": "application/json"], body: Data(#"{"name":"it's"}"#.utf8))
         #expect(
-            request.curlCommand() == #"""
+            request.curlCommand(redacting: .none) == #"""
                 curl --request 'POST' \
                   --header 'Content-Type: application/json' \
                   --data-raw '{"name":"it'\''s"}' \
@@ -167,7 +167,7 @@ struct CurlTests {
                 """#)
         let binary = URLRequest("POST", headers: ["Content-Type": "a/b"], body: Data("--b\r\n100% \u{0}'".utf8))
         #expect(
-            binary.curlCommand() == #"""
+            binary.curlCommand(redacting: .none) == #"""
                 printf '\055-b\015\012100%% \000\047' |
                   curl --request 'POST' \
                   --header 'Content-Type: a/b' \
@@ -176,7 +176,7 @@ struct CurlTests {
                 """#)
     }
 
-    @Test("Secrets are masked unless they are asked for, and the command says so")
+    @Test("Only what is known to be harmless is shown unless all is asked for, and the command says so")
     fileprivate func masked() throws {
         let request = URLRequest(
             "POST", "https://u:s3cret@api.example.com/p?page=s3cret",
@@ -184,13 +184,13 @@ struct CurlTests {
             body: Data(#"{"name":"me","password":"s3cret"}"#.utf8))
         #expect(
             request.curlCommand() == #"""
-                : 'Secrets are left out: curlCommand(redacting: .none) shows them.'
+                : 'Values are left out: curlCommand(redacting: .none) shows them.'
                 curl --request 'POST' \
                   --header 'Accept: a/b' \
                   --header 'Authorization: …' \
                   --header 'Cookie: …' \
                   --header 'X-Api-Key: …' \
-                  --data-raw '{"name":"me","password":"…"}' \
+                  --data-raw '{"name":"…","password":"…"}' \
                   --url 'https://api.example.com/p?page=…'
                 """#)
         let revealed = request.curlCommand(revealingSecrets: true)
@@ -199,15 +199,17 @@ struct CurlTests {
         #expect(try Shell.first.call(request.curlCommand()).headers.count == 4)
     }
 
-    @Test("A body that is text only in part has its secrets masked, too")
-    fileprivate func maskedBinary() throws {
-        let part = Data("--b\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\n".utf8) + Data([0xFF, 0, 0xE9])
-        let secret = Data("\r\n--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\ns3cret&s3cret\r\n--b--\r\n".utf8)
-        let call = try Shell.first.call(URLRequest("POST", body: part + secret).curlCommand())
-        let body = try #require(call.body)
-        #expect(body.starts(with: part))
-        #expect(body.range(of: Data("s3cret".utf8)) == nil)
-        #expect(try Shell.first.call(URLRequest("POST", body: part).curlCommand()).body == part)
+    @Test("Of a body that is neither JSON nor a form, the command says how long it is")
+    fileprivate func otherBody() throws {
+        let request = URLRequest("POST", headers: ["Content-Type": "text/csv"], body: Data("me,s3cret7".utf8))
+        let command = request.curlCommand()
+        let notes = [
+            "Values are left out: curlCommand(redacting: .none) shows them.",
+            "The body of 10 bytes is not shown: put the name of a file that holds it in place of FILE.",
+        ]
+        #expect(command.hasPrefix(notes.map { ": '\($0)'\n" }.joined() + "curl "), "\(command)")
+        #expect(try Shell.first.call(command).value(of: "--data-binary") == Data("@FILE".utf8))
+        #expect(try Shell.first.call(request.curlCommand(redacting: .standard.showing("text/csv"))).body == request.httpBody)
     }
 
     @Test("A stream is not read, and the command says so")
@@ -221,29 +223,50 @@ struct CurlTests {
         #expect(stream.streamStatus == .notOpen)
     }
 
-    @Test("A body that is too long to paste is not in the command, which says where to put it")
+    @Test("A body that is too long to paste is in the command only if all is asked for")
     fileprivate func longBody() throws {
         for byte in [UInt8(ascii: "a"), 0] {
-            let request = URLRequest("PUT", body: Data(repeating: byte, count: 5_000_000))
-            let command = request.curlCommand(redacting: .none)
-            let note = ": 'The body of 5000000 bytes is not shown: put the name of a file that holds it in place of FILE.'"
-            #expect(command.hasPrefix("\(note)\ncurl "))
-            #expect(command == request.curlCommand())
-            #expect(try Shell.first.call(command).value(of: "--data-binary") == Data("@FILE".utf8))
+            let body = Data(repeating: byte, count: 300_000)
+            let request = URLRequest("PUT", body: body)
+            #expect(request.curlCommand().contains(": 'The body of 300000 bytes is not shown: put the name of a file that holds it in place of FILE.'"))
+            #expect(try Shell.first.call(request.curlCommand()).value(of: "--data-binary") == Data("@FILE".utf8))
+            #expect(try Shell.first.call(request.curlCommand(redacting: .none)).body == body)
         }
     }
 
-    @Test("Names can be added to those of secrets")
-    fileprivate func added() throws {
-        let request = URLRequest("POST", headers: ["X-Customer": "s3cret"], body: Data(#"{"e-mail":"s3cret","a":1}"#.utf8))
-        let command = request.curlCommand(redacting: .secrets.adding("email", "X-Customer"))
-        #expect(command.contains("'X-Customer: …'") && command.contains(#"'{"e-mail":"…","a":1}'"#), "\(command)")
-        #expect(request.curlCommand().contains("X-Customer: s3cret"))
+    @Test("curl reads bodies of files from the files", arguments: Shell.all)
+    fileprivate func files(shell: Shell) throws {
+        let folder = TemporaryFolder()
+        let file = folder.url("it's a file")
+        try Data("a\0b\n".utf8).write(to: file)
+        let endpoint = Endpoint<EmptyResponse>(.put, .url(example), body: .file(file, contentType: "a/b"))
+        func request(_ endpoint: Endpoint<EmptyResponse>) throws -> URLRequest {
+            try endpoint.urlRequest(relativeTo: nil, encoder: JSONEncoder(), mediaType: nil)
+        }
+        let call = try shell.call(try request(endpoint).curlCommand(redacting: .none))
+        #expect(call.value(of: "--data-binary") == Data("@\(file.path)".utf8))
+        let parts = [MultipartPart(name: "a", value: "1"), MultipartPart(name: "f", file: file, contentType: "a/b")]
+        let multipart = try request(Endpoint<EmptyResponse>(.post, .url(example), body: .multipart(parts)))
+        #expect(try shell.call(multipart.curlCommand(redacting: .none)).body == multipart.withBodyInMemory().httpBody)
+        #expect(!multipart.curlCommand().contains(file.path))
+    }
+
+    @Test("What is named is shown, too")
+    fileprivate func shown() throws {
+        let request = URLRequest(
+            "POST", "https://h/p?page=2&q=a", headers: ["X-Customer": "7", "X-Other": "8"], body: Data(#"{"n":[1],"m":2}"#.utf8))
+        let command = request.curlCommand(redacting: .standard.showing("N", "x-customer", "page"))
+        for part in ["'X-Customer: 7'", "'X-Other: …'", #"'{"n":[1],"m":…}'"#, "'https://h/p?page=2&q=…'"] {
+            #expect(command.contains(part), "\(command)")
+        }
     }
 
     @Test("A real curl sends what the provider sends", .enabled(if: Shell.hasCurl))
     fileprivate func sent() async throws {
         let server = try LoopbackServer { _, connection in connection.respond() }
+        let folder = TemporaryFolder()
+        let file = folder.url("a file")
+        try Data(0...255).write(to: file)
         let requests: [Endpoint<EmptyResponse>] = [
             Endpoint(.get, .url(server.url, "/a/\("b c")"), query: ["q": "[1-3]{x}'$"], headers: ["X-Empty": "", "X-A": "'\"$`\\é"]),
             Endpoint(.head, .url(server.url)),
@@ -252,11 +275,16 @@ struct CurlTests {
             Endpoint(.patch, .url(server.url), body: .form(["a b": "@c&d"])),
             Endpoint(.post, .url(server.url)),
             Endpoint(.put, .url(server.url), body: .data(Data(), contentType: "a/b")),
+            Endpoint(.put, .url(server.url), body: .file(file, contentType: "a/b")),
+            Endpoint(
+                .post, .url(server.url, "/bot\(secret: "7:s3cret")/x"), query: ["token": "s3cret"], headers: ["Authorization": "Bearer s3cret"],
+                body: .multipart([MultipartPart(name: "password", value: "s3cret"), MultipartPart(name: "f", file: file, contentType: "a/b")])),
         ]
-        let names = ["content-type", "content-length", "x-empty", "x-a", "accept"]
+        let names = ["content-type", "content-length", "x-empty", "x-a", "accept", "authorization"]
         for request in requests {
             _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral).request(request).value
-            try Shell.first.run(try request.urlRequest(relativeTo: example).curlCommand(revealingSecrets: true) + " --silent")
+            let sent = try request.urlRequest(relativeTo: example, encoder: .sortingKeys, mediaType: "application/json")
+            try Shell.first.run(sent.curlCommand(redacting: .none) + " --silent")
             let pair = server.requests.suffix(2)
             #expect(pair.first?.method == pair.last?.method)
             #expect(pair.first?.target == pair.last?.target)

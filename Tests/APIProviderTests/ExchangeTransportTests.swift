@@ -97,7 +97,7 @@ struct ExchangeTransportTests {
     func redirect() async throws {
         let transport = makeTransport {
             $0.cookies = URLSessionConfiguration.ephemeral.httpCookieStorage
-            $0.additionalHeaders = ["X-App": "demo", "Authorization": "Bearer t0ken"]
+            $0.additionalHeaders = ["Accept-Language": "en", "Authorization": "Bearer t0ken"]
         }
         send("/a", by: transport)
         let first = try #require(await stack.sent.next())
@@ -110,7 +110,7 @@ struct ExchangeTransportTests {
         let third = try #require(await stack.sent.next())
         #expect(third.request.value(forHTTPHeaderField: "Authorization") == nil)
         #expect(third.request.value(forHTTPHeaderField: "Cookie") == nil)
-        #expect(third.request.value(forHTTPHeaderField: "X-App") == "demo")
+        #expect(third.request.value(forHTTPHeaderField: "Accept-Language") == "en")
         third.answer(body: "there")
         #expect(await events.next() == "there")
     }

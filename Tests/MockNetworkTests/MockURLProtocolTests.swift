@@ -84,13 +84,13 @@ struct MockURLProtocolTests {
     func traffic() async throws {
         #expect(MockURLProtocol.recording == nil)
         MockURLProtocol.stub("/a", respond: .status(204))
-        let streaming = Endpoint<Void>(.post, "/a").adapting { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
+        let streaming = Endpoint<Void>(.post, "/a").adapting { $0.httpBodyStream = InputStream(data: Data("[1,true]".utf8)) }
         try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(streaming).value
         let folder = TemporaryFolder()
         try #require(MockURLProtocol.recording).write(to: folder.url("traffic.har"))
         let recorded = try RecordedFile(folder.url("traffic.har"))
         #expect(recorded.entries.count == 1)
-        #expect(recorded.value("request.postData.text") as? String == "streamed")
+        #expect(recorded.value("request.postData.text") as? String == "[0,true]")
     }
 
     @Test("A request is recorded once, whole, and with the headers that were set")

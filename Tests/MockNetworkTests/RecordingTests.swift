@@ -14,18 +14,18 @@ struct RecordingTests {
     private let folder = TemporaryFolder()
     private var file: URL { folder.url("session.har") }
 
-    private func provider(_ transport: any Transport, redacting redaction: Redaction = .secrets) -> DefaultAPIProvider {
+    private func provider(_ transport: any Transport, redacting redaction: Redaction = .standard) -> DefaultAPIProvider {
         DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [RecordingMiddleware(to: file, redacting: redaction)])
     }
 
     @Test("A response is in the file before its subscriber gets it, and the file is valid after each request")
     func inFile() async throws {
-        let provider = provider(answering { Data(($0.url?.path ?? "").utf8) })
+        let provider = provider(answering { Data("[\"\($0.url?.path ?? "")\"]".utf8) })
         for count in 1...5 {
             _ = try await provider.request(anyRequest("https://a.example/\(count)")).value
             let recorded = try RecordedFile(file)
             #expect(recorded.entries.count == count)
-            #expect(recorded.value("response.content.text", of: count - 1) as? String == "/\(count)")
+            #expect(recorded.value("response.content.text", of: count - 1) as? String == "[\"/\(count)\"]")
         }
         #expect(try folder.names == ["session.har"])
     }
@@ -162,7 +162,7 @@ struct RecordingTests {
         let request = URLRequest(url: try #require(URL(string: "https://user:pass@a.example/x")))
         let single = RecordingMiddleware(to: file).intercept(request, options: RequestOptions()) { .just(APIResponse(to: $0)) }
         _ = try await single.value
-        #expect(try RecordedFile(file).value("request.url") as? String == "https://REDACTED@a.example/x")
+        #expect(try RecordedFile(file).value("request.url") as? String == "https://a.example/x")
     }
 
     @Test("A file that cannot be written fails no request, and is reported once")
@@ -247,7 +247,7 @@ struct RecordingTests {
     func bodies(name: String) async throws {
         let body = try #require(Self.samples[name])
         let request = try anyRequest(.post, "https://a.example", body: body)
-        _ = try await provider(answering { _ in body }).request(request).value
+        _ = try await provider(answering { _ in body }, redacting: .none).request(request).value
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
             let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
@@ -270,14 +270,14 @@ struct RecordingTests {
         let files = [file, folder.url("other.har")]
         let providers = files.map {
             DefaultAPIProvider(
-                baseURL: example, transport: answering { Data(($0.url?.path ?? "").utf8) }, middlewares: [RecordingMiddleware(to: $0)])
+                baseURL: example, transport: answering { Data("[\"\($0.url?.path ?? "")\"]".utf8) }, middlewares: [RecordingMiddleware(to: $0)])
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (provider, file) in zip(providers, files) {
                 for number in 0..<100 {
                     group.addTask {
                         _ = try await provider.request(anyRequest("https://a.example/\(number)")).value
-                        #expect(try RecordedFile(file).text.contains("\"text\" : \"/\(number)\""))
+                        #expect(try RecordedFile(file).text.contains("\"text\" : \"[\\\"/\(number)\\\"]\""))
                     }
                 }
             }

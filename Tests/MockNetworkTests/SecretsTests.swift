@@ -9,49 +9,22 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("One list of secrets", tenMinutes)
+@Suite("What is shown", tenMinutes)
 struct SecretsTests {
     private let folder = TemporaryFolder()
 
     @Test("A secret shows in no error, log, cURL text, dump, report or recording", arguments: Planted.all)
     func planted(row: Planted) async throws {
         let (request, answer) = try row.exchange()
-        for (name, text) in try await shown(request, answer) {
+        for (name, text) in try await shown(request, answer, isRecorded: !row.isRecorded) {
             #expect(!text.contains(row.secret), "\(name): \(text)")
         }
     }
 
-    @Test("What is harmless is shown and recorded as it is")
-    func harmless() async throws {
-        let log = Log<String>()
-        for json in Harmless.json {
-            let request = try URLRequest(posting: Data(json.utf8), to: "https://a.example/a", headers: Harmless.headers)
-            let answer = APIResponse(to: request, headers: HTTPHeaders(Harmless.headers), data: Data(json.utf8))
-            let recording = folder.url("harmless.har")
-            let provider = DefaultAPIProvider(
-                transport: ClosureTransport { _ in .just(answer) },
-                middlewares: [Sending(request), LoggingMiddleware(.bodies, log: log.append), RecordingMiddleware(to: recording)])
-            _ = try await provider.request(Endpoint<Data>(.get, .url(example))).value
-            let recorded = try RecordedFile(recording)
-            #expect(recorded.value("response.content.text") as? String == json)
-            #expect(recorded.value("request.postData.text") as? String == json)
-            let headers = try #require(recorded.value("request.headers") as? Fields)
-            let command = request.curlCommand()
-            for (name, value) in Harmless.headers {
-                #expect(headers.contains(["name": name, "value": value]), "\(headers)")
-                #expect(command.contains("'\(name): \(value)'"), "\(command)")
-                #expect(log.entries.last?.contains("> \(name): \(value)\n") == true)
-            }
-            #expect(command == request.curlCommand(redacting: .none))
-            #expect(command.contains(json), "\(command)")
-            #expect(log.entries.last?.hasSuffix("< \(json)") == true, "\(log.entries.last ?? "")")
-            #expect(
-                "\(APIError.unacceptableStatus(APIResponse(to: request, status: 400, data: Data(json.utf8))))".hasSuffix("Body: \(json)"))
-        }
-    }
-
     /// All that this package may show of an exchange.
-    private func shown(_ request: URLRequest, _ answer: APIResponse) async throws -> [(String, String)] {
+    ///
+    /// - Parameter isRecorded: Whether a recording of the answer is among it.
+    private func shown(_ request: URLRequest, _ answer: APIResponse, isRecorded: Bool) async throws -> [(String, String)] {
         var shown: [(String, String)] = [("cURL", request.curlCommand())]
         func add(_ name: String, _ value: Any) {
             var dumped = ""
@@ -75,30 +48,48 @@ struct SecretsTests {
                 shown.append(("localized", error.localizedDescription))
             }
         }
-        let words = String(decoding: answer.data, as: UTF8.self)
-        add("foreign error", APIError.transport(request, underlying: Words(words)))
+        let exchanges = Log<Exchange>()
+        let exchanging = ExchangeTransport { exchange in
+            exchanges.append(exchange)
+            exchange.complete(with: URLError(.timedOut))
+            return Disposables.create()
+        }
+        _ = try? await exchanging.send(request, progress: nil).value
+        for exchange in exchanges.entries { add("exchange", exchange) }
+        add("exchange transport", exchanging)
+        // JSON is text with names, and an error's words are a sentence.
+        let words = answer.data.first == UInt8(ascii: "{") ? "" : String(decoding: answer.data, as: UTF8.self)
+        for error in [APIError.transport(request, underlying: Words(words)), .invalidRequest(reason: "no", underlying: Words(words))] {
+            add("foreign error", error)
+            add("foreign error, NSError", error as NSError)
+            add("foreign error, underlying", (error as NSError).userInfo[NSUnderlyingErrorKey] as Any)
+        }
         add("invalid", APIError.invalidRequest(reason: words))
         shown.append(("log", log.entries.joined(separator: "\n")))
-        let recorded = try RecordedFile(file)
-        shown.append(("recording", recorded.text))
-        // A recording has in Base64 what is no text.
-        for index in recorded.entries.indices {
-            for path in ["request.postData.text", "response.content.text"] {
-                let data = (recorded.value(path, of: index) as? String).flatMap { Data(base64Encoded: $0) }
-                shown.append(("recorded Base64", String(decoding: data ?? Data(), as: UTF8.self)))
+        for entry in try RecordedFile(file).entries {
+            let parts = try ["request", "response"].map { try #require(entry[$0] as? [String: Any]) }
+            let bodies = [parts[0]["postData"], isRecorded ? parts[1]["content"] : nil].compactMap { $0 as? [String: Any] }
+            let rest = parts.map { $0.filter { !["postData", "content"].contains($0.key) } }
+            shown.append(("recording", "\(entry.filter { !["request", "response"].contains($0.key) }) \(rest)"))
+            for body in bodies {
+                let text = body["text"] as? String ?? ""
+                // A recording has in Base64 what is no text.
+                shown.append(("recorded body", "\(body) \(String(decoding: Data(base64Encoded: text) ?? Data(), as: UTF8.self))"))
             }
         }
         try await MockURLProtocol.withScope {
-            let other = String(decoding: request.httpBody ?? Data(), as: UTF8.self).replacingOccurrences(of: "s3cret", with: "0ther")
+            let other = "[\(String(decoding: request.httpBody ?? Data(), as: UTF8.self))]"
             let headers = (request.allHTTPHeaderFields ?? [:]).mapValues { _ in "other" }
             MockURLProtocol.stub(
                 .put, "/other", query: ["a": "b"], headers: HTTPHeaders(headers), body: .json(text: other), respond: .status(200))
             MockURLProtocol.stub(.put, "/other", body: .form(["a": "b"]), respond: .status(200))
+            MockURLProtocol.stub(.put, "/other", body: .data(Data("\(other)x".utf8)), respond: .status(200))
             let error = try await #require(throws: APIError.self) {
                 try await DefaultAPIProvider(transport: MockTransport(), middlewares: [Sending(request)]).request(endpoint).value
             }
             add("report", try request.url?.user == nil ? #require(error.underlying) : error)
             add("unmatched", MockURLProtocol.unmatchedRequests)
+            shown.append(("attachment", String(decoding: MockURLProtocol.recording ?? Data(), as: UTF8.self)))
         }
         return shown
     }
@@ -121,7 +112,9 @@ private struct Sending: Middleware {
     let request: @Sendable () -> URLRequest
     init(_ request: URLRequest) { self.request = { request } }
 
-    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    func intercept(
+        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
         next(self.request())
     }
 }
@@ -140,9 +133,9 @@ extension Planted {
         var headers: [String: String] = [:]
         var body: Data?
         switch place {
-        case .url: url = planted
-        case .header(let name): headers[name] = planted
-        case .body(let type): (headers["Content-Type"], body) = (type, Data(planted.utf8))
+        case .url: url = text
+        case .header(let name): headers[name] = text
+        case .body(let type): (headers["Content-Type"], body) = (type, Data(text.utf8))
         }
         let request = try URLRequest(posting: body, to: url, headers: headers)
         let answer = APIResponse(to: request, status: 400, headers: HTTPHeaders(headers), data: body ?? Data())

@@ -232,7 +232,7 @@ struct UnansweredReportTests {
             await withCheckedContinuation { continuation in
                 session.dataTask(with: url) { _, _, _ in continuation.resume() }.resume()
             }
-            #expect(MockURLProtocol.unmatchedRequests.map(\.description) == ["GET https://…@api.example.com/a?b"])
+            #expect(MockURLProtocol.unmatchedRequests.map(\.description) == ["GET https://api.example.com/a?b"])
         }
     }
 

@@ -6,7 +6,7 @@ import Foundation
 final class BodyStream: InputStream {
     /// How many bytes come in all.
     let length: Int
-    private let pieces: [BodyPiece]
+    let pieces: [BodyPiece]
     private var next = 0
     private var current: InputStream?
     private var bytesLeft = 0
@@ -152,7 +152,9 @@ enum BodyPiece: Sendable {
         do {
             self = .file(file, count: try Data(mapping: file).count)
         } catch {
-            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: error)
+            let userInfo = (error as NSError).userInfo.merging([Redactor.isRedactedKey: true]) { $1 }
+            let reason = CocoaError((error as? CocoaError)?.code ?? .fileReadUnknown, userInfo: userInfo)
+            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: reason)
         }
     }
 
@@ -194,7 +196,10 @@ enum BodyPiece: Sendable {
             reason += error.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(error.code))) : error.localizedDescription
         }
         let sentence = "the file \(file.path) \(reason)."
-        return CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
+        let userInfo: [String: Any] = [
+            NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence, Redactor.isRedactedKey: true,
+        ]
+        return CocoaError(.fileReadUnknown, userInfo: userInfo)
     }
 }
 

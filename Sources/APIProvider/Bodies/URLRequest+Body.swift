@@ -19,6 +19,12 @@ extension URLRequest {
     /// The first bytes of the body, at most `count`, or `nil` if there is none or it is a stream of the user's own.
     func bodyPrefix(_ count: Int) -> Data? { httpBody?.prefix(count) ?? (httpBodyStream as? BodyStream)?.prefix(count) }
 
+    /// What the body is made of, or `nil` if it is a stream of somebody else's.
+    var bodyPieces: [BodyPiece]? {
+        guard let httpBodyStream else { return [httpBody].compactMap { $0 }.map(BodyPiece.data) }
+        return (httpBodyStream as? BodyStream)?.pieces
+    }
+
     var withoutBody: URLRequest {
         var request = self
         request.httpBodyStream = nil

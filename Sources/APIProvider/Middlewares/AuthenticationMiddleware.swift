@@ -48,8 +48,8 @@ public final class AuthenticationMiddleware: Middleware {
     ///   - token: The first token. Without one, `refresh` is called before the first request is sent.
     ///   - hosts: The hosts that the token is for: `["api.example.com"]`. By default, the token is for the scheme, host and port of the
     ///     provider's base URL. A provider without a base URL needs hosts.
-    ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). The headers that the closure sets
-    ///     are secrets, whatever their names. See ``Redaction``. It is called for each request that is sent, on any thread.
+    ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show the
+    ///     token nowhere. It is called for each request that is sent, on any thread.
     ///   - refresh: Returns a single of a new token. It gets the token that was refused, or `nil` if there was none. It is called on any
     ///     thread, and not again before its single has ended.
     public convenience init(
@@ -139,7 +139,7 @@ public final class AuthenticationMiddleware: Middleware {
         }
         var authorized = request
         apply(credential.token, &authorized)
-        KnownSecrets.addHeaders(of: authorized, notIn: request)
+        authorized.addSecrets([credential.token])
         return authorized
     }
 }
@@ -173,6 +173,13 @@ extension APIResponse {
     /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.
     fileprivate func hasLost(what authorized: URLRequest, hasMoreThan plain: URLRequest) -> Bool {
         authorized.url?.origin != request.url?.origin
-            || authorized.headers(notIn: plain).contains { request.value(forHTTPHeaderField: $0.key) == nil }
+            || authorized.headers(notIn: plain).contains { request.value(forHTTPHeaderField: $0) == nil }
+    }
+}
+
+extension URLRequest {
+    /// The names of the headers that `other` has not, or with other values.
+    fileprivate func headers(notIn other: URLRequest) -> [String] {
+        (allHTTPHeaderFields ?? [:]).filter { other.value(forHTTPHeaderField: $0.key) != $0.value }.map(\.key)
     }
 }

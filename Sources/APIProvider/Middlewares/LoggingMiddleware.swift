@@ -8,7 +8,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Logs each request when it ends, without secrets. See ``Redaction``.
+/// Logs each request when it ends. It shows what ``Redaction`` shows.
 ///
 /// ```
 /// GET https://api.github.com/search/repositories?q=…: 200 OK, 812 bytes, 34 ms
@@ -30,7 +30,7 @@ public struct LoggingMiddleware: Middleware {
     }
 
     private let detail: Detail
-    private let redactor: Redactor
+    private let redaction: Redaction
     private let now: @Sendable () -> DispatchTime
     private let log: @Sendable (String) -> Void
 
@@ -38,20 +38,20 @@ public struct LoggingMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - detail: The amount of detail.
-    ///   - redaction: The secrets to leave out. Values of a URL's query are also left out, unless it is ``Redaction/none``.
+    ///   - redaction: What is shown: ``Redaction/standard``, or more.
     ///   - log: Gets the text for one request, without a line break at its end. It is called on the thread of the event or of `dispose()`,
     ///     maybe on several threads at once. By default, the text goes to standard error in one piece.
-    public init(_ detail: Detail = .line, redacting redaction: Redaction = .secrets, log: (@Sendable (String) -> Void)? = nil) {
+    public init(_ detail: Detail = .line, redacting redaction: Redaction = .standard, log: (@Sendable (String) -> Void)? = nil) {
         self.init(detail, redacting: redaction, now: { .now() }, log: log)
     }
 
     /// Creates a middleware with its own clock.
     package init(
-        _ detail: Detail = .line, redacting redaction: Redaction = .secrets, now: @escaping @Sendable () -> DispatchTime,
+        _ detail: Detail = .line, redacting redaction: Redaction = .standard, now: @escaping @Sendable () -> DispatchTime,
         log: (@Sendable (String) -> Void)?
     ) {
         self.detail = detail
-        redactor = Redactor(redaction, for: .sentence)
+        self.redaction = redaction
         self.now = now
         self.log = log ?? StandardError.print
     }
@@ -71,7 +71,8 @@ public struct LoggingMiddleware: Middleware {
     }
 
     private func text(_ request: URLRequest, _ name: String?, _ event: SingleEvent<APIResponse>?, milliseconds: UInt64) -> String {
-        let line = request.line(by: redactor)
+        let redactor = Redactor(redaction, for: request)
+        let line = redactor.line(of: request)
         let subject = name ?? line
         let outcome: String
         var response: APIResponse?
@@ -81,38 +82,38 @@ public struct LoggingMiddleware: Middleware {
             response = value
         case .failure(let error):
             // As an APIError, it shows nothing of a URL that it holds.
-            let sentence = (error as? APIError ?? .transport(request, underlying: error)).sentence(by: redactor)
+            let sentence = (error as? APIError ?? .transport(request, underlying: error)).sentence(redacting: redaction)
             let rest = sentence.hasPrefix(line) ? String(sentence.dropFirst(line.count)) : " failed: \(sentence)"
             outcome = "\(subject)\(rest) \(milliseconds) ms"
         case nil:
             outcome = "\(subject): cancelled, \(milliseconds) ms"
         }
-        let lines =
-            detail == .line
-            ? [] : request.details(by: redactor).map { "  > \($0)" } + (response?.details(by: redactor) ?? []).map { "  < \($0)" }
+        var lines: [String] = []
+        if detail == .bodies {
+            lines += redactor.details(of: request).map { "  > \($0)" }
+            // The request that was answered may know of secrets that were added further in.
+            if let response { lines += Redactor(redaction, for: response.request).details(of: response).map { "  < \($0)" } }
+        }
         return ([outcome] + lines).map(\.onOneLine).joined(separator: "\n")
     }
 }
 
-extension URLRequest {
-    fileprivate func details(by redactor: Redactor) -> [String] {
-        // More than an excerpt looks at, of however large a body.
-        let body =
-            bodyPrefix(8192).map { $0.excerpt(of: Int(bodyLength ?? 0), maximum: 1024, by: redactor) }
-            ?? (httpBodyStream == nil ? nil : "(a stream)")
-        return redactor.lines(of: allHTTPHeaderFields ?? [:]) + [body].compactMap { $0 }
-    }
-}
-
-extension APIResponse {
-    fileprivate func details(by redactor: Redactor) -> [String] {
-        redactor.lines(of: response.headerFields) + [data.excerpt(maximum: 1024, by: redactor)].compactMap { $0 }
-    }
-}
-
 extension Redactor {
+    fileprivate func details(of request: URLRequest) -> [String] {
+        // More than is shown, of however large a body.
+        let text = request.bodyPrefix(8192).map {
+            body($0, of: Int(request.bodyLength ?? 0), contentType: request.value(forHTTPHeaderField: "Content-Type"), isAnswer: false)
+        }
+        let stream = request.httpBodyStream == nil ? nil : "(a stream)"
+        return lines(of: request.allHTTPHeaderFields ?? [:]) + [text?.cut(to: 1024) ?? stream].compactMap { $0 }
+    }
+
+    fileprivate func details(of response: APIResponse) -> [String] {
+        lines(of: response.response.headerFields) + [excerpt(of: response, maximum: 1024)].compactMap { $0 }
+    }
+
     /// Header fields by their names.
-    fileprivate func lines(of headers: [String: String]) -> [String] {
+    private func lines(of headers: [String: String]) -> [String] {
         headers.byName.map { "\($0): \(header($0, $1))" }
     }
 }

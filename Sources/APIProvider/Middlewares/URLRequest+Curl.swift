@@ -8,73 +8,97 @@ public import Foundation
 extension URLRequest {
     /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body, byte for byte.
     ///
-    /// Secrets and all values of the URL's query are left out. See ``Redaction``. The command then starts with a line that says so. A body
-    /// that a terminal would change is passed to curl with `printf`. A stream of yours is not read, and a body of more than 100,000 bytes
-    /// is not shown. Then a line says what to do. Headers that HTTP does not allow are left out.
+    /// It shows what `redaction` shows, and `…` in place of all else. The command then starts with a line that says so, and the server gets
+    /// another request. With ``Redaction/none``, the command runs as it stands: curl reads bodies of files from the files, and a body that a
+    /// terminal would change is passed to it with `printf`. A stream of yours is not read. Then a line says what to do. Headers that HTTP does
+    /// not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
-    /// - Parameter redaction: The secrets to leave out. ``Redaction/none`` shows everything, so take care where you paste it.
-    public func curlCommand(redacting redaction: Redaction = .secrets) -> String {
-        CurlCommand(self, Redactor(redaction, for: .sentence)).description
-    }
+    /// - Parameter redaction: What is shown. ``Redaction/none`` shows everything, so take care where you paste it.
+    public func curlCommand(redacting redaction: Redaction = .standard) -> String { CurlCommand(self, redaction).description }
 
-    /// The command with or without secrets: ``curlCommand(redacting:)`` with ``Redaction/none`` or ``Redaction/secrets``.
-    public func curlCommand(revealingSecrets: Bool) -> String { curlCommand(redacting: revealingSecrets ? .none : .secrets) }
+    /// The command with or without secrets: ``curlCommand(redacting:)`` with ``Redaction/none`` or ``Redaction/standard``.
+    public func curlCommand(revealingSecrets: Bool) -> String { curlCommand(redacting: revealingSecrets ? .none : .standard) }
 }
 
 /// The lines of a command.
 private struct CurlCommand: CustomStringConvertible {
     private(set) var description = ""
     private var arguments: [String] = []
+    /// What is said before the command, and what gives curl its input.
+    private var notes: [String] = []
+    private var input = ""
     private var isRedacted = false
+    private let redactor: Redactor
 
-    /// What is longer is neither read nor pasted by anyone.
-    private static let maximumBodySize = 100_000
-
-    init(_ request: URLRequest, _ redactor: Redactor) {
+    init(_ request: URLRequest, _ redaction: Redaction) {
+        redactor = Redactor(redaction, for: request)
         let method = request.httpMethod ?? "GET"
-        let body = request.bodyPrefix(Self.maximumBodySize)
-        // Without data, curl would leave out the Content-Length that these have though it is 0 (RFC 9110, section 8.6).
-        let data = body ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
-        let hasBody = data != nil || request.httpBodyStream != nil
+        let hasBody = request.httpBody != nil || request.httpBodyStream != nil || ["POST", "PUT", "PATCH"].contains(method)
         switch method {
         case "GET" where !hasBody: break
         // With --request, curl would wait for a body.
         case "HEAD" where !hasBody: arguments.append("--head")
         default: arguments.append("--request \(ShellText(method).word)")
         }
-
         for (name, value) in request.curlHeaders {
             let value = shown(redactor.header(name, value), insteadOf: value)
             arguments.append("--header \(ShellText(value.allSatisfy(\.isWhitespace) ? "\(name);" : "\(name): \(value)").word)")
         }
-        let type = request.value(forHTTPHeaderField: "Content-Type")
-        // URLSession adds the type of a form to a POST, but curl to every method.
-        if hasBody, type == nil, method != "POST" || data?.isEmpty == true { arguments.append("--header 'Content-Type:'") }
-
-        var before = ""
-        if body == nil, request.httpBodyStream != nil {
-            before = ": 'The body is a stream, which is not read here: give it to curl on its standard input.'\n"
-            arguments.append("--data-binary @-")
-        } else if let length = request.bodyLength, length > Self.maximumBodySize {
-            before = ": 'The body of \(length) bytes is not shown: put the name of a file that holds it in place of FILE.'\n"
-            arguments.append("--data-binary @FILE")
-        } else if let data {
-            let body = ShellText(shown(redactor.body(data, contentType: type), insteadOf: data))
-            before = body.isPlain ? "" : "\(body.printf) |\n  "
-            arguments.append(body.isPlain ? "--data-raw \(body.word)" : "--data-binary @-")
-        }
+        if hasBody { addBody(of: request, method: method) }
 
         let address = request.url.map { shown(redactor.url($0), insteadOf: $0.absoluteString) } ?? ""
         if address.contains(where: { "[]{}".contains($0) }) { arguments.append("--globoff") }
         arguments.append("--url \(ShellText(address).word)")
+        if isRedacted { notes.insert("Values are left out: curlCommand(redacting: .none) shows them.", at: 0) }
         // The null command: the comments of a shell are an error where zsh is typed into.
-        let note = isRedacted ? ": 'Secrets are left out: curlCommand(redacting: .none) shows them.'\n" : ""
-        description = note + before + "curl " + arguments.joined(separator: " \\\n  ")
+        description = notes.map { ": '\($0)'\n" }.joined() + input + "curl " + arguments.joined(separator: " \\\n  ")
     }
 
-    private mutating func shown<Text: Equatable>(_ text: Text, insteadOf original: Text) -> Text {
+    private mutating func addBody(of request: URLRequest, method: String) {
+        let type = request.value(forHTTPHeaderField: "Content-Type")
+        // URLSession adds the type of a form to a POST, but curl to every method.
+        if type == nil, method != "POST" || request.bodyLength == 0 { arguments.append("--header 'Content-Type:'") }
+
+        guard let pieces = request.bodyPieces else {
+            notes.append("The body is a stream, which is not read here: give it to curl on its standard input.")
+            arguments.append("--data-binary @-")
+            return
+        }
+        let (length, redaction) = (pieces.length, redactor.redaction)
+        if length == 0 || redaction.shows(type?.mediaType ?? "") {
+            add(pieces)
+        } else if length <= Self.maximumLength, let body = try? pieces.data(), let structure = redactor.structure(of: body, contentType: type) {
+            arguments.append("--data-raw \(ShellText(shown(structure, insteadOf: String(decoding: body, as: UTF8.self))).word)")
+        } else {
+            isRedacted = true
+            notes.append("The body of \(length) bytes is not shown: put the name of a file that holds it in place of FILE.")
+            arguments.append("--data-binary @FILE")
+        }
+    }
+
+    /// What is longer is neither read nor pasted by anyone.
+    private static let maximumLength = 100_000
+
+    private mutating func add(_ pieces: [BodyPiece]) {
+        let commands = pieces.map { piece in
+            switch piece {
+            case .data(let data): ShellText(data).printf
+            case .file(let file, _): "cat \(ShellText(file.path).word)"
+            }
+        }
+        switch pieces.first {
+        case nil: arguments.append("--data-raw ''")
+        case .data(let data)? where pieces.count == 1 && ShellText(data).isPlain: arguments.append("--data-raw \(ShellText(data).word)")
+        case .file(let file, _)? where pieces.count == 1: arguments.append("--data-binary \(ShellText("@\(file.path)").word)")
+        default:
+            input = (commands.count == 1 ? commands[0] : "{ \(commands.joined(separator: "; ")); }") + " |\n  "
+            arguments.append("--data-binary @-")
+        }
+    }
+
+    private mutating func shown(_ text: String, insteadOf original: String) -> String {
         isRedacted = isRedacted || text != original
         return text
     }

@@ -1,58 +1,71 @@
-/// Decides what is a secret, for all that shows or keeps a request: errors, logs, cURL texts, recordings, and the reports of mocks.
+/// What errors, log lines, cURL texts, dumps, recordings and reports of mocks show of a request and its response.
 ///
-/// A secret is known by one of these:
+/// Nothing is searched for secrets. What is known to be harmless is shown, and everything else is `…`:
 ///
-/// - Its name: that of a header, a parameter of a URL or a form, or a field of JSON, XML, multipart or plain text. `Authorization`,
-///   `X-Api-Key`, `access_token` and `user[password]` are such names. `token_type`, `max_tokens` and `password_changed_at` are not: they tell
-///   something about a secret.
-/// - Its shape: a JSON Web Token, a private key, and the tokens of well-known services, such as `ghp_…`.
-/// - Its place: behind `Bearer` or `Basic`, or before the `@` of a URL.
-/// - You have said so: by `\(secret:)` in a ``RequestPath``, by ``AuthenticationMiddleware``, or by ``adding(_:)``.
+/// - Headers: the values of some thirty fields, such as `Content-Type` and `Retry-After`. Of other fields, the name.
+/// - URLs: scheme, host, port, path, and the names of query items. Path segments written as `\(secret:)` are left out.
+/// - JSON and forms: names and structure. Text and numbers are shown in a response under the names in which servers say what went wrong,
+///   such as `message` and `error_description`. Words that look like a token are left out of that text.
+/// - Other bodies: the type and the size. One line of `text/plain` in a response is shown like a message.
+/// - Recordings must decode again. They keep the values of queries and of JSON and forms in responses, but not those under names such as
+///   `password` and `access_token`. See `RecordingMiddleware` in MockNetwork.
+/// - A redirect to another origin keeps the headers whose values are shown, and no others.
 ///
-/// Secrets are also found in text within text, such as JSON in a parameter of a URL.
+/// A secret in a path, or one of letters alone in an error message, is shown. To show more, name it:
 ///
-/// Errors, logs, cURL texts and reports show `…` in place of a secret. Recordings have `REDACTED`, and keep the type of each JSON value. A
-/// redirect to another origin drops each header in which there is a secret.
-///
-/// No list knows every secret. One that has another name, or that stands in binary or compressed data, is not found.
+/// ```swift
+/// LoggingMiddleware(.bodies, redacting: .standard.showing("id", "X-Request-ID", "text/csv"))
+/// ```
 public struct Redaction: Sendable {
-    /// Leaves out secrets.
-    public static let secrets = Redaction(hidesSecrets: true)
-    /// Leaves out nothing. The result is as secret as the request.
-    public static let none = Redaction(hidesSecrets: false)
+    /// Shows what is known to be harmless.
+    public static let standard = Redaction(names: [])
+    /// Shows everything. The result is as secret as the request.
+    public static let none = Redaction(names: nil)
 
-    package let hidesSecrets: Bool
-    private var names: Set<[UInt8]> = []
+    /// What is shown beside what is harmless, in lower case. `nil` is everything.
+    private let names: Set<String>?
 
-    private init(hidesSecrets: Bool) { self.hidesSecrets = hidesSecrets }
+    /// Returns a redaction that also shows what has one of `names`, in upper or lower case: headers, query items, fields, cookies, and bodies
+    /// of a media type such as `text/csv`.
+    public func showing(_ names: String...) -> Redaction { Redaction(names: self.names?.union(names.map { $0.lowercased() })) }
 
-    /// Returns a redaction that also leaves out headers, parameters and fields with one of `names`.
-    ///
-    /// Case, hyphens and underscores make no difference. A name also stands for a nested field: `email` for `user[email]`.
-    ///
-    /// ```swift
-    /// LoggingMiddleware(.bodies, redacting: .secrets.adding("email", "X-Customer"))
-    /// ```
-    public func adding(_ names: String...) -> Redaction {
-        var redaction = self
-        redaction.names.formUnion(names.map { Self.key($0.utf8) })
-        return redaction
-    }
+    var showsEverything: Bool { names == nil }
 
-    var hidesNothing: Bool { !hidesSecrets && names.isEmpty }
+    /// Whether the author has asked for values of this name.
+    func shows(_ name: @autoclosure () -> String) -> Bool { names.map { !$0.isEmpty && $0.contains(name().lowercased()) } ?? true }
 
-    /// Whether a header, a parameter or a field of this name holds a secret.
-    package func hides(_ name: some StringProtocol, as kind: SecretName.Kind) -> Bool { secrecy(of: Array(name.utf8), as: kind) != .none }
+    func showsHeader(_ name: String) -> Bool { Self.isHarmless(header: name) || shows(name) }
+}
 
-    func secrecy(of name: some BidirectionalCollection<UInt8>, as kind: SecretName.Kind) -> SecretName.Secrecy {
-        if !names.isEmpty {
-            let last = name.split { UInt8(ascii: ".") == $0 || UInt8(ascii: "[") == $0 }.last { !Self.key($0).isEmpty }
-            if names.contains(Self.key(name)) || last.map({ names.contains(Self.key($0)) }) == true { return .whole }
-        }
-        guard hidesSecrets else { return .none }
-        return SecretName(name).secrecy(as: kind)
-    }
+extension Redaction {
+    /// Whether the value of a header says nothing of a person or a credential.
+    static func isHarmless(header name: String) -> Bool { harmlessHeaders.contains(name.lowercased()) }
 
-    /// A name as it is compared: its letters and digits, in lower case.
-    static func key(_ name: some Sequence<UInt8>) -> [UInt8] { name.filter(\.isWordByte).map(\.lowercased) }
+    private static let harmlessHeaders: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "accept-ranges", "age", "allow", "cache-control", "connection",
+        "content-disposition", "content-encoding", "content-language", "content-length", "content-range", "content-type", "date", "deprecation",
+        "etag", "expires", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "last-modified", "range",
+        "ratelimit", "ratelimit-limit", "ratelimit-policy", "ratelimit-remaining", "ratelimit-reset", "retry-after", "server", "sunset",
+        "transfer-encoding", "user-agent", "vary", "warning", "x-page", "x-per-page", "x-ratelimit-limit", "x-ratelimit-remaining",
+        "x-ratelimit-reset", "x-ratelimit-resource", "x-ratelimit-used", "x-total", "x-total-count", "x-total-pages",
+    ]
+
+    /// Whether servers say what went wrong under this name (RFC 9457, RFC 6749, JSON:API, GraphQL, and what is common beside them).
+    static func isMessage(_ name: some Sequence<UInt8>) -> Bool { messageNames.contains(letters(of: name)) }
+
+    /// Whether messages stand below this name, each under the name of what it is about: `{"errors":{"password":["is too short"]}}`.
+    static func holdsMessages(_ name: some Sequence<UInt8>) -> Bool { errorNames.contains(letters(of: name)) }
+
+    private static let errorNames = words("error errors messages")
+
+    private static let messageNames = words(
+        """
+        attribute category code column constraint description detail details developermessage docurl documentationurl domain
+        error errorcode errorcodes errordescription errorlist errormessage errormessages errors errortype erroruri exception
+        expected explanation fault faultcode faultstring field helpurl hint instance kind line loc message messages moreinfo msg
+        param parameter path pointer problem property reason reasons resource retryafter severity status statuscode
+        statusmessage statustext subcode suggestion title type usermessage violations
+        """)
+
+    private static func letters(of name: some Sequence<UInt8>) -> [UInt8] { name.lazy.map(\.lowercased).filter(\.isLowercaseLetter) }
 }

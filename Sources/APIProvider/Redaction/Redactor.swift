@@ -1,126 +1,201 @@
 package import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
-/// Writes text without its secrets, for those who will read it.
+/// Writes what ``Redaction`` shows of a request and its response, for errors, logs and cURL texts.
 package struct Redactor: Sendable {
-    /// Who reads it.
-    package enum Style: Sendable {
-        /// People who read an error, a log or a cURL text: `…` for secrets and for each value of a URL's query.
-        case sentence
-        /// The author of a test: `…` for secrets.
-        case report
-        /// Those who have a recording, and the code that decodes it: `REDACTED` for secrets.
-        case recording
+    let redaction: Redaction
+    private let secrets: RequestSecrets
+
+    package init(_ redaction: Redaction = .standard, for request: URLRequest? = nil) {
+        self.redaction = redaction
+        secrets = RequestSecrets(redaction.showsEverything ? nil : request)
     }
 
-    /// What stands for a secret in recordings.
-    package static let placeholder = "REDACTED"
+    /// `GET https://api.example.com/search?q=…`
+    package func line(of request: URLRequest) -> String { "\(request.httpMethod ?? "GET") \(request.url.map(url) ?? "(no URL)")" }
 
-    let redaction: Redaction
-    let style: Style
-    /// Whether a value keeps its kind, so that what decoded before still does.
-    private(set) var keepsKinds = false
+    /// A URL with `…` for the values of its query, and without user, password and fragment.
+    package func url(_ url: URL) -> String {
+        guard !redaction.showsEverything else { return url.absoluteString }
+        let url = URLText(url.absoluteString)
+        return url.text(path: secrets.hide(inPath: String(url.path)), query: url.query.map { items(of: $0) })
+    }
 
-    package init(_ redaction: Redaction = .secrets, for style: Style) { (self.redaction, self.style) = (redaction, style) }
+    /// The value of a header.
+    package func header(_ name: String, _ value: String) -> String { redaction.showsHeader(name) ? secrets.hide(in: value) : "…" }
 
-    private var hidesQueries: Bool { style == .sentence && redaction.hidesSecrets }
+    /// What an error says, in a sentence or more.
+    ///
+    /// - Parameter maximum: Of what is longer than this, only the beginning is read.
+    package func message(_ text: String, maximum: Int = .max) -> String {
+        if redaction.showsEverything { return text }
+        // The word that is cut there is not shown.
+        let start = maximum < text.utf8.count / 2 ? String(decoding: text.utf8.prefix(2 * maximum), as: UTF8.self) : text
+        return MessageText(secrets.hide(in: start)).shown
+    }
+
+    /// A body: the structure of JSON and forms, and otherwise its type and its size: `(text/html, 5,120 bytes)`.
+    ///
+    /// - Parameters:
+    ///   - total: How many bytes the body has, if `body` is the beginning of it.
+    ///   - isAnswer: Whether a server has sent it, and may say what went wrong.
+    ///   - maximum: The text ends some time after so many bytes.
+    package func body(_ body: Data, of total: Int? = nil, contentType: String?, isAnswer: Bool, maximum: Int = .max) -> String {
+        let size = total ?? body.count
+        let type = contentType?.mediaType ?? ""
+        if redaction.shows(type), let text = String(utf8PrefixOf: body, maximum: body.count), !text.contains("\0") {
+            return size > body.count ? text + "…" : text
+        }
+        if let structure = structure(of: body, of: size, contentType: type, isAnswer: isAnswer, maximum: maximum) { return structure }
+        if isAnswer, type.isEmpty || type == "text/plain", let text = String(data: body, encoding: .utf8) {
+            let lines = text.split(whereSeparator: \.isNewline)
+            if lines.count == 1 { return message(String(lines[0]), maximum: maximum) }
+        }
+        return "(\(type.isEmpty ? "" : "\(type.prefix(100)), ")\(size.grouped) \(size == 1 ? "byte" : "bytes"))"
+    }
+
+    /// The structure of JSON or of a form; `nil` if the body is neither.
+    func structure(
+        of body: Data, of total: Int? = nil, contentType: String?, isAnswer: Bool = false, maximum: Int = .max
+    ) -> String? {
+        let isCut = (total ?? 0) > body.count
+        if let json = json(body, isCut: isCut, isAnswer: isAnswer, maximum: maximum) { return json }
+        guard let form = body.form(contentType) else { return nil }
+        return items(of: form, isAnswer: isAnswer) + (isCut ? "…" : "")
+    }
+
+    /// The items of a query or of a form.
+    private func items(of query: some StringProtocol, isAnswer: Bool = false) -> String {
+        URLText.items(query) { name, value in
+            if redaction.shows(name.formDecoded) { return value.map { secrets.hide(in: String($0)) } }
+            guard let value, isAnswer, Redaction.isMessage(name.formDecoded.utf8) else { return "…" }
+            return message(value.formDecoded)
+        }
+    }
 }
 
 extension Redactor {
-    /// The URL of a request, which is sent without its fragment.
-    package func url(_ url: URL) -> String {
-        guard !redaction.hidesNothing else { return url.absoluteString }
-        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return String(decoding: mark, as: UTF8.self) }
-        components.fragment = nil
-        if hidesQueries {
-            if components.host?.isEmpty != false, let scheme = components.scheme { return "\(scheme):…" }
-            (components.user, components.password) = (nil, nil)
+    /// A bracket of JSON that is open.
+    private struct Level {
+        let isObject: Bool
+        /// How values here are shown: those of the current member, or of the array.
+        var rule: Rule
+        /// Whether this is an object below `errors`, with a member for each thing that is wrong.
+        let isBelowErrors: Bool
+        /// Whether the current member is called `errors`.
+        var isErrors = false
+    }
+
+    private enum Rule { case hidden, message, shown }
+
+    /// An object or an array of JSON with `…` for values; `nil` for any other text.
+    private func json(_ body: Data, isCut: Bool, isAnswer: Bool, maximum: Int) -> String? {
+        var tokens = JSONTokens(body)
+        var output: [UInt8] = []
+        var levels: [Level] = []
+        let mark = Array("…".utf8)
+
+        func rule(of name: [UInt8]) -> Rule {
+            if redaction.shows(String(decoding: name, as: UTF8.self)) { return .shown }
+            return isAnswer && Redaction.isMessage(name) ? .message : .hidden
         }
-        return reference(components.string ?? "")
-    }
 
-    /// A URL, or a reference to one (RFC 3986).
-    package func reference(_ text: String) -> String { scan(text, hidesQueries) { $0.scanURL($0.bytes.indices) } }
-
-    /// The path of a URL.
-    package func path(_ path: String) -> String { scan(path) { $0.scanPath($0.bytes.indices) } }
-
-    /// The value of a header: nothing of it where the name is that of a secret.
-    package func header(_ name: String, _ value: String) -> String {
-        guard !value.isEmpty else { return value }
-        guard !redaction.hides(name, as: .header), !redaction.hidesSecrets || !KnownSecrets.hasHeader(name, value) else {
-            return String(decoding: mark, as: UTF8.self)
+        while output.count < maximum {
+            let token: JSONTokens.Token
+            do {
+                guard let next = try tokens.next() else { return String(decoding: output, as: UTF8.self) }
+                token = next
+            } catch {
+                guard isCut, error.position >= tokens.bytes.count, !levels.isEmpty else { return nil }
+                break
+            }
+            if let last = output.last, !"{[:".utf8.contains(last), token.kind != .endObject, token.kind != .endArray {
+                output.append(UInt8(ascii: ","))
+            }
+            let (written, outer) = (tokens.bytes[token.range], levels.last)
+            switch token.kind {
+            case .beginObject, .beginArray:
+                let isObject = token.kind == .beginObject
+                let isBelowErrors = isAnswer && outer?.isObject == true && (outer?.isErrors == true || outer?.isBelowErrors == true)
+                // Such as `{"errors":{"password":["is too short"]}}`: texts in an array, whatever its name.
+                let holdsTexts = !isObject && isBelowErrors && outer?.rule == .hidden
+                let rule: Rule = isObject ? .hidden : holdsTexts ? .message : outer?.rule ?? .hidden
+                levels.append(Level(isObject: isObject, rule: rule, isBelowErrors: isObject && isBelowErrors))
+                output += written
+            case .endObject, .endArray:
+                levels.removeLast()
+                output += written
+            case .name:
+                let name = tokens.content(of: token)
+                levels[levels.count - 1].rule = rule(of: name)
+                levels[levels.count - 1].isErrors = isAnswer && Redaction.holdsMessages(name)
+                output += name.count >= 16 && MessageText.looksSecret(name[...]) ? Array("\"…\"".utf8)[...] : written
+                output.append(UInt8(ascii: ":"))
+            case .true, .false, .null: output += written
+            case .string:
+                switch outer?.rule {
+                case .shown: output += secrets.hide(in: String(decoding: written, as: UTF8.self)).utf8
+                case .message: output += message(tokens.text(of: token), maximum: maximum).jsonString
+                default: output += Array("\"…\"".utf8)
+                }
+            case .number:
+                switch outer?.rule {
+                case .shown: output += written
+                case .message where written.count < 13: output += written
+                default: output += mark
+                }
+            }
+            // A text or a number alone has no name.
+            guard !levels.isEmpty || token.kind == .endObject || token.kind == .endArray else { return nil }
         }
-        if ["location", "content-location", "referer"].contains(name.lowercased()) { return reference(value) }
-        return scan(value, hidesQueries) { $0.scanText($0.bytes.indices, as: .header) }
+        return String(decoding: output + mark, as: UTF8.self)
     }
+}
 
-    /// The value of a parameter, without its escapes.
-    package func parameter(_ name: String, _ value: String) -> String {
-        redaction.hides(name, as: .parameter) ? String(decoding: mark, as: UTF8.self) : text(value)
-    }
-
-    /// What an error says.
-    func sentence(_ text: String) -> String { scan(text, hidesQueries) { $0.scanBody($0.bytes.indices, contentType: nil) } }
-
-    /// Text of any kind.
-    ///
-    /// - Parameter isCut: Whether it goes on. A word at its end, which may be the beginning of a secret, is left away then.
-    package func text(_ text: String, isCut: Bool = false) -> String {
-        var text = text
-        if isCut {
-            let last = text.utf8.reversed().prefix(256).prefix { $0.isWordByte || "-._~%:/@+".utf8.contains($0) }.count
-            if last < 256 { text = String(decoding: text.utf8.dropLast(last), as: UTF8.self) }
+extension String {
+    /// The text as a string of JSON.
+    var jsonString: [UInt8] {
+        var string = [UInt8(ascii: "\"")]
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): string += [UInt8(ascii: "\\"), byte]
+            case ..<0x20: string += Array("\\u00".utf8) + [byte >> 4, byte & 15].map { Array("0123456789abcdef".utf8)[Int($0)] }
+            default: string.append(byte)
+            }
         }
-        return keepingKinds.scan(text, isCut: isCut) { $0.scanBody($0.bytes.indices, contentType: nil) }
-    }
-
-    /// A body, in the encoding that it has.
-    package func body(_ body: Data, contentType: String?) -> Data {
-        guard !redaction.hidesNothing, !body.isEmpty else { return body }
-        if let (encoding, mark) = body.wideEncoding, let decoded = String(data: body.dropFirst(mark.count), encoding: encoding) {
-            let redacted = text(decoded)
-            return redacted == decoded ? body : redacted.data(using: encoding).map { mark + $0 } ?? body
-        }
-        var scanner = SecretScanner([UInt8](body), keepingKinds, hidesQueries: false, isCut: false)
-        scanner.scanBody(scanner.bytes.indices, contentType: contentType)
-        return scanner.result.map { Data($0) } ?? body
-    }
-
-    private var keepingKinds: Redactor {
-        var redactor = self
-        redactor.keepsKinds = style == .recording
-        return redactor
-    }
-
-    private func scan(
-        _ text: String, _ hidesQueries: Bool = false, isCut: Bool = false, _ scan: (inout SecretScanner) -> Void
-    ) -> String {
-        guard !redaction.hidesNothing, !text.isEmpty else { return text }
-        var scanner = SecretScanner(Array(text.utf8), self, hidesQueries: hidesQueries, isCut: isCut)
-        scan(&scanner)
-        return scanner.result.map { String(decoding: $0, as: UTF8.self) } ?? text
+        return string + [UInt8(ascii: "\"")]
     }
 }
 
 extension Data {
-    /// The encoding of JSON, or of text that says so by its first bytes, where a character has more than one byte; and these bytes.
-    fileprivate var wideEncoding: (String.Encoding, mark: Data)? {
-        let bytes = [UInt8](prefix(4))
-        guard bytes.count > 1 else { return nil }
-        switch (bytes[0], bytes[1], bytes.count > 2 ? bytes[2] : 1, bytes.count > 3 ? bytes[3] : 0) {
-        case (0, 0, 0xFE, 0xFF): return (.utf32BigEndian, prefix(4))
-        case (0xFF, 0xFE, 0, 0): return (.utf32LittleEndian, prefix(4))
-        case (0xFE, 0xFF, _, _): return (.utf16BigEndian, prefix(2))
-        case (0xFF, 0xFE, _, _): return (.utf16LittleEndian, prefix(2))
-        case (0, 0, 0, 1...): return (.utf32BigEndian, Data())
-        case (1..., 0, 0, 0): return (.utf32LittleEndian, Data())
-        case (0, 1..., 0, 1...): return (.utf16BigEndian, Data())
-        case (1..., 0, 1..., 0): return (.utf16LittleEndian, Data())
+    /// The text of a form; `nil` if it is something else. Without a type, it is one if it looks like it.
+    func form(_ contentType: String?) -> String? {
+        let text = String(decoding: self, as: UTF8.self)
+        switch contentType?.mediaType ?? "" {
+        case "application/x-www-form-urlencoded": return text
+        case "": return text.contains("=") && !text.utf8.contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } ? text : nil
         default: return nil
         }
     }
+}
+
+extension Int {
+    /// `5,120`
+    fileprivate var grouped: String { self < 1000 ? "\(self)" : "\((self / 1000).grouped),\("\(self % 1000 + 1000)".dropFirst())" }
+}
+
+extension StringProtocol {
+    /// The text of a form or a query without its escapes, or as it is if they are none.
+    var formDecoded: String {
+        let text = replacingOccurrences(of: "+", with: " ")
+        return text.removingPercentEncoding ?? text
+    }
+}
+
+extension URL {
+    /// The URL for people: see ``Redactor/url(_:)``.
+    package var redacted: String { Redactor().url(self) }
 }

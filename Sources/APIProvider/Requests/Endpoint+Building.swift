@@ -18,6 +18,7 @@ extension Endpoint {
     /// - Parameter mediaType: The media type that the provider's decoder reads.
     package func urlRequest(relativeTo baseURL: URL?, encoder: JSONEncoder, mediaType: String?) throws -> URLRequest {
         var request = URLRequest(url: try url(relativeTo: baseURL))
+        request.addSecrets(path.secrets, path: path.percentEncoded, shown: path.shown)
         if let timeoutInterval {
             guard timeoutInterval > 0 else {
                 throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")

@@ -32,6 +32,11 @@ public struct RequestOptions: Sendable {
     }
 }
 
+extension RequestOptions: CustomReflectable {
+    /// A mirror with the name only. Options of your own may be secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name as Any]) }
+}
+
 /// The key of an option, and its default.
 public protocol RequestOptionKey {
     /// The type of the option.

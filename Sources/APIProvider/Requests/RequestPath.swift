@@ -20,7 +20,9 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     package private(set) var url: URL?
     package let percentEncoded: String
     /// The path without secrets.
-    private let shown: String
+    let shown: String
+    /// The texts that are left out of it.
+    private(set) var secrets: [String] = []
     /// The reason why no URL can be built with this path. Otherwise `nil`.
     private(set) var problem: String?
 
@@ -37,10 +39,9 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
     /// Creates a path with interpolated segments.
     public init(stringInterpolation: StringInterpolation) {
-        let (path, shown) = (stringInterpolation.percentEncoded, stringInterpolation.shown)
-        KnownSecrets.add(stringInterpolation.secrets)
-        KnownSecrets.addSegments(of: path, shownAs: shown)
-        self.init(percentEncoded: path, shown: shown, problem: stringInterpolation.problem)
+        self.init(
+            percentEncoded: stringInterpolation.percentEncoded, shown: stringInterpolation.shown, problem: stringInterpolation.problem)
+        secrets = stringInterpolation.secrets
     }
 
     private init(percentEncoded: String, shown: String? = nil, problem: String?) {
@@ -67,12 +68,15 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     }
 
     /// Collects the parts of an interpolated path.
-    public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+    public struct StringInterpolation: StringInterpolationProtocol, CustomReflectable, Sendable {
         fileprivate var percentEncoded = ""
         /// The path without secrets.
         fileprivate var shown = ""
         fileprivate var secrets: [String] = []
         fileprivate var problem: String?
+
+        /// A mirror with the path only, so that `dump` shows no secret.
+        public var customMirror: Mirror { Mirror(self, children: ["path": shown]) }
 
         /// Starts an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {}
@@ -108,8 +112,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
         /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///
-        /// This process shows `…` instead of the text, also where it occurs in another request or in a body. Text with fewer than six
-        /// characters may be any word, so it is left out of paths only.
+        /// They show `…` instead, also where a server's answer to the request repeats the text. Text with fewer than six characters may be any
+        /// word, so it is left out of the path only. A `URLRequest` that you make of this one's URL does not know what was secret in it.
         public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {
             secrets.append(segment.description)
             append(encoded(segment.description), shownAs: "…")
@@ -130,8 +134,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 extension RequestPath: CustomStringConvertible, CustomReflectable {
     /// The path as it is sent, without secrets and without the query of a URL.
     public var description: String {
-        let path = Redactor(for: .sentence).path(shown)
-        return url.map { url in path.isEmpty ? url.redacted : "\(url.redacted) + \(path)" } ?? path
+        url.map { url in shown.isEmpty ? url.redacted : "\(url.redacted) + \(shown)" } ?? shown
     }
 
     /// A mirror with the description only, so that `dump` shows no secret.

@@ -4,7 +4,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// The error of a request. Its ``description`` is one sentence for people, without headers, values of the query, or secrets.
+/// The error of a request. Its ``description`` is one sentence for people. It shows what ``Redaction/standard`` does.
 ///
 /// There is no case for a cancelled request. After disposing, no event comes.
 public enum APIError: Error, Sendable {
@@ -49,23 +49,30 @@ public enum APIError: Error, Sendable {
 }
 
 extension APIError: CustomStringConvertible, LocalizedError {
-    /// One sentence with the method, the URL without values of its query, what went wrong, and at most 200 bytes of an error's body.
-    public var description: String { sentence(by: Redactor(for: .sentence)) }
+    /// One sentence with the method, the URL without values of its query, what went wrong, and at most 200 bytes of an error's body. Of that,
+    /// it shows the structure, and what the server says under names such as `message`.
+    public var description: String { sentence(redacting: .standard) }
 
-    func sentence(by redactor: Redactor) -> String {
+    func sentence(redacting redaction: Redaction) -> String {
         switch self {
         case .invalidRequest(let reason, let underlying):
+            let redactor = Redactor(redaction)
             let cause = underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
-            return "The request was not sent: \(redactor.sentence(reason))\(cause)."
+            // Its own sentences name files, of which a path may look like anything.
+            let reason = underlying.map(Redactor.hasRedacted) == true ? reason : redactor.message(reason)
+            return "The request was not sent: \(reason)\(cause)."
         case .transport(let request, let underlying):
-            let reason = urlError.map { redactor.sentence($0.sentence(for: request)) } ?? redactor.explanation(of: underlying)
-            return "\(request.line(by: redactor)) failed: \(reason)"
+            let redactor = Redactor(redaction, for: request)
+            let reason = urlError.map { $0.sentence(for: request, by: redactor) } ?? redactor.explanation(of: underlying)
+            return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
-            let body = response.data.excerpt(by: redactor).map { " Body: \($0)" } ?? ""
-            return "\(response.request.line(by: redactor)) failed: \(response.statusLine).\(body)"
+            let redactor = Redactor(redaction, for: response.request)
+            let body = redactor.excerpt(of: response).map { " Body: \($0)" } ?? ""
+            return "\(redactor.line(of: response.request)) failed: \(response.statusLine).\(body)"
         case .decoding(let response, let expected, let underlying):
+            let redactor = Redactor(redaction, for: response.request)
             let mismatch = response.mismatch(with: expected, underlying, by: redactor).onOneLine
-            return "\(response.request.line(by: redactor)) returned \(response.statusCode), but \(mismatch)"
+            return "\(redactor.line(of: response.request)) returned \(response.statusCode), but \(mismatch)"
         }
     }
 
@@ -80,12 +87,22 @@ extension APIError: CustomNSError, CustomReflectable {
     /// The status code, if a response arrived. Otherwise the code of the `URLError`, or 0.
     public var errorCode: Int { statusCode ?? urlError?.code.rawValue ?? 0 }
 
-    /// The sentence and the underlying error. A `URLError` has no URL here, because that may have secrets.
+    /// The sentence, and an error with the domain, the code and the words of the underlying one. It shows no more than ``description``, because
+    /// crash reporters send it. For the underlying error itself, see ``underlying``.
     public var errorUserInfo: [String: Any] {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description]
-        userInfo[NSUnderlyingErrorKey] =
-            urlError.map { URLError($0.code, userInfo: [NSLocalizedDescriptionKey: $0.localizedDescription]) } ?? underlying
+        if let error = urlError ?? underlying {
+            let words = [NSLocalizedDescriptionKey: redactor.explanation(of: error)]
+            let (domain, code) = ((error as NSError).domain, (error as NSError).code)
+            userInfo[NSUnderlyingErrorKey] =
+                urlError.map { URLError($0.code, userInfo: words) } ?? NSError(domain: domain, code: code, userInfo: words)
+        }
         return userInfo
+    }
+
+    private var redactor: Redactor {
+        if case .transport(let request, _) = self { return Redactor(for: request) }
+        return Redactor(for: response?.request)
     }
 
     /// A mirror with the sentence only. The `dump` of a request would show its headers.

@@ -95,7 +95,7 @@ public struct APIResponse: Sendable {
 
 extension APIResponse: CustomStringConvertible, CustomReflectable {
     /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may have secrets, and are left out.
-    public var description: String { "\(request.line): \(statusLine), \(data.count) bytes" }
+    public var description: String { "\(Redactor(for: request).line(of: request)): \(statusLine), \(data.count) bytes" }
 
     /// A mirror with the same line only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }

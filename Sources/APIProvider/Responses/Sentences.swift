@@ -18,28 +18,24 @@ extension APIResponse {
         let size = "(\(type ?? "")\(data.count) bytes)"
         guard !data.isEmpty else { return "the body is empty where \(expected) was expected \(size)." }
         guard let error = error as? DecodingError else { return "the body is not \(expected): \(redactor.explanation(of: error)) \(size)." }
-        let finding = redactor.sentence(error.finding(in: isReadAsJSON ? data : nil, redacting: redactor.redaction))
+        let finding = error.finding(in: isReadAsJSON ? data : nil, by: redactor)
         return "the body is not \(expected): \(finding.cut(to: 200)) \(size)."
     }
 }
 
-extension Data {
-    /// The beginning of a body on one line of at most `maximum` bytes, with secrets masked; `nil` for an empty one.
-    func excerpt(of total: Int? = nil, maximum: Int = 200, by redactor: Redactor) -> String? {
-        guard !isEmpty else { return nil }
-        let count = total ?? count
-        // More than is shown, so that a secret's name and its value are seen together.
-        guard let text = String(utf8PrefixOf: self, maximum: 4096), !text.contains("\0") else { return "\(count) bytes that are no text" }
-        let line = redactor.text(text, isCut: count > 4096).onOneLine
-        return (count <= 4096 ? line : line + "…").cut(to: maximum)
+extension Redactor {
+    /// The beginning of a body on one line of at most 200 bytes; `nil` if it is empty.
+    func excerpt(of response: APIResponse, maximum: Int = 200) -> String? {
+        guard !response.data.isEmpty else { return nil }
+        let type = response.value(forHTTPHeaderField: "Content-Type")
+        return body(response.data, contentType: type, isAnswer: true, maximum: maximum).onOneLine.cut(to: maximum)
     }
 }
 
 extension DecodingError {
     /// What was expected where, and what `json` has there; `nil` is another format.
     ///
-    /// A value shows only where its name, and those of what it is nested in, are not those of secrets.
-    package func finding(in json: Data?, redacting redaction: Redaction = .secrets) -> String {
+    package func finding(in json: Data?, by redactor: Redactor = Redactor()) -> String {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
             let found = json.flatMap { JSONValue(at: context.codingPath, in: $0) }.map { ", found \($0)" }
@@ -47,22 +43,19 @@ extension DecodingError {
         case .keyNotFound(let key, let context):
             return "\((context.codingPath + [key]).text) is missing"
         case .dataCorrupted(let context):
-            if context.codingPath.contains(where: { redaction.hides($0.stringValue, as: .field) }) {
-                return "an unexpected value at \(context.codingPath.text)"
-            }
+            let words = redactor.words(of: context)
             // The decoder's own word comes without a path when the whole is no JSON.
-            guard context.codingPath.isEmpty else { return "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)" }
-            guard let json, !(context.underlyingError is CharsetMismatch) else { return context.debugDescription.withoutFullStop }
+            guard context.codingPath.isEmpty else { return "\(words) at \(context.codingPath.text)" }
+            guard let json, !(context.underlyingError is CharsetMismatch) else { return words }
             guard (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
                 // Foundation gives no place for such a number, and says only that the data "was not valid JSON".
-                let isNumber = context.debugDescription.contains("not valid JSON")
-                return isNumber ? "a number in it does not fit its type" : context.debugDescription.withoutFullStop
+                return context.debugDescription.contains("not valid JSON") ? "a number in it does not fit its type" : words
             }
             let start = json.first { ![9, 10, 13, 32].contains($0) }
             if start == UInt8(ascii: "<") { return "expected JSON, found HTML or XML" }
             if String(data: json, encoding: .utf8) == nil { return "it is not UTF-8 text" }
             let detail = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
-            return "it is no valid JSON" + (detail.map { ": \($0.withoutFullStop)" } ?? "")
+            return "it is no valid JSON" + (detail.map { ": \(redactor.message($0.withoutFullStop))" } ?? "")
         @unknown default:
             return "\(self)"
         }
@@ -135,8 +128,22 @@ extension Redactor {
     /// Where an error says that its description has been redacted for those who read it.
     package static let isRedactedKey = "APIProvider.isRedacted"
 
+    /// Whether this library, or a mock, has written the words of `error` so that they may be shown as they are.
+    static func hasRedacted(_ error: any Error) -> Bool { (error as NSError).userInfo[isRedactedKey] as? Bool == true }
+
     func explanation(of error: any Error) -> String {
-        (error as NSError).userInfo[Self.isRedactedKey] as? Bool == true ? error.explanation : sentence(error.explanation)
+        if Self.hasRedacted(error) { return error.explanation }
+        if let error = error as? APIError { return error.sentence(redacting: redaction) }
+        if let error = error as? DecodingError { return error.finding(in: nil, by: self) }
+        return message(error.explanation)
+    }
+
+    /// What a decoder says of a value. Under the name of a secret, the value is not part of it.
+    fileprivate func words(of context: DecodingError.Context) -> String {
+        let isSecret = context.codingPath.contains { Redaction.isSecret($0.stringValue.utf8) && !redaction.shows($0.stringValue) }
+        guard !isSecret else { return "an unexpected value" }
+        let words = context.debugDescription.withoutFullStop
+        return words.hasPrefix("expected a number ") ? words : message(words)
     }
 }
 
@@ -160,7 +167,7 @@ extension String {
     }
 
     /// At most `maximum` bytes of whole characters, with `…` where some are left out.
-    fileprivate func cut(to maximum: Int) -> String {
+    func cut(to maximum: Int) -> String {
         guard utf8.count > maximum else { return self }
         var end = startIndex
         while utf8.distance(from: startIndex, to: index(after: end)) <= maximum - 3 { end = index(after: end) }

@@ -17,16 +17,16 @@ extension URLError {
     }
 
     /// What happened and what to look at. Linux's own descriptions say only that "the operation could not be completed".
-    func sentence(for request: URLRequest) -> String {
+    func sentence(for request: URLRequest, by redactor: Redactor) -> String {
         // Another than the request's if a proxy has failed.
         let url = failingURL ?? request.url
         let host = url?.host ?? "the host"
         let port = url?.port ?? (url?.scheme == "https" ? 443 : 80)
-        let reason = userInfo[Self.reasonKey] as? String
-        return "\(reason ?? sentence(host, port)) (URLError \(code.rawValue))."
+        let reason = (userInfo[Self.reasonKey] as? String).map { redactor.message($0) }
+        return "\(reason ?? sentence(host, port) ?? redactor.message(localizedDescription.withoutFullStop)) (URLError \(code.rawValue))."
     }
 
-    private func sentence(_ host: String, _ port: Int) -> String {
+    private func sentence(_ host: String, _ port: Int) -> String? {
         switch code {
         case .cannotConnectToHost: "no connection could be made; is a server listening at \(host):\(port)?"
         case .cannotFindHost, .dnsLookupFailed: "the host \(host) was not found; check its spelling and the network"
@@ -48,7 +48,7 @@ extension URLError {
         case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
         case .httpTooManyRedirects: "it was redirected more than \(Self.maximumRedirects) times"
         case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"
-        default: localizedDescription.withoutFullStop
+        default: nil
         }
     }
 }

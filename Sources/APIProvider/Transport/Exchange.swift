@@ -283,3 +283,11 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         }
     }
 }
+
+extension Exchange: CustomStringConvertible, CustomReflectable {
+    /// `GET https://api.example.com/search?q=…`. See ``Redaction``.
+    public var description: String { Redactor(for: request).line(of: request) }
+
+    /// A mirror with the description only, so that `dump` shows no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}

@@ -124,6 +124,13 @@ public struct ExchangeTransport: Transport {
     }
 }
 
+extension ExchangeTransport.Settings: CustomReflectable {
+    /// A mirror without the cookies. Of headers, it shows the names.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["additionalHeaders": additionalHeaders, "connectionsPerHost": connectionsPerHost as Any])
+    }
+}
+
 extension ExchangeTransport: CustomReflectable {
     /// Shows nothing, also in a `dump`: the settings have headers and cookies.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -42,8 +42,7 @@ extension APIResponse {
             next.removeHeaders { name, _ in name.hasPrefix("content-") }
         }
         if to.origin != from.origin {
-            let redactor = Redactor(for: .report)
-            next.removeHeaders { $0 == "host" || redactor.header($0, $1) != $1 }
+            next.removeHeaders { name, _ in !Redaction.isHarmless(header: name) }
         }
         return next
     }

@@ -27,7 +27,7 @@ public struct BodyMatcher: Sendable {
                 return Difference(expected: "JSON, but its value cannot be encoded", actual: body.shown)
             }
             guard let tree else { return Difference(expected: "\(text.shown) (this is not JSON)", actual: body.shown) }
-            let shown = [text, body].map { try? JSONTree(Redactor.report.body($0, contentType: nil)) }
+            let shown = [text, body].map { try? JSONTree(Data((RecordingRedactor.report.text(of: $0) ?? "").utf8)) }
             let difference = (try? JSONTree(body)).flatMap { tree.firstDifference(to: $0, shown: shown[0], otherShown: shown[1]) }
             return difference ?? Difference(expected: text, actual: body)
         }
@@ -63,7 +63,7 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher {
             bytes.isEmpty || $0.range(of: bytes) != nil
         } explain: {
-            Difference(expected: "text with \"\(Redactor.report.text(text))\"", actual: $0.shown)
+            Difference(expected: "text with \"\(RecordingRedactor.report.text(of: bytes) ?? "")\"", actual: $0.shown)
         }
     }
 
@@ -84,9 +84,9 @@ extension Data {
     /// The beginning, on one line and without secrets.
     var shown: String {
         guard !isEmpty else { return "no body" }
-        guard let text = String(utf8PrefixOf: self, maximum: 1024) else { return "\(count) bytes that are not text" }
-        let line = Redactor.report.text(text, isCut: count > 1024).split(whereSeparator: \.isNewline).joined(separator: " ")
-        return line.count > 200 || count > 1024 ? "\(line.prefix(200))…" : line
+        guard let text = RecordingRedactor.report.text(of: self) else { return "\(count) bytes that are not text" }
+        let line = text.prefix(1024).split(whereSeparator: \.isNewline).joined(separator: " ")
+        return line.count > 200 ? "\(line.prefix(200))…" : line
     }
 }
 
@@ -113,15 +113,15 @@ extension [URLQueryItem] {
     var names: [String] { map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 
     /// The items with secrets masked.
-    var shown: String { map { "\(Redactor.report.text($0.name))=\($0.shownValue)" }.joined(separator: "&") }
+    var shown: String { map { "\(RecordingRedactor.report.itemName($0.name))=\($0.shownValue)" }.joined(separator: "&") }
 }
 
 extension URLQueryItem {
     /// The value with secrets masked, also those of a URL or of JSON that it is.
-    var shownValue: String { Redactor.report.parameter(name, value ?? "") }
+    var shownValue: String { RecordingRedactor.report.item(name, value ?? "") }
 
     /// Whether there is a secret in it.
-    var isSecret: Bool { shownValue != value || Redactor.report.text(name) != name }
+    var isSecret: Bool { shownValue != value || RecordingRedactor.report.itemName(name) != name }
 }
 
 extension Substring {

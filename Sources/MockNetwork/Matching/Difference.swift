@@ -44,7 +44,7 @@ extension Data {
     /// The text of a body without its secrets. For other bytes, their number and the one at `place`.
     fileprivate func shown(or place: Int) -> String {
         guard !isEmpty else { return "no body" }
-        if let text = String(utf8PrefixOf: self, maximum: 65_536) { return Redactor.report.text(text, isCut: count > 65_536) }
+        if let text = RecordingRedactor.report.text(of: self) { return String(text.prefix(65_536)) }
         let byte = place < count ? "byte \(place) is 0x\(String(self[startIndex + place], radix: 16, uppercase: true))" : "no byte \(place)"
         return "\(count) bytes that are not text, \(byte)"
     }
@@ -66,7 +66,7 @@ extension String {
     fileprivate var escaped: String { "\"\(unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\"" }
 }
 
-extension Redactor {
+extension RecordingRedactor {
     /// For the author of a test.
-    static let report = Redactor(for: .report)
+    static let report = RecordingRedactor(for: nil, isReport: true)
 }

@@ -106,7 +106,7 @@ enum JSONTree: Equatable {
         case .null: "null"
         case .bool(let value): "\(value)"
         case .number(let value): value.text
-        case .string(let value): Redactor.report.text("\(value)".debugDescription)
+        case .string(let value): "\(value)".debugDescription
         case .array: "an array"
         case .object: "an object"
         }

@@ -27,9 +27,12 @@ struct RequestParts: Sendable {
     let url: URLParts
     private let fields: [String: String]
     let body: Data
+    /// What reports show of it.
+    let redactor: RecordingRedactor
 
-    init(method: HTTPMethod, url: URL, fields: [String: String], body: Data) {
+    init(method: HTTPMethod, url: URL, fields: [String: String], body: Data, redactor: RecordingRedactor) {
         (self.method, self.url, self.fields, self.body) = (method, URLParts(url.absoluteString), fields, body)
+        self.redactor = redactor
     }
 
     var headers: HTTPHeaders { HTTPHeaders(fields) }
@@ -75,10 +78,10 @@ extension Matcher {
         Matcher {
             $0.headers[name]?.hasBytes(of: value) == true
         } explain: {
-            let actual = $0.headers[name].map { "\(name): \(Redactor.report.header(name, $0))" }
+            let redactor = $0.redactor
+            let actual = $0.headers[name].map { "\(name): \(redactor.header(name, $0))" }
             return Mismatch(
-                name: "header",
-                Difference(expected: "\(name): \(Redactor.report.header(name, value))", actual: actual ?? "no \(name)"))
+                name: "header", Difference(expected: "\(name): \(redactor.header(name, value))", actual: actual ?? "no \(name)"))
         }
     }
 

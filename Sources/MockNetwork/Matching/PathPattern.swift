@@ -11,6 +11,8 @@ struct PathPattern: Sendable {
     var mayGoOn = false
     /// Whether something may have been left out of a segment.
     var isRecorded = false
+    /// The path for people, if something in it is secret.
+    var shown: String?
 
     func matches(_ path: [String]) -> Bool {
         guard path.count == segments.count || path.count > segments.count && mayGoOn else { return false }
@@ -42,7 +44,7 @@ struct PathPattern: Sendable {
 }
 
 extension PathPattern: CustomStringConvertible {
-    var description: String { "/" + (segments.map { $0 ?? "*" } + (mayGoOn ? ["**"] : [])).joined(separator: "/") }
+    var description: String { shown ?? "/" + (segments.map { $0 ?? "*" } + (mayGoOn ? ["**"] : [])).joined(separator: "/") }
 }
 
 extension Matcher {
@@ -51,9 +53,10 @@ extension Matcher {
             pattern.matches($0.url.segments)
         } explain: {
             let isBehindBase = pattern.isEnd(of: $0.url.segments)
+            let redactor = $0.redactor
             let hint = isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""
             return Mismatch(
-                name: "path", Difference(expected: Redactor.report.path("\(pattern)") + hint, actual: $0.url.path),
+                name: "path", Difference(expected: pattern.description + hint, actual: redactor.path($0.url.path)),
                 distance: isBehindBase ? 0.5 : pattern.distance(to: $0.url.segments))
         }
     }

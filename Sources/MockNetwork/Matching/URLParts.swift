@@ -55,8 +55,8 @@ struct URLParts: Sendable {
         query.filter { $0.name.hasBytes(of: name) }.map { $0.value ?? "" }
     }
 
-    /// The path for people, without what is secret in it.
-    var path: String { Redactor.report.path("/" + segments.joined(separator: "/")) }
+    /// The path without its escapes.
+    var path: String { "/" + segments.joined(separator: "/") }
 }
 
 extension URLParts.Origin: CustomStringConvertible {

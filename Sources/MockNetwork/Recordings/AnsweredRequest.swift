@@ -18,7 +18,7 @@ struct AnsweredRequest: Sendable {
     var entry: HAR.Entry {
         var result = answer.result(of: request)
         if case .failure(let error as APIError) = result, error.underlying is MockFailure { result = .failure(NoAnswerFromTheMock()) }
-        return HAR.Entry(request, result, started: started, milliseconds: answer.duration * 1000, redacting: .secrets)
+        return HAR.Entry(request, result, started: started, milliseconds: answer.duration * 1000, redacting: .standard)
     }
 }
 

@@ -20,10 +20,9 @@ extension HAR.Entry {
         startedDateTime = formatter.string(from: started)
         time = milliseconds
         timings = HAR.Timings(wait: milliseconds)
-        let redactor = Redactor(redaction, for: .recording)
-        self.request = HAR.Request(request, redactor)
+        self.request = HAR.Request(request, RecordingRedactor(redaction, for: request))
         switch result {
-        case .success(let response): self.response = HAR.Response(response, redactor)
+        case .success(let response): self.response = HAR.Response(response, RecordingRedactor(redaction, for: response.request))
         case .failure(let error): self.response = HAR.Response(error)
         }
         comment = response?.isWithoutItsBody == true ? "No body came here, as when it is downloaded to a file." : nil
@@ -31,20 +30,23 @@ extension HAR.Entry {
 }
 
 extension HAR.Request {
-    fileprivate init(_ request: URLRequest, _ redactor: Redactor) {
+    fileprivate init(_ request: URLRequest, _ redactor: RecordingRedactor) {
         method = request.httpMethod ?? "GET"
         // The format leaves fragments out.
-        url = redactor.reference(String(request.url?.absoluteString.prefix { $0 != "#" } ?? ""))
+        url = redactor.url(String(request.url?.absoluteString.prefix { $0 != "#" } ?? ""))
         queryString = (URLComponents(string: url)?.queryItems ?? []).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
         headers = (request.allHTTPHeaderFields ?? [:]).fields(redactor)
         let pairs = request.value(forHTTPHeaderField: "Cookie")?.split(separator: ";") ?? []
-        cookies = pairs.compactMap { HAR.Field(cookie: $0, of: "Cookie", redactor) }
+        cookies = pairs.flatMap { String($0).setCookies }.map { HAR.Field(name: $0, value: redactor.cookie($0, $1)) }
 
         let type = request.value(forHTTPHeaderField: "Content-Type")
-        let body = request.bodyInMemory.map { redactor.body($0, contentType: type) }
+        let body = request.bodyInMemory
         postData = body.map { body in
-            let (text, encoding) = body.harText
-            return HAR.PostData(mimeType: redactor.mediaType(type), text: text, _encoding: encoding)
+            let kept = redactor.requestBody(body, contentType: type)
+            let (text, encoding) = kept?.harText ?? ("", nil)
+            return HAR.PostData(
+                mimeType: type ?? "", text: text, _encoding: encoding,
+                comment: kept == nil ? "The body of \(body.count) bytes was left out. Replay does not compare it." : nil)
         }
         let isStream = body == nil && request.httpBodyStream != nil
         bodySize = isStream ? -1 : body?.count ?? 0
@@ -53,17 +55,19 @@ extension HAR.Request {
 }
 
 extension HAR.Response {
-    fileprivate init(_ response: APIResponse, _ redactor: Redactor) {
+    fileprivate init(_ response: APIResponse, _ redactor: RecordingRedactor) {
         status = response.statusCode
         statusText = HTTPStatus.reasons[status] ?? ""
         headers = response.response.headerFields.fields(redactor)
         cookies = (response.value(forHTTPHeaderField: "Set-Cookie") ?? "").setCookies
-            .compactMap { HAR.Field(cookie: $0, of: "Set-Cookie", redactor) }
+            .map { HAR.Field(name: $0, value: redactor.cookie($0, $1)) }
         redirectURL = response.value(forHTTPHeaderField: "Location").map { redactor.header("Location", $0) } ?? ""
         let type = response.value(forHTTPHeaderField: "Content-Type")
-        let body = redactor.body(response.data, contentType: type)
-        let (text, encoding) = body.harText
-        content = HAR.Content(size: body.count, mimeType: redactor.mediaType(type), text: text, encoding: encoding)
+        let body = redactor.responseBody(response.data, contentType: type)
+        let (text, encoding) = body?.harText ?? (nil, nil)
+        content = HAR.Content(
+            size: (body ?? response.data).count, mimeType: type ?? "", text: text, encoding: encoding,
+            comment: body == nil ? .leftOut(type: type, size: response.data.count) : nil)
     }
 
     fileprivate init(_ error: any Error) {
@@ -74,38 +78,18 @@ extension HAR.Response {
     }
 }
 
-extension HAR.Field {
-    /// Reads `name=value`. The attributes of the cookie are not recorded.
-    fileprivate init?(cookie: some StringProtocol, of header: String, _ redactor: Redactor) {
-        let pair = cookie.prefix { $0 != ";" }
-        guard let equals = pair.firstIndex(of: "=") else { return nil }
-        name = pair[..<equals].trimmingCharacters(in: .whitespaces)
-        let value = pair[equals...].dropFirst().trimmingCharacters(in: .whitespaces)
-        let isHidden = redactor.header(header, "a=b") == Redactor.placeholder
-        self.value = isHidden && !value.isEmpty ? Redactor.placeholder : redactor.parameter(name, value)
-    }
-}
-
 extension [String: String] {
-    fileprivate func fields(_ redactor: Redactor) -> [HAR.Field] {
+    fileprivate func fields(_ redactor: RecordingRedactor) -> [HAR.Field] {
         byName.map { HAR.Field(name: $0, value: redactor.header($0, $1)) }
     }
 }
 
-extension Redactor {
-    fileprivate func mediaType(_ type: String?) -> String { header("Content-Type", type ?? "") }
-}
-
 extension String {
-    /// The cookies of several `Set-Cookie` fields, which are joined with commas. Their dates have commas, too: `Expires=Wed, 09 Jun …`.
-    fileprivate var setCookies: [String] {
-        split(separator: ",").reduce(into: []) { cookies, piece in
-            if cookies.isEmpty || piece.prefix(while: { $0 != ";" }).contains("=") {
-                cookies.append(String(piece))
-            } else {
-                cookies[cookies.count - 1] += ",\(piece)"
-            }
-        }
+    /// Why a recording has no body, and how to keep it. Replay says so, too.
+    fileprivate static func leftOut(type: String?, size: Int) -> String {
+        let start = "the recording left out its body (\(type.map { "\($0.mediaType), " } ?? "")\(size) bytes), which is neither JSON nor a form"
+        let names = type.map { ".standard.showing(\"\($0.mediaType)\")" } ?? ".none"
+        return "\(start); to keep it, record with RecordingMiddleware(to: file, redacting: \(names))"
     }
 }
 

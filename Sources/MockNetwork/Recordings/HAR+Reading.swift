@@ -26,7 +26,7 @@ extension HAR {
     }
 
     fileprivate enum Key: CodingKey {
-        case request, response, method, url, status, headers, content, size, text, encoding, _error, _file
+        case request, response, method, url, status, headers, content, size, text, encoding, comment, _error, _file
     }
 }
 
@@ -80,6 +80,7 @@ extension HAR.Content: Decodable {
         guard _file == nil else { return }
         size = (try? content.decodeIfPresent(Double.self, forKey: .size)).flatMap { $0.flatMap { Int(exactly: $0.rounded()) } } ?? 0
         text = try content.decodeIfPresent(String.self, forKey: .text)
+        comment = (try? content.decodeIfPresent(String.self, forKey: .comment)) ?? nil
         encoding = text == nil ? nil : try content.decodeIfPresent(String.self, forKey: .encoding)?.lowercased()
         guard [nil, "", "base64"].contains(encoding) else {
             let reason = "the encoding \"\(encoding ?? "")\" is unknown"

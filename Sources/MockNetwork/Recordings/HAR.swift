@@ -55,6 +55,7 @@ enum HAR {
         let text: String
         /// `base64` if the body is not text.
         let _encoding: String?
+        let comment: String?
     }
 
     struct Content: Encodable {
@@ -65,6 +66,8 @@ enum HAR {
         var encoding: String?
         /// The name of the file beside the recording that has the body. Playwright uses it.
         var _file: String?
+        /// Why there is no text.
+        var comment: String?
     }
 
     struct Cache: Encodable {}

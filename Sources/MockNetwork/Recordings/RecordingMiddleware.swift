@@ -38,9 +38,9 @@ public final class RecordingMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - file: The file to write. Its name should end in `.har`.
-    ///   - redaction: The secrets to leave out.
+    ///   - redaction: What is kept: ``Redaction/standard``, or more.
     ///   - onFailure: Gets the first error of writing the file, on the thread of the request. By default, it is printed to standard error.
-    public init(to file: URL, redacting redaction: Redaction = .secrets, onFailure: (@Sendable (any Error) -> Void)? = nil) {
+    public init(to file: URL, redacting redaction: Redaction = .standard, onFailure: (@Sendable (any Error) -> Void)? = nil) {
         self.file = RecordingFile(
             file, onFailure: onFailure ?? { StandardError.print("RecordingMiddleware: \($0.localizedDescription)") })
         self.redaction = redaction

@@ -77,7 +77,9 @@ extension HAR.Content {
             }
             return body
         }
-        guard text != nil || size <= 0 else { throw Unusable("its body was not saved; export the recording with the bodies of responses") }
+        guard text != nil || size <= 0 else {
+            throw Unusable(comment ?? "its body was not saved; export the recording with the bodies of responses")
+        }
         return body ?? Data()
     }
 }

@@ -10,7 +10,9 @@ struct UnansweredReport: CustomStringConvertible {
     /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
     let otherScopes: [String]
 
-    var description: String {
+    var description: String { request.redactor.hide(in: text) }
+
+    private var text: String {
         """
         MockURLProtocol has no answer for this request, and did not send it:
 
@@ -82,7 +84,7 @@ extension RecordedRequest {
     /// A call of `stub` that compiles and answers this request. Secrets are left out.
     fileprivate var stubToPaste: String {
         let sent = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
-        let path = Redactor.report.path(sent)
+        let path = redactor.path(sent)
         let parts = URLParts(url.absoluteString)
         // Without its origin, a path with two slashes at its start would start with a host.
         let origin = path.hasPrefix("//") ? parts.origin.map { "\($0)" } ?? "" : ""

@@ -16,6 +16,8 @@ public struct RecordedRequest: Sendable {
     public let body: Data
     /// The stub that answered the request. `nil` if none did.
     public internal(set) var stub: Stub?
+    /// What reports show of it.
+    let redactor: RecordingRedactor
 
     /// The headers that the app and its provider set. Headers that the session adds are missing.
     public var headers: HTTPHeaders { HTTPHeaders(fields) }
@@ -37,6 +39,7 @@ public struct RecordedRequest: Sendable {
         method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
         url = request.url ?? URL(fileURLWithPath: "/")
         fields = request.allHTTPHeaderFields ?? [:]
+        redactor = RecordingRedactor(for: request, isReport: true)
         // A copy: a file that is mapped may become shorter later.
         body =
             request.httpBody.map { body in body.withUnsafeBytes { Data($0) } } ?? request.httpBodyStream.map { Data(reading: $0) } ?? Data()
@@ -45,24 +48,24 @@ public struct RecordedRequest: Sendable {
 
 extension RecordedRequest {
     /// The request as stubs match it.
-    var parts: RequestParts { RequestParts(method: method, url: url, fields: fields, body: body) }
+    var parts: RequestParts { RequestParts(method: method, url: url, fields: fields, body: body, redactor: redactor) }
 }
 
 extension RecordedRequest: CustomStringConvertible {
     /// The method, the URL and the beginning of the body, without secrets.
     public var description: String {
-        let line = "\(method.rawValue) \(Redactor.report.url(url))"
+        let line = "\(method.rawValue) \(redactor.url(url.absoluteString))"
         guard !body.isEmpty else { return line }
-        guard let text = String(utf8PrefixOf: body, maximum: 1024) else { return "\(line)\n\(body.count) bytes that are not text" }
-        return "\(line)\n\(Redactor.report.text(text, isCut: body.count > 1024))\(body.count > 1024 ? "… (\(body.count) bytes)" : "")"
+        guard let text = redactor.text(of: body) else { return "\(line)\n\(body.count) bytes that are no text" }
+        return "\(line)\n\(text.utf8.count > 1024 ? "\(text.prefix(1024))… (\(body.count) bytes)" : text)"
     }
 }
 
 extension RecordedRequest: CustomReflectable {
     /// The method, the URL, the headers and the beginning of the body, without secrets.
     public var customMirror: Mirror {
-        let headers = headers.map { "\($0.name): \(Redactor.report.header($0.name, $0.value))" }
+        let headers = headers.map { "\($0.name): \(redactor.header($0.name, $0.value))" }
         return Mirror(
-            self, children: ["method": method.rawValue, "url": Redactor.report.url(url), "headers": headers, "body": body.shown])
+            self, children: ["method": method.rawValue, "url": redactor.url(url.absoluteString), "headers": headers, "body": body.shown])
     }
 }

@@ -15,12 +15,13 @@ extension Stub {
         do {
             let sent = try endpoint.urlRequest(relativeTo: baseURL ?? .anyHost, encoder: encoder, mediaType: nil)
             let parts = URLParts(sent.url?.absoluteString ?? "")
+            let path = RecordingRedactor(for: sent, isReport: true).path(parts.path)
             let isRelative = endpoint.path.url == nil && baseURL == nil
             let origin = isRelative ? nil : parts.origin
             let query = parts.query
             self.init(
-                line: "\(endpoint.method.rawValue) \(origin.map { "\($0)" } ?? "")\(parts.path)\(query.isEmpty ? "" : "?" + query.shown)",
-                matchers: [.method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative))]
+                line: "\(endpoint.method.rawValue) \(origin.map { "\($0)" } ?? "")\(path)\(query.isEmpty ? "" : "?" + query.shown)",
+                matchers: [.method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative, shown: path))]
                     + (origin.map { [.origin($0)] } ?? [])
                     + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
                 times: times ?? .max, isOptional: isOptional, place: place, response: response)

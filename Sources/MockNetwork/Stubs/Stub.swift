@@ -54,7 +54,7 @@ public struct Stub: Sendable {
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
         self.init(
             line:
-                "\(method?.rawValue ?? "any method") \(Redactor.report.reference(String(pattern.pathAndOrigin)))\(items.isEmpty ? "" : "?" + items.shown)",
+                "\(method?.rawValue ?? "any method") \(RecordingRedactor.report.url(String(pattern.pathAndOrigin)))\(items.isEmpty ? "" : "?" + items.shown)",
             matchers: methodMatcher + pattern.matchers + Matcher.queries(items) + headerMatchers + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
             problem: pattern.problem.map { "its URL can match no request, because \($0)" })

@@ -79,7 +79,7 @@ private func recording() -> [Any] {
     let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, middlewares: [RetryMiddleware(), RecordingMiddleware(to: file)])
     return [
         provider,
-        RecordingMiddleware(to: file, redacting: .secrets.adding("email", "X-Customer")),
+        RecordingMiddleware(to: file, redacting: .standard.showing("text/html", "X-Customer")),
     ]
 }
 

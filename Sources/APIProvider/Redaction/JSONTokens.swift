@@ -1,0 +1,222 @@
+package import Foundation
+
+/// The tokens of JSON text (RFC 8259), in order.
+///
+/// It checks the whole grammar, builds nothing and does not recurse, so neither long nor deep text can harm it. Time is linear.
+package struct JSONTokens {
+    package enum Kind: Sendable {
+        case beginObject, endObject, beginArray, endArray
+        /// The name of a member, with the colon behind it already read.
+        case name
+        case string, number, `true`, `false`, null
+    }
+
+    package struct Token: Sendable {
+        package let kind: Kind
+        /// Where it stands. A string and a name have their quotes.
+        package let range: Range<Int>
+    }
+
+    /// The text is not JSON. It is wrong at this byte.
+    package struct Invalid: Error {
+        package let position: Int
+    }
+
+    private enum Expected { case value, firstElement, firstName, name, separator }
+
+    package let bytes: [UInt8]
+    private var position = 0
+    private var expected = Expected.value
+    /// For each open bracket, whether it is that of an object.
+    private var open: [Bool] = []
+
+    /// A byte order mark at the beginning is passed over.
+    package init(_ data: Data) {
+        bytes = [UInt8](data)
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    }
+
+    /// How many brackets are open.
+    package var depth: Int { open.count }
+
+    /// The next token, or `nil` at the end of the text.
+    package mutating func next() throws(Invalid) -> Token? {
+        skipSpace()
+        if expected == .separator {
+            guard let isObject = open.last else {
+                guard position == bytes.count else { throw Invalid(position: position) }
+                return nil
+            }
+            if byte == UInt8(ascii: isObject ? "}" : "]") { return close() }
+            try pass(",")
+            skipSpace()
+            expected = isObject ? .name : .value
+        }
+        switch (expected, byte) {
+        case (.firstName, UInt8(ascii: "}")), (.firstElement, UInt8(ascii: "]")): return close()
+        case (.firstName, _), (.name, _): return try name()
+        default: return try value()
+        }
+    }
+
+    private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func value() throws(Invalid) -> Token {
+        let start = position
+        let kind: Kind
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            let isObject = byte == UInt8(ascii: "{")
+            position += 1
+            open.append(isObject)
+            expected = isObject ? .firstName : .firstElement
+            return Token(kind: isObject ? .beginObject : .beginArray, range: start..<position)
+        case UInt8(ascii: "\""):
+            try passString()
+            kind = .string
+        case UInt8(ascii: "t"):
+            try pass("true")
+            kind = .true
+        case UInt8(ascii: "f"):
+            try pass("false")
+            kind = .false
+        case UInt8(ascii: "n"):
+            try pass("null")
+            kind = .null
+        default:
+            try passNumber()
+            kind = .number
+        }
+        expected = .separator
+        return Token(kind: kind, range: start..<position)
+    }
+
+    private mutating func name() throws(Invalid) -> Token {
+        let start = position
+        try passString()
+        let range = start..<position
+        skipSpace()
+        try pass(":")
+        expected = .value
+        return Token(kind: .name, range: range)
+    }
+
+    private mutating func close() -> Token {
+        let kind: Kind = open.popLast() == true ? .endObject : .endArray
+        position += 1
+        expected = .separator
+        return Token(kind: kind, range: position - 1..<position)
+    }
+
+    private mutating func skipSpace() {
+        while let byte, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    }
+
+    private mutating func pass(_ text: StaticString) throws(Invalid) {
+        guard bytes[position...].starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)) else {
+            throw Invalid(position: position)
+        }
+        position += text.utf8CodeUnitCount
+    }
+
+    private mutating func passString() throws(Invalid) {
+        try pass("\"")
+        while let byte, byte >= 0x20 {
+            position += 1
+            if byte == UInt8(ascii: "\"") { return }
+            if byte == UInt8(ascii: "\\") { try passEscape() }
+        }
+        throw Invalid(position: position)
+    }
+
+    private mutating func passEscape() throws(Invalid) {
+        switch byte {
+        case UInt8(ascii: "u"):
+            guard hexNumber(at: position + 1) != nil else { throw Invalid(position: position) }
+            position += 5
+        case let byte? where Self.escapes[Int(byte)] != 0: position += 1
+        default: throw Invalid(position: position)
+        }
+    }
+
+    private mutating func passNumber() throws(Invalid) {
+        if byte == UInt8(ascii: "-") { position += 1 }
+        if byte == UInt8(ascii: "0") { position += 1 } else { try passDigits() }
+        if byte == UInt8(ascii: ".") {
+            position += 1
+            try passDigits()
+        }
+        guard byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") else { return }
+        position += 1
+        if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { position += 1 }
+        try passDigits()
+    }
+
+    private mutating func passDigits() throws(Invalid) {
+        let start = position
+        while let byte, byte.isDigit { position += 1 }
+        guard position > start else { throw Invalid(position: position) }
+    }
+}
+
+extension JSONTokens {
+    /// What a string or a name says, without its quotes and escapes.
+    package func text(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
+
+    /// The same in UTF-8. Half of a pair of surrogates is U+FFFD.
+    package func content(of token: Token) -> [UInt8] {
+        let inner = bytes[(token.range.lowerBound + 1)..<(token.range.upperBound - 1)]
+        guard inner.contains(UInt8(ascii: "\\")) else { return Array(inner) }
+        var content: [UInt8] = []
+        var position = inner.startIndex
+        while position < inner.endIndex {
+            guard inner[position] == UInt8(ascii: "\\") else {
+                content.append(inner[position])
+                position += 1
+                continue
+            }
+            if let code = inner[position + 1] == UInt8(ascii: "u") ? hexNumber(at: position + 2) : nil {
+                position += 6
+                var scalar = Unicode.Scalar(code)
+                if 0xD800..<0xDC00 ~= code, bytes[position...].starts(with: "\\u".utf8), let low = hexNumber(at: position + 2),
+                    0xDC00..<0xE000 ~= low
+                {
+                    scalar = Unicode.Scalar(0x10000 + (code - 0xD800) << 10 + (low - 0xDC00))
+                    position += 6
+                }
+                content += String(scalar ?? "\u{FFFD}").utf8
+            } else {
+                content.append(Self.escapes[Int(inner[position + 1])])
+                position += 2
+            }
+        }
+        return content
+    }
+
+    private func hexNumber(at position: Int) -> UInt32? {
+        guard position + 4 <= bytes.count else { return nil }
+        return bytes[position..<position + 4].reduce(0) { number, byte in
+            Character(Unicode.Scalar(byte)).hexDigitValue.flatMap { digit in number.map { $0 << 4 | UInt32(digit) } }
+        }
+    }
+
+    /// What stands behind a backslash, and what it means.
+    private static let escapes: [UInt8] = {
+        var escapes = [UInt8](repeating: 0, count: 256)
+        for (byte, meaning) in zip("\"\\/bfnrt".utf8, [0x22, 0x5C, 0x2F, 0x08, 0x0C, 0x0A, 0x0D, 0x09] as [UInt8]) {
+            escapes[Int(byte)] = meaning
+        }
+        return escapes
+    }()
+}
+
+extension UInt8 {
+    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+
+    var isLowercaseLetter: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self }
+
+    var isUppercaseLetter: Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self }
+
+    /// The same letter in lower case, or the byte itself.
+    var lowercased: UInt8 { isUppercaseLetter ? self | 0x20 : self }
+}

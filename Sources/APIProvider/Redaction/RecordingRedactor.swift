@@ -1,0 +1,183 @@
+package import Foundation
+
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
+/// Writes what a recording keeps of a request and its response, so that it decodes again.
+///
+/// Reports of mocks show the author of a test the same, and more headers, but without words that look like a token.
+package struct RecordingRedactor: Sendable {
+    /// Stands for a text that a recording leaves out.
+    package static let placeholder = "REDACTED"
+
+    private let redaction: Redaction
+    private let secrets: RequestSecrets
+    private let isReport: Bool
+    private var mark: String { isReport ? "…" : Self.placeholder }
+
+    package init(_ redaction: Redaction = .standard, for request: URLRequest?, isReport: Bool = false) {
+        (self.redaction, self.isReport) = (redaction, isReport)
+        secrets = RequestSecrets(redaction.showsEverything ? nil : request)
+    }
+
+    /// The value of a query item or of a field in a form, without its escapes.
+    package func item(_ name: String, _ value: String) -> String { other(name, value) ?? value }
+
+    /// The name of a query item or of a field in a form, without its escapes.
+    package func itemName(_ name: String) -> String { name.utf8.count >= 16 && MessageText.looksSecret(name) ? mark : name }
+
+    /// What stands for a value of which something is left out. In replay, it matches any value.
+    private func other(_ name: String, _ value: String) -> String? {
+        guard !value.isEmpty, !redaction.shows(name) else { return nil }
+        if Redaction.isSecret(name.utf8, inQuery: true) { return mark }
+        return text(value).flatMap { $0 == value ? nil : $0 } ?? (MessageText.looksSecret(value) ? mark : nil)
+    }
+
+    /// A URL, or a reference to one, without user, password and fragment.
+    package func url(_ text: String) -> String {
+        guard !redaction.showsEverything else { return text }
+        let url = URLText(text)
+        let query = url.query.map { hide(in: items(of: $0)) }
+        return url.text(path: path(String(url.path)), query: query)
+    }
+
+    /// The path of a URL.
+    package func path(_ path: String) -> String { marking(secrets.hide(inPath: path)) }
+
+    /// The value of a header.
+    package func header(_ name: String, _ value: String) -> String {
+        guard !redaction.showsHeader(name) else { return hide(in: value) }
+        switch name.lowercased() {
+        // The query is that of the app's own server, or of another that is given a secret.
+        case "location" where value.hasPrefix("/") || value.hasPrefix("http"): return url(URLText(value).text(path: URLText(value).path, query: nil))
+        case "link":
+            // RFC 8288. The next page is asked for by the whole URL.
+            return value.split(separator: ",", omittingEmptySubsequences: false).map { link in
+                let parts = link.split(separator: ">", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, let start = parts[0].firstIndex(of: "<") else { return mark }
+                return "\(parts[0][...start])\(url(String(parts[0][start...].dropFirst())))>\(parts[1])"
+            }.joined(separator: ",")
+        case "set-cookie": return value.setCookies.map { "\($0)=\(cookie($0, $1))" }.joined(separator: ", ")
+        case let name where isReport && !Redaction.isSecret(name.utf8, inQuery: true): return MessageText(secrets.hide(in: value)).shown
+        default: return value.isEmpty ? "" : mark
+        }
+    }
+
+    /// The value of a cookie.
+    package func cookie(_ name: String, _ value: String) -> String { redaction.shows(name) || value.isEmpty ? value : mark }
+
+    /// The structure of a request's body, which is never compared; `nil` if it is neither JSON nor a form.
+    package func requestBody(_ body: Data, contentType: String?) -> Data? {
+        guard !keepsAll(contentType), !body.isEmpty else { return body }
+        return json(body, hidesAll: true) ?? form(body, contentType, hidesAll: true)
+    }
+
+    /// A response's body without the values of secret names; `nil` if it is neither JSON nor a form.
+    package func responseBody(_ body: Data, contentType: String?) -> Data? {
+        guard !keepsAll(contentType), !body.isEmpty else { return body }
+        guard let kept = json(body) ?? form(body, contentType) else { return nil }
+        return secrets.isEmpty ? kept : Data(hide(in: String(decoding: kept, as: UTF8.self)).utf8)
+    }
+
+    /// The text of a body as a report shows it; `nil` if it is not UTF-8.
+    package func text(of body: Data) -> String? {
+        guard let text = String(data: body, encoding: .utf8), !text.contains("\0") else { return nil }
+        if let json = json(body) { return String(decoding: json, as: UTF8.self) }
+        return body.form(nil).map { items(of: $0) } ?? MessageText(text).shown
+    }
+
+    private func keepsAll(_ contentType: String?) -> Bool { redaction.shows(contentType?.mediaType ?? "") }
+
+    /// Text of any kind, without the texts that the request calls secret.
+    package func hide(in text: String) -> String { marking(secrets.hide(in: text)) }
+
+    private func marking(_ text: String) -> String { secrets.isEmpty ? text : text.replacingOccurrences(of: "…", with: mark) }
+
+    private func items(of query: some StringProtocol, hidesAll: Bool = false) -> String {
+        URLText.items(query) { name, value in
+            guard let value else { return nil }
+            let (name, plain) = (name.formDecoded, value.formDecoded)
+            let other = hidesAll && !plain.isEmpty && !redaction.shows(name) ? mark : other(name, plain)
+            return other.map { isReport ? $0 : $0.percentEncoded(except: .unreserved) } ?? String(value)
+        }
+    }
+
+    private func form(_ body: Data, _ contentType: String?, hidesAll: Bool = false) -> Data? {
+        body.form(contentType).map { Data(items(of: $0, hidesAll: hidesAll).utf8) }
+    }
+}
+
+extension RecordingRedactor {
+    /// An object or an array of JSON, with other values of the same kind in the place of secret ones. All else stays byte for byte.
+    private func json(_ body: Data, hidesAll: Bool = false, depth: Int = 0) -> Data? {
+        var tokens = JSONTokens(body)
+        var output = Data(capacity: body.count)
+        var copied = 0
+        // For each bracket that is open, whether all in it is hidden.
+        var levels: [Bool] = []
+        var isHidden = hidesAll
+        do {
+            while let token = try tokens.next() {
+                var other: [UInt8]?
+                switch token.kind {
+                case .beginObject, .beginArray: levels.append(isHidden)
+                case .endObject, .endArray: isHidden = levels.popLast() ?? hidesAll
+                case .name:
+                    let name = tokens.content(of: token)
+                    isHidden = (levels.last == true || Redaction.isSecret(name)) && !redaction.shows(String(decoding: name, as: UTF8.self))
+                case .string where isHidden: other = replacement(for: tokens.text(of: token)).jsonString
+                case .string where isReport || "{[h\\".utf8.contains(tokens.bytes[token.range.lowerBound + 1]):
+                    other = text(tokens.text(of: token), depth: depth)?.jsonString
+                case .number where isHidden: other = [UInt8(ascii: "0")]
+                default: break
+                }
+                guard !levels.isEmpty || token.kind == .endObject || token.kind == .endArray else { return nil }
+                guard let other else { continue }
+                output += tokens.bytes[copied..<token.range.lowerBound]
+                output += other
+                copied = token.range.upperBound
+            }
+        } catch {
+            return nil
+        }
+        return output + tokens.bytes[copied...]
+    }
+
+    /// Other text for what has names of its own within it, or `nil`: JSON and URLs. In a report, there are no words that look like a token.
+    private func text(_ text: String, depth: Int = 0) -> String? {
+        switch text.utf8.first {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard depth < 4 else { return mark }
+            if let json = json(Data(text.utf8), depth: depth + 1) { return String(decoding: json, as: UTF8.self) }
+        case UInt8(ascii: "h") where text.hasPrefix("http://") || text.hasPrefix("https://"): return url(text)
+        default: break
+        }
+        return isReport ? MessageText(text).shown : nil
+    }
+
+    /// A text that decodes to the same types: another UUID, another date, and otherwise the mark.
+    private func replacement(for text: String) -> String {
+        if text.isEmpty { return text }
+        if UUID(uuidString: text) != nil { return "00000000-0000-0000-0000-000000000000" }
+        let isDate = text.utf8.count >= 10 && text.utf8.count <= 40
+            && zip(text.utf8, "0000-00-00".utf8).allSatisfy { $1 == UInt8(ascii: "-") ? $0 == $1 : $0.isDigit }
+            && text.utf8.dropFirst(10).allSatisfy { $0.isDigit || "T:.+-Z ".utf8.contains($0) }
+        guard isDate else { return mark }
+        return "2000-01-01" + String(decoding: text.utf8.dropFirst(10).map { $0.isDigit ? UInt8(ascii: "0") : $0 }, as: UTF8.self)
+    }
+}
+
+extension String {
+    /// The names and values of several `Set-Cookie` fields, which are joined with commas. Their dates have commas, too: `Expires=Wed, 09 …`.
+    package var setCookies: [(name: String, value: String)] {
+        split(separator: ",").reduce(into: []) { cookies, piece in
+            let pair = piece.prefix { $0 != ";" }
+            let name = pair.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces)
+            if name.isToken, pair.contains("=") { cookies.append((name, String(pair.drop { $0 != "=" }.dropFirst()))) }
+        }
+    }
+
+    /// A Content-Type without its parameters.
+    package var mediaType: String { prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
+}

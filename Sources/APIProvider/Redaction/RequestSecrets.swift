@@ -1,0 +1,82 @@
+#if canImport(FoundationNetworking)
+import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
+#endif
+
+/// Texts that a request calls secret, and what is shown in the place of each: segments of its path written as `\(secret:)`, and the token of
+/// ``AuthenticationMiddleware``.
+///
+/// They travel with the request, so nothing else remembers them.
+package struct RequestSecrets: Sendable {
+    private var shown: [String: String] = [:]
+    /// A shorter text may be any word. It is left out of a path where it is the whole segment.
+    private static let minimumInText = 6
+
+    package init(_ request: URLRequest?) {
+        guard let marks = request?.marks else { return }
+        shown = marks
+    }
+
+    /// The path of a URL.
+    func hide(inPath path: String) -> String {
+        guard !shown.isEmpty else { return path }
+        return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+            shown[String(segment)] ?? segment.removingPercentEncoding.flatMap { shown[$0] } ?? hide(in: String(segment))
+        }.joined(separator: "/")
+    }
+
+    /// Text of any kind.
+    func hide(in text: String) -> String {
+        shown.reduce(text) { text, secret in
+            secret.key.utf8.count < Self.minimumInText ? text : text.replacingOccurrences(of: secret.key, with: secret.value)
+        }
+    }
+
+    var isEmpty: Bool { shown.isEmpty }
+}
+
+extension URLRequest {
+    /// Calls the segments of `path` secret that are others in `shown`, and `texts` wherever they stand.
+    mutating func addSecrets(_ texts: [String], path: String = "", shown: String = "") {
+        guard !texts.isEmpty else { return }
+        var marks = marks ?? [:]
+        let segments = [path, shown].map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
+        for (segment, shown) in zip(segments[0], segments[1]) where segment != shown {
+            marks[segment] = shown
+            marks[segment.removingPercentEncoding ?? segment] = shown
+        }
+        for text in texts where !text.isEmpty {
+            marks[text] = marks[text] ?? "…"
+            marks[text.percentEncoded(except: .unreserved)] = marks[text]
+        }
+        self.marks = marks
+    }
+
+    #if canImport(FoundationNetworking)
+    /// Foundation on Linux forgets the properties of a request. This URL is neither sent nor used for anything there.
+    fileprivate var marks: [String: String]? {
+        get {
+            guard let url = mainDocumentURL, url.scheme == "secrets" else { return nil }
+            let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+            return Dictionary(items.map { ($0.name, $0.value ?? "") }) { $1 }
+        }
+        set {
+            var components = URLComponents()
+            components.scheme = "secrets"
+            components.queryItems = newValue?.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
+            mainDocumentURL = components.url
+        }
+    }
+    #else
+    fileprivate var marks: [String: String]? {
+        get { URLProtocol.property(forKey: "APIProvider.secrets", in: self) as? [String: String] }
+        set {
+            guard let newValue, let request = (self as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return }
+            URLProtocol.setProperty(newValue, forKey: "APIProvider.secrets", in: request)
+            self = request as URLRequest
+        }
+    }
+    #endif
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+/// A text with a secret, and where the text is sent and received.
+package struct Planted: Sendable, CustomTestStringConvertible {
+    package enum Place: Sendable {
+        case url
+        case header(String)
+        case body(type: String)
+    }
+
+    package let place: Place
+    package let text: String
+    package let secret: String
+    /// Whether a recording of a response keeps it: a value whose name does not say that it is secret must decode in replay.
+    package private(set) var isRecorded = false
+
+    package var testDescription: String { "\(place) \(text)" }
+
+    private static func rows(_ place: Place, _ texts: [String]) -> [Planted] {
+        texts.enumerated().map { index, text in
+            let secret = secrets[index % secrets.count]
+            return Planted(place: place, text: text.replacingOccurrences(of: "§", with: secret), secret: secret)
+        }
+    }
+
+    /// Of letters and digits, as most are.
+    private static let secrets = [
+        "hunter2", "s3cret", "t0ken", "4eC39HqLyjWDarjtT1zdp7dc", "AKIAIOSFODNN7EXAMPLE", "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "0e3f5c6a-9b1d-4c57-8a2e-3d1f0b7c9e42", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "xoxb-17653672481-abcdefghijkl",
+        "Tr0ub4dor", "5f4dcc3b5aa765d61d8327deb882cf99", "ABCD-1234-EFGH-5678", "4111111111111111",
+    ]
+
+    package static let all = headers + urls + json + recordedJSON + forms + others
+
+    package static let headers = [
+        "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "PRIVATE-TOKEN", "X-Wsse", "X-Ms-Client-Principal", "X-Client-Cert",
+        "X-Forwarded-User", "X-Amzn-Oidc-Data", "X-Trace", "Set-Cookie", "Authentication-Info", "X-Kennwort", "DPoP", "Ocp-Apim-Key",
+        "Referer", "Link", "Location", "WWW-Authenticate", "Refresh", "X-A", "Sec-WebSocket-Key", "Idempotency-Key", "Origin", "From",
+    ].flatMap { name in
+        rows(.header(name), ["§", "Bearer §", "a=1; token=§", #"{"a":"§"}"#, "https://u:§@h/?q=§#a=§"].shuffled(by: name).suffix(2))
+    }
+
+    package static let urls = rows(
+        .url,
+        [
+            "?q=§", "?page=2&access_token=§", "?a=1;token=§;b=2", "?§", "?a=1&§", "?next=https%3A%2F%2Fb.example%2F%3Ftoken%3D§%26x%3D1",
+            "?v=%7B%22token%22:%22§%22%7D", "#access_token=§&b=1", "#/callback?code=§", "#§", "?kennwort=§", "?mot_de_passe=§",
+            "?X-Amz-Signature=§&X-Amz-Credential=§", "?user%5Bpassword%5D=§", "?=§", "?a==§", "?SAMLResponse=§", "?a=%zz§",
+        ].map { "https://a.example/q\($0)" } + ["https://§@a.example/", "https://u:§@a.example/p", "https://u@x:§@a.example/p"])
+
+    /// Under names that say so.
+    package static let recordedJSON = rows(
+        .body(type: "application/json"),
+        [
+            "password", "user_pass", "accessToken", "refresh_token", "client-secret", "apiKey", "passw\\u006frd", "jwt", "sessionId", "authorization",
+            "cookie", "signature", "api.key", "user[password]", "Passwort", "kennwort", "ssn", "totp", "private_key", "X-Amz-Security-Token",
+            "phpsessid", "authtoken", "device_code", "cvv", "newPassword", "password_confirmation",
+        ].map { #"{"a":1,"\#($0)":"§","b":[true,{"\#($0)":["§",{"x":"§"}]}]}"# } + [
+            #"{"session":{"id":"§","user":{"name":"§"}}}"#, #"{"data":"{\"password\":\"§\"}"}"#, #"{"data":"[{\"a\":\"{\\\"token\\\":\\\"§\\\"}\"}]"}"#,
+            #"{"url":"https://u:§@a.example/?token=§&b=1#a=§"}"#, #"[[[[{"b":{"token":"§"}}]]]]"#, "\u{FEFF}{ \"token\" :\n\"§\" }",
+        ])
+
+    /// Under other names.
+    package static let json = rows(
+        .body(type: "application/json"),
+        [
+            #"{"value":"§"}"#, #"["§"]"#, #""§""#, #"{"name":"password","value":"§"}"#, #"{"headers":[["Authorization","§"]]}"#,
+            #"{"log":"sent Bearer § twice"}"#, #"{"message":"password § is wrong"}"#, #"{"message":"password=§&a=1"}"#,
+            #"{"error":{"message":"Incorrect API key provided: §."}}"#, #"{"error":"§"}"#, #"{"detail":"see https://u:§@h/?t=§#t=§"}"#,
+            #"{"detail":"GET /a?token=§ and /reset/§"}"#, #"{"message":"{\"value\":\"§\"}"}"#, #"{"message":"at {\"value\":\"§\"} of"}"#,
+            #"{"reason":"<password>§</password>"}"#, #"{"errors":{"password":["§ is too short"]}}"#, #"{"errors":{"password":"§"}}"#,
+            #"{"detail":[{"loc":["body","password"],"msg":"too short","input":"§","ctx":{"given":"§"}}]}"#,
+            #"{"errors":[{"rejectedValue":"§","arguments":["§",{"code":"§"}]}]}"#, #"{"title":"“§”"}"#, #"{"code":"\u0020§"}"#,
+            #"{"data":{"viewer":{"email":"§"}},"errors":[{"message":"no","path":["user"],"extensions":{"token":"§"}}]}"#,
+            #"{"error_description":"a\nb: §,c"}"#, #"{"status":"§/x"}"#, #"{"a":{"b":[[[{"c":"§"}]]]},"type":"t"}"#,
+        ]
+    ).map { row in
+        var row = row
+        row.isRecorded = true
+        return row
+    }
+
+    package static let forms = rows(
+        .body(type: "Application/X-WWW-Form-Urlencoded; charset=utf-8"),
+        ["access_token=§&a=1", "password=§", "user%5Bpassword%5D=§", "a&client%5Fsecret=§", "code=§&grant_type=x", "kennwort=§+§"])
+
+    package static let others =
+        rows(.body(type: "text/plain"), ["§", "a: §", "password=§ x", "§\n§", "the token \"§\" has expired", "a,§,b", "(§)", "it’s §…"])
+        + rows(.body(type: "application/xml"), ["<a><password>§</password><b>c</b></a>", #"<a token="§"/>"#])
+        + rows(.body(type: "text/html"), [#"<input type="password" value="§">"#, "<p>§</p>"])
+        + rows(.body(type: "application/octet-stream"), ["\u{0}§", "§"])
+        + rows(
+            .body(type: "multipart/form-data; boundary=b"),
+            ["--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n§\r\n--b--", "--b\r\n\r\n{\"token\":\"§\"}\r\n--b--"])
+        + rows(.body(type: "text/event-stream"), ["event: a\ndata: {\"token\": \"§\", \"n\": 1}\n\n"])
+        + rows(.body(type: "application/json"), [#"{"token":"§"#, #"{"token":"§"} x"#, "{\"token\":\"§\"}\n{\"token\":\"§\"}", "{token: \"§\"}"])
+}
+
+extension [String] {
+    /// In an order that is the same each time.
+    fileprivate func shuffled(by name: String) -> [String] {
+        let start = name.utf8.count % count
+        return Array(self[start...] + self[..<start])
+    }
+}
