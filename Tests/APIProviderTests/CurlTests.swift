@@ -138,7 +138,8 @@ struct CurlTests {
     fileprivate func methods(method: String, body: String?, arguments: [String]) throws {
         let request = URLRequest(method, "https://h/p", body: body.map { Data($0.utf8) })
         #expect(
-            try Shell.first.call(request.curlCommand(redacting: .none)).arguments == (arguments + ["--url", "https://h/p"]).map { Data($0.utf8) })
+            try Shell.first.call(request.curlCommand(redacting: .none)).arguments
+                == (arguments + ["--url", "https://h/p"]).map { Data($0.utf8) })
     }
 
     @Test("Headers are in order, and an empty one is sent empty")
@@ -146,7 +147,11 @@ struct CurlTests {
         let request = URLRequest("GET", headers: ["x-b": "2", "X-A": "1", "Accept": "", "X-C": ";", "X-D": ":"])
         let headers = ["Accept;", "X-A: 1", "x-b: 2", "X-C: ;", "X-D: :"]
         #expect(try Shell.first.call(request.curlCommand(redacting: .none)).headers == headers)
-        for _ in 0..<20 { #expect(URLRequest("GET", headers: request.allHTTPHeaderFields ?? [:]).curlCommand(redacting: .none) == request.curlCommand(redacting: .none)) }
+        for _ in 0..<20 {
+            #expect(
+                URLRequest("GET", headers: request.allHTTPHeaderFields ?? [:]).curlCommand(redacting: .none)
+                    == request.curlCommand(redacting: .none))
+        }
     }
 
     @Test("A header that HTTP does not allow is left out")
@@ -228,7 +233,9 @@ struct CurlTests {
         for byte in [UInt8(ascii: "a"), 0] {
             let body = Data(repeating: byte, count: 300_000)
             let request = URLRequest("PUT", body: body)
-            #expect(request.curlCommand().contains(": 'The body of 300000 bytes is not shown: put the name of a file that holds it in place of FILE.'"))
+            #expect(
+                request.curlCommand().contains(
+                    ": 'The body of 300000 bytes is not shown: put the name of a file that holds it in place of FILE.'"))
             #expect(try Shell.first.call(request.curlCommand()).value(of: "--data-binary") == Data("@FILE".utf8))
             #expect(try Shell.first.call(request.curlCommand(redacting: .none)).body == body)
         }
@@ -277,8 +284,11 @@ struct CurlTests {
             Endpoint(.put, .url(server.url), body: .data(Data(), contentType: "a/b")),
             Endpoint(.put, .url(server.url), body: .file(file, contentType: "a/b")),
             Endpoint(
-                .post, .url(server.url, "/bot\(secret: "7:s3cret")/x"), query: ["token": "s3cret"], headers: ["Authorization": "Bearer s3cret"],
-                body: .multipart([MultipartPart(name: "password", value: "s3cret"), MultipartPart(name: "f", file: file, contentType: "a/b")])),
+                .post, .url(server.url, "/bot\(secret: "7:s3cret")/x"), query: ["token": "s3cret"],
+                headers: ["Authorization": "Bearer s3cret"],
+                body: .multipart([
+                    MultipartPart(name: "password", value: "s3cret"), MultipartPart(name: "f", file: file, contentType: "a/b"),
+                ])),
         ]
         let names = ["content-type", "content-length", "x-empty", "x-a", "accept", "authorization"]
         for request in requests {

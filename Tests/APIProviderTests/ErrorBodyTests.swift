@@ -29,7 +29,8 @@ struct ErrorBodyTests {
                 #"401 Unauthorized. Body: {"error":{"message":"Invalid API Key provided: …","type":"invalid_request_error"}}"#
             ),
             (
-                "422 of Rails", 422, #"{"errors":{"email":["has already been taken"],"password":["is too short (minimum is 8 characters)"]}}"#,
+                "422 of Rails", 422,
+                #"{"errors":{"email":["has already been taken"],"password":["is too short (minimum is 8 characters)"]}}"#,
                 #"422 Unprocessable Content. Body: {"errors":{"email":["has already been taken"],"#
                     + #""password":["is too short (minimum is 8 characters)"]}}"#
             ),

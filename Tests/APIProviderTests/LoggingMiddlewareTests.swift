@@ -107,7 +107,8 @@ struct LoggingMiddlewareTests {
     func none() async throws {
         let request = URLRequest("POST", "https://h/?q=s3cret", headers: ["Authorization": "s3cret"], body: Data("s3cret text".utf8))
         let logging = LoggingMiddleware(.bodies, redacting: .none, log: log.append)
-        _ = try await logging.intercept(request, next: Answers(.status(200, headers: ["Set-Cookie": "s3cret"], body: "<s3cret>")).next).value
+        _ = try await logging.intercept(request, next: Answers(.status(200, headers: ["Set-Cookie": "s3cret"], body: "<s3cret>")).next)
+            .value
         let text = try #require(log.entries.first)
         for line in ["POST https://h/?q=s3cret: ", "> Authorization: s3cret", "> s3cret text", "< Set-Cookie: s3cret", "< <s3cret>"] {
             #expect(text.contains(line), "\(text)")

@@ -18,16 +18,22 @@ struct RedactionTests {
     @Test(
         "An ordinary sentence under a message's name is shown as it is",
         arguments: [
-            "password: is required", "Invalid token: signature mismatch", "Session: expired", "tests pass=12", "Bad credentials", "Not Found",
+            "password: is required", "Invalid token: signature mismatch", "Session: expired", "tests pass=12", "Bad credentials",
+            "Not Found",
             "The access token expired at 2026-11-22T10:15:30Z", "code must be a string", "Bearer authentication is required", "key: value",
             "secret=missing", "Unexpected token < in JSON at position 0", "HTTP/1.1 400 Bad Request", "timeout of 30000ms exceeded",
-            "Use TLS 1.2 or later (TLSv1.2)", "The file is larger than 10MB", "expected UTF-8, found ISO-8859-1", "SHA-256 and sha256 differ",
-            "OAuth2 grants of RFC 6749, see rfc6749", "E11000 duplicate key error", "SQLSTATE[42P01]: Undefined table: 7", "line 12, column 5",
-            "No route matches [GET] \"/v1/users/42\"", "items[3].name is too long", "user_id 123456789 was not found", "ERR_1001_INVALID_TOKEN",
-            "java.lang.IllegalArgumentException: id", "10.0.0.1:5432 refused the connection", "on the 1st, 2nd and 13th", "100% of 5GB used",
+            "Use TLS 1.2 or later (TLSv1.2)", "The file is larger than 10MB", "expected UTF-8, found ISO-8859-1",
+            "SHA-256 and sha256 differ",
+            "OAuth2 grants of RFC 6749, see rfc6749", "E11000 duplicate key error", "SQLSTATE[42P01]: Undefined table: 7",
+            "line 12, column 5",
+            "No route matches [GET] \"/v1/users/42\"", "items[3].name is too long", "user_id 123456789 was not found",
+            "ERR_1001_INVALID_TOKEN",
+            "java.lang.IllegalArgumentException: id", "10.0.0.1:5432 refused the connection", "on the 1st, 2nd and 13th",
+            "100% of 5GB used",
             "retry in 3600s", "das Passwort ist zu kurz", "le mot de passe est incorrect", "パスワードが必要です", "invalid_grant",
             "see https://docs.example.com/errors/E1001#not-found", "Authorization header is missing", "cookie: none",
-            "application/vnd.api+json; charset=utf-8", "price must be > 0.50 USD", "CSRF token missing or incorrect.", "us-east-1", "v2.13.0-rc1",
+            "application/vnd.api+json; charset=utf-8", "price must be > 0.50 USD", "CSRF token missing or incorrect.", "us-east-1",
+            "v2.13.0-rc1",
             "Too many requests: 60/60 used; reset at 1763800000", "x509: certificate has expired", "ipv6 and http2 are on",
         ])
     func ordinary(sentence: String) throws {
@@ -77,7 +83,9 @@ struct RedactionTests {
     @Test("Of a form, names are shown, and messages of a server")
     func forms() {
         let type = "application/x-www-form-urlencoded"
-        #expect(shown("error=access_denied&error_description=Not+now%21&token=a&b", type: type) == "error=access_denied&error_description=Not now!&token=…&…")
+        #expect(
+            shown("error=access_denied&error_description=Not+now%21&token=a&b", type: type)
+                == "error=access_denied&error_description=Not now!&token=…&…")
         #expect(Redactor().body(Data("error=a&b=1".utf8), of: 50, contentType: type, isAnswer: false) == "error=…&b=……")
     }
 
@@ -127,7 +135,10 @@ struct JSONTokensTests {
 
     @Test("Names and strings come without their escapes")
     func texts() {
-        #expect(tokens(#" {"a\n\"" : ["\ud83d\ude00\/\u00e9", "\ud83d", -0.5E+3] } "#) == "beginObject <a\n\"><beginArray <😀/é><\u{FFFD}>number endArray endObject ".replacingOccurrences(of: "<a\n\"><", with: "<a\n\">"))
+        #expect(
+            tokens(#" {"a\n\"" : ["\ud83d\ude00\/\u00e9", "\ud83d", -0.5E+3] } "#)
+                == "beginObject <a\n\"><beginArray <😀/é><\u{FFFD}>number endArray endObject ".replacingOccurrences(
+                    of: "<a\n\"><", with: "<a\n\">"))
         #expect(tokens("\u{FEFF}true") == "true ")
     }
 
@@ -135,7 +146,8 @@ struct JSONTokensTests {
     func grammar() throws {
         var random = SeededGenerator(seed: 7)
         let parts = [
-            "{", "}", "[", "]", ",", ":", "\"a\"", "1", "-", "0", ".5", "e3", "true", "false", "null", " ", "\"\\u00e9\"", "\"\\x\"", "\"", "\\", "01", "nul",
+            "{", "}", "[", "]", ",", ":", "\"a\"", "1", "-", "0", ".5", "e3", "true", "false", "null", " ", "\"\\u00e9\"", "\"\\x\"", "\"",
+            "\\", "01", "nul",
         ]
         var others: [String] = []
         for _ in 0..<5_000 {
@@ -144,7 +156,9 @@ struct JSONTokensTests {
             if (tokens(text) != nil) != isJSON { others.append(text) }
         }
         #expect(others == [])
-        for text in ["", " ", "{\"a\":1,}", "[1,]", "[,1]", "{1:2}", "\"\u{1}\"", "\"\\u12g4\"", "\"\\u12", "\"\\", "1 2", "[1}", "{\"a\"}"] {
+        for text in [
+            "", " ", "{\"a\":1,}", "[1,]", "[,1]", "{1:2}", "\"\u{1}\"", "\"\\u12g4\"", "\"\\u12", "\"\\", "1 2", "[1}", "{\"a\"}",
+        ] {
             #expect(tokens(text) == nil, "\(text)")
         }
     }

@@ -85,7 +85,8 @@ struct RedirectTests {
         let byMiddleware = DefaultHeadersMiddleware([name: value, "If-None-Match": "\"1\""])
         for (to, expected) in [("https://g/x", nil), ("https://h/x", value)] {
             for (headers, provider) in [
-                ([name: value, "If-None-Match": "\"1\""], provider), ([:], DefaultAPIProvider(baseURL: example, configuration: configuration)),
+                ([name: value, "If-None-Match": "\"1\""], provider),
+                ([:], DefaultAPIProvider(baseURL: example, configuration: configuration)),
                 ([:], DefaultAPIProvider(baseURL: example, configuration: RedirectingProtocol.configuration, middlewares: [byMiddleware])),
             ] {
                 let request = Endpoint<Data>(

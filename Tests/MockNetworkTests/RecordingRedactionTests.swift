@@ -29,7 +29,8 @@ struct RecordingRedactionTests {
             try decoder.decode(Session.self, from: $0.data)
         }
         let session = try await provider.request(signIn).value
-        let first = Endpoint<Page>(.get, .url(url, "/items"), query: ["access_token": token, "page": 1], headers: ["Cookie": "sid=\(token)"])
+        let first = Endpoint<Page>(
+            .get, .url(url, "/items"), query: ["access_token": token, "page": 1], headers: ["Cookie": "sid=\(token)"])
         let page = try await provider.request(first.withResponse()).value
         let link = try #require(page.response.value(forHTTPHeaderField: "Link"))
         let next = try #require(URL(string: String(link.dropFirst().prefix { $0 != ">" })))
@@ -47,12 +48,15 @@ struct RecordingRedactionTests {
                      "session": {"expires": "2026-11-22T10:15:30Z"}}
                     """
                 connection.respond(
-                    headers: ["Content-Type": "application/json", "Set-Cookie": "theme=pl4nted-2; Expires=Wed, 09 Jun 2032 10:18:14 GMT"], body: body)
+                    headers: ["Content-Type": "application/json", "Set-Cookie": "theme=pl4nted-2; Expires=Wed, 09 Jun 2032 10:18:14 GMT"],
+                    body: body)
             case "/items":
-                let link = "<http://\(request.headers["host"] ?? "")/more?page=2&sig=pl4nted-3>; rel=\"next\", </a?token=pl4nted-4>; rel=last"
+                let link =
+                    "<http://\(request.headers["host"] ?? "")/more?page=2&sig=pl4nted-3>; rel=\"next\", </a?token=pl4nted-4>; rel=last"
                 connection.respond(headers: ["Link": link, "X-Planet": "pl4nted-5"], body: #"{"items":["a1b2c3d4"],"next":null}"#)
             default:
-                connection.respond(headers: ["Content-Type": "application/x-www-form-urlencoded"], body: "access_token=pl4nted-6&scope=repo")
+                connection.respond(
+                    headers: ["Content-Type": "application/x-www-form-urlencoded"], body: "access_token=pl4nted-6&scope=repo")
             }
         }
         let recording = DefaultAPIProvider(configuration: .patient, middlewares: [RecordingMiddleware(to: file)])
@@ -75,7 +79,9 @@ struct RecordingRedactionTests {
         #expect(url.hasSuffix("/items?access_token=REDACTED&page=1"))
         let headers = try #require(session.value("response.headers", of: 1) as? Fields)
         #expect(headers.contains(["name": "X-Planet", "value": "REDACTED"]), "\(headers)")
-        #expect(headers.contains { $0["value"]?.hasSuffix(#"page=2&sig=REDACTED>; rel="next", </a?token=REDACTED>; rel=last"#) == true }, "\(headers)")
+        #expect(
+            headers.contains { $0["value"]?.hasSuffix(#"page=2&sig=REDACTED>; rel="next", </a?token=REDACTED>; rel=last"#) == true },
+            "\(headers)")
     }
 
     private func record(
@@ -127,7 +133,8 @@ struct RecordingRedactionTests {
         #expect(
             try await replayed().hasSuffix(
                 "session.har: log.entries[0] cannot be answered from: the recording left out its body (text/html, 13 bytes), which is neither "
-                    + "JSON nor a form; to keep it, record with RecordingMiddleware(to: file, redacting: .standard.showing(\"text/html\"))."))
+                    + "JSON nor a form; to keep it, record with RecordingMiddleware(to: file, redacting: .standard.showing(\"text/html\"))."
+            ))
         #expect(try await record("s3cret", type: nil).value("response.content.text") == nil)
         #expect(try await replayed().contains("redacting: .none)"))
         for redaction in [Redaction.standard.showing("TEXT/html"), .none] {

@@ -270,7 +270,8 @@ struct RecordingTests {
         let files = [file, folder.url("other.har")]
         let providers = files.map {
             DefaultAPIProvider(
-                baseURL: example, transport: answering { Data("[\"\($0.url?.path ?? "")\"]".utf8) }, middlewares: [RecordingMiddleware(to: $0)])
+                baseURL: example, transport: answering { Data("[\"\($0.url?.path ?? "")\"]".utf8) },
+                middlewares: [RecordingMiddleware(to: $0)])
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (provider, file) in zip(providers, files) {

@@ -159,7 +159,8 @@ struct TypedStubTests {
     func secretsOfStubs() async throws {
         func request(_ secret: String) -> Endpoint<EmptyResponse> {
             Endpoint(
-                .post, "/bot\(secret: secret)/x", query: ["chat": secret], headers: ["X-Chat": "a \(secret)"], body: .json(["chat": secret]))
+                .post, "/bot\(secret: secret)/x", query: ["chat": secret], headers: ["X-Chat": "a \(secret)"], body: .json(["chat": secret])
+            )
         }
         for isSession in [false, true] {
             try await MockURLProtocol.withScope {

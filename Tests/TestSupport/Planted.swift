@@ -53,11 +53,14 @@ package struct Planted: Sendable, CustomTestStringConvertible {
     package static let recordedJSON = rows(
         .body(type: "application/json"),
         [
-            "password", "user_pass", "accessToken", "refresh_token", "client-secret", "apiKey", "passw\\u006frd", "jwt", "sessionId", "authorization",
-            "cookie", "signature", "api.key", "user[password]", "Passwort", "kennwort", "ssn", "totp", "private_key", "X-Amz-Security-Token",
+            "password", "user_pass", "accessToken", "refresh_token", "client-secret", "apiKey", "passw\\u006frd", "jwt", "sessionId",
+            "authorization",
+            "cookie", "signature", "api.key", "user[password]", "Passwort", "kennwort", "ssn", "totp", "private_key",
+            "X-Amz-Security-Token",
             "phpsessid", "authtoken", "device_code", "cvv", "newPassword", "password_confirmation",
         ].map { #"{"a":1,"\#($0)":"§","b":[true,{"\#($0)":["§",{"x":"§"}]}]}"# } + [
-            #"{"session":{"id":"§","user":{"name":"§"}}}"#, #"{"data":"{\"password\":\"§\"}"}"#, #"{"data":"[{\"a\":\"{\\\"token\\\":\\\"§\\\"}\"}]"}"#,
+            #"{"session":{"id":"§","user":{"name":"§"}}}"#, #"{"data":"{\"password\":\"§\"}"}"#,
+            #"{"data":"[{\"a\":\"{\\\"token\\\":\\\"§\\\"}\"}]"}"#,
             #"{"url":"https://u:§@a.example/?token=§&b=1#a=§"}"#, #"[[[[{"b":{"token":"§"}}]]]]"#, "\u{FEFF}{ \"token\" :\n\"§\" }",
         ])
 
@@ -94,7 +97,9 @@ package struct Planted: Sendable, CustomTestStringConvertible {
             .body(type: "multipart/form-data; boundary=b"),
             ["--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n§\r\n--b--", "--b\r\n\r\n{\"token\":\"§\"}\r\n--b--"])
         + rows(.body(type: "text/event-stream"), ["event: a\ndata: {\"token\": \"§\", \"n\": 1}\n\n"])
-        + rows(.body(type: "application/json"), [#"{"token":"§"#, #"{"token":"§"} x"#, "{\"token\":\"§\"}\n{\"token\":\"§\"}", "{token: \"§\"}"])
+        + rows(
+            .body(type: "application/json"),
+            [#"{"token":"§"#, #"{"token":"§"} x"#, "{\"token\":\"§\"}\n{\"token\":\"§\"}", "{token: \"§\"}"])
 }
 
 extension [String] {

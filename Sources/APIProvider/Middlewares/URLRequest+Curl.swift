@@ -69,7 +69,9 @@ private struct CurlCommand: CustomStringConvertible {
         let (length, redaction) = (pieces.length, redactor.redaction)
         if length == 0 || redaction.shows(type?.mediaType ?? "") {
             add(pieces)
-        } else if length <= Self.maximumLength, let body = try? pieces.data(), let structure = redactor.structure(of: body, contentType: type) {
+        } else if length <= Self.maximumLength, let body = try? pieces.data(),
+            let structure = redactor.structure(of: body, contentType: type)
+        {
             arguments.append("--data-raw \(ShellText(shown(structure, insteadOf: String(decoding: body, as: UTF8.self))).word)")
         } else {
             isRedacted = true

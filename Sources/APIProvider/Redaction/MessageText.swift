@@ -71,7 +71,9 @@ struct MessageText {
         return !ordinary.contains(String(decoding: piece, as: UTF8.self).lowercased())
     }
 
-    private static let units: Set<String> = ["b", "d", "h", "kb", "kib", "m", "mb", "mib", "gb", "ms", "ns", "px", "s", "st", "th", "nd", "rd"]
+    private static let units: Set<String> = [
+        "b", "d", "h", "kb", "kib", "m", "mb", "mib", "gb", "ms", "ns", "px", "s", "st", "th", "nd", "rd",
+    ]
 
     private static let ordinary: Set<String> = [
         "base32", "base64", "base64url", "ed25519", "iso8601", "latin1", "oauth2", "rfc3339", "rfc6749", "rfc7231", "rfc7807", "rfc9110",

@@ -50,7 +50,8 @@ package struct RecordingRedactor: Sendable {
         guard !redaction.showsHeader(name) else { return hide(in: value) }
         switch name.lowercased() {
         // The query is that of the app's own server, or of another that is given a secret.
-        case "location" where value.hasPrefix("/") || value.hasPrefix("http"): return url(URLText(value).text(path: URLText(value).path, query: nil))
+        case "location" where value.hasPrefix("/") || value.hasPrefix("http"):
+            return url(URLText(value).text(path: URLText(value).path, query: nil))
         case "link":
             // RFC 8288. The next page is asked for by the whole URL.
             return value.split(separator: ",", omittingEmptySubsequences: false).map { link in
@@ -160,7 +161,8 @@ extension RecordingRedactor {
     private func replacement(for text: String) -> String {
         if text.isEmpty { return text }
         if UUID(uuidString: text) != nil { return "00000000-0000-0000-0000-000000000000" }
-        let isDate = text.utf8.count >= 10 && text.utf8.count <= 40
+        let isDate =
+            text.utf8.count >= 10 && text.utf8.count <= 40
             && zip(text.utf8, "0000-00-00".utf8).allSatisfy { $1 == UInt8(ascii: "-") ? $0 == $1 : $0.isDigit }
             && text.utf8.dropFirst(10).allSatisfy { $0.isDigit || "T:.+-Z ".utf8.contains($0) }
         guard isDate else { return mark }

@@ -43,7 +43,8 @@ extension Redaction {
 
     private static let harmlessHeaders: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "accept-ranges", "age", "allow", "cache-control", "connection",
-        "content-disposition", "content-encoding", "content-language", "content-length", "content-range", "content-type", "date", "deprecation",
+        "content-disposition", "content-encoding", "content-language", "content-length", "content-range", "content-type", "date",
+        "deprecation",
         "etag", "expires", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "last-modified", "range",
         "ratelimit", "ratelimit-limit", "ratelimit-policy", "ratelimit-remaining", "ratelimit-reset", "retry-after", "server", "sunset",
         "transfer-encoding", "user-agent", "vary", "warning", "x-page", "x-per-page", "x-ratelimit-limit", "x-ratelimit-remaining",

@@ -87,7 +87,8 @@ extension [String: String] {
 extension String {
     /// Why a recording has no body, and how to keep it. Replay says so, too.
     fileprivate static func leftOut(type: String?, size: Int) -> String {
-        let start = "the recording left out its body (\(type.map { "\($0.mediaType), " } ?? "")\(size) bytes), which is neither JSON nor a form"
+        let start =
+            "the recording left out its body (\(type.map { "\($0.mediaType), " } ?? "")\(size) bytes), which is neither JSON nor a form"
         let names = type.map { ".standard.showing(\"\($0.mediaType)\")" } ?? ".none"
         return "\(start); to keep it, record with RecordingMiddleware(to: file, redacting: \(names))"
     }
