@@ -87,10 +87,11 @@ public struct DefaultAPIProvider: APIProvider {
 
     /// Sends a request through the middlewares to the transport.
     private func chain<Response>(for endpoint: Endpoint<Response>) -> Middleware.Next {
-        let (destination, report) = (endpoint.destination, endpoint.report)
+        let (destination, isStreamed, report) = (endpoint.destination, endpoint.isStreamed, endpoint.report)
         let send: Middleware.Next = { [transport] request in
             let response =
-                destination.map { transport.download(request, to: $0, progress: report) } ?? transport.send(request, progress: report)
+                destination.map { transport.download(request, to: $0, progress: report) }
+                ?? (isStreamed ? transport.stream(request, progress: report) : transport.send(request, progress: report))
             return response.mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
         }
         guard !middlewares.isEmpty else { return send }

@@ -54,6 +54,26 @@ public struct MockTransport: Transport {
         }
     }
 
+    /// Answers `request` and follows redirects. The single succeeds with the head of an accepted response, on a background queue. What follows
+    /// comes with its delays on the scheduler.
+    ///
+    /// - Parameters:
+    ///   - request: The request to record and answer.
+    ///   - progress: Called for each chunk that arrives, on the thread of the answer.
+    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        var settings = ExchangeTransport.Settings()
+        settings.connectionsPerHost = nil
+        return ExchangeTransport(settings, scheduler: scheduler) { [mock, scheduler] exchange in
+            let timer = SerialDisposable()
+            do {
+                mock.receive(try exchange.request.withBodyInMemory()).answer().steps[...].play(to: exchange, scheduler, timer)
+            } catch {
+                exchange.complete(with: error)
+            }
+            return timer
+        }.stream(request, progress: progress)
+    }
+
     private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         .create { [mock, scheduler] observer in
             let ending = SerialDisposable()
@@ -69,6 +89,25 @@ public struct MockTransport: Transport {
             }
             return ending
         }
+    }
+}
+
+extension ArraySlice<Answer.Step> {
+    /// Takes the steps up to the next wait, and goes on after it.
+    fileprivate func play(to exchange: Exchange, _ scheduler: any Scheduler, _ timer: SerialDisposable) {
+        for (index, step) in zip(indices, self) {
+            switch step {
+            case .wait(let seconds):
+                guard seconds > 0 else { continue }
+                let rest = self[(index + 1)...]
+                timer.disposable = scheduler.schedule(after: .wait(seconds)) { rest.play(to: exchange, scheduler, timer) }
+                return
+            case .head(let head): guard exchange.receive(head) else { return exchange.complete() }
+            case .chunk(let chunk): guard exchange.receive(chunk) else { return exchange.complete() }
+            case .failure(let error): return exchange.complete(with: error)
+            }
+        }
+        exchange.complete()
     }
 }
 

@@ -96,6 +96,18 @@ package struct Connection: Sendable {
     @discardableResult
     package func send(_ bytes: Data) -> Bool { socket.write(bytes) }
 
+    /// Sends `chunk` again and again, until the client has taken none of it for half a second. Returns how many bytes it took, or `nil` if it took
+    /// `total` or has closed its end.
+    package func sendUntilHeldBack(_ chunk: Data, total: Int) -> Int? {
+        var sent = 0
+        while sent < total {
+            guard socket.isWritable(within: 500) else { return sent }
+            guard socket.write(chunk) else { return nil }
+            sent += chunk.count
+        }
+        return nil
+    }
+
     /// Ends the connection with an RST and not, as else, with a FIN.
     package func reset() { isReset.withLock { $0 = true } }
 

@@ -100,6 +100,12 @@ struct Socket: Sendable {
         return true
     }
 
+    /// Whether a write within so many milliseconds would not wait.
+    func isWritable(within milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&entry, 1, milliseconds) > 0
+    }
+
     /// Sends a FIN: there are no more bytes to come.
     func finish() { _ = Foundation.shutdown(descriptor, Int32(SHUT_WR)) }
 

@@ -89,7 +89,7 @@ private struct Refusal: Error {
 
 extension Error {
     /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
-    fileprivate var isTransient: Bool {
+    var isTransient: Bool {
         saysThatNothingWasSent || [.timedOut, .networkConnectionLost, .badServerResponse].contains(urlError?.code)
     }
 

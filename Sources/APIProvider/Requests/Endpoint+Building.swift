@@ -138,5 +138,5 @@ extension URL {
 }
 
 extension APIError {
-    fileprivate static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
+    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
 }

@@ -44,6 +44,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 
     /// The file that the response is written to.
     package private(set) var destination: URL?
+    /// Whether the response is read while it comes.
+    private(set) var isStreamed = false
     /// Whether the provider's decoder reads the response. Then `Accept` names the decoder's media type.
     let isDecoded: Bool
     private(set) var adapt: @Sendable (inout URLRequest) throws -> Void = { _ in }
@@ -166,6 +168,27 @@ extension Endpoint where Response == URL {
     }
 }
 
+extension Endpoint where Response: StreamedResponse {
+    /// Creates an endpoint whose response is read while it comes.
+    ///
+    /// The request succeeds when an accepted head has come. A refused status fails it, with the whole body in the error. What `validating`
+    /// gets has no data.
+    ///
+    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``. `timeoutInterval` limits how long the server
+    /// may be silent, also within the body. The stream as a whole has no limit.
+    public init(
+        _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
+        timeoutInterval: TimeInterval? = nil
+    ) {
+        var headers = headers
+        if let type = Response.mediaType, headers["Accept"] == nil { headers["Accept"] = type }
+        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) {
+            try Response(ByteStream($0), decoder: $0.decoder)
+        }
+        isStreamed = true
+    }
+}
+
 // Modifiers: each returns a changed copy.
 extension Endpoint {
     /// Changes the `URLRequest` after it is built: its cache policy, its network service type, or a header that depends on others.
@@ -223,6 +246,7 @@ extension Endpoint {
     private func decoding<Value>(_ decode: @escaping @Sendable (APIResponse) throws -> Value) -> Endpoint<Value> {
         var copy = Endpoint<Value>(method, path, query, headers, body, timeoutInterval, isDecoded: isDecoded, decode)
         (copy.options, copy.destination, copy.adapt, copy.report, copy.validate) = (options, destination, adapt, report, validate)
+        copy.isStreamed = isStreamed
         return copy
     }
 }

@@ -10,10 +10,14 @@ public struct APIResponse: Sendable {
     public let request: URLRequest
     /// The status and the headers.
     public let response: HTTPURLResponse
-    /// The body.
-    public let data: Data
+    /// The body. Empty if it is read while it comes: see ``StreamedResponse``.
+    public private(set) var data: Data
+    /// The body that is read while it comes.
+    package private(set) var unreadStream: UnreadStream?
+    /// What of the response the data is, for errors.
+    private(set) var part = "the body"
     /// The decoder of the provider that got the response.
-    private var decoder: any BodyDecoder = APIResponse.standardDecoder
+    private(set) var decoder: any BodyDecoder = APIResponse.standardDecoder
     private static let standardDecoder = JSONDecoder()
 
     /// Creates a response. A ``Transport`` uses it.
@@ -21,6 +25,12 @@ public struct APIResponse: Sendable {
         self.request = request
         self.response = response
         self.data = data
+    }
+
+    /// Creates a response whose body is read while it comes.
+    package init(request: URLRequest, response: HTTPURLResponse, stream: StreamBuffer) {
+        self.init(request: request, response: response, data: Data())
+        unreadStream = UnreadStream(StreamLease(stream))
     }
 
     /// Creates a response to `request`, for tests and for your own transports.
@@ -66,9 +76,16 @@ public struct APIResponse: Sendable {
     var isReadAsJSON: Bool { decoder is JSONDecoder }
 
     /// The same response with another decoder.
-    func readable(by decoder: any BodyDecoder) -> APIResponse {
+    package func readable(by decoder: any BodyDecoder) -> APIResponse {
         var response = self
         response.decoder = decoder
+        return response
+    }
+
+    /// The same response with a part of its body, such as a line.
+    func part(_ name: String, _ data: Data) -> APIResponse {
+        var response = self
+        (response.part, response.data, response.unreadStream) = (name, data, nil)
         return response
     }
 
@@ -95,7 +112,9 @@ public struct APIResponse: Sendable {
 
 extension APIResponse: CustomStringConvertible, CustomReflectable {
     /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may have secrets, and are left out.
-    public var description: String { "\(Redactor(for: request).line(of: request)): \(statusLine), \(data.count) bytes" }
+    public var description: String {
+        "\(Redactor(for: request).line(of: request)): \(statusLine), \(unreadStream == nil ? "\(data.count) bytes" : "read while it comes")"
+    }
 
     /// A mirror with the same line only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }

@@ -15,11 +15,13 @@ extension APIResponse {
         let type = value(forHTTPHeaderField: "Content-Type")?.split(separator: ";").first.map {
             "\($0.trimmingCharacters(in: .whitespaces).cut(to: 100)), "
         }
+        // A stream is refused before any of it is read.
+        if unreadStream != nil { return "its Content-Type is \(type?.dropLast(2) ?? "missing"), and not that of \(expected)." }
         let size = "(\(type ?? "")\(data.count) bytes)"
-        guard !data.isEmpty else { return "the body is empty where \(expected) was expected \(size)." }
-        guard let error = error as? DecodingError else { return "the body is not \(expected): \(redactor.explanation(of: error)) \(size)." }
+        guard !data.isEmpty else { return "\(part) is empty where \(expected) was expected \(size)." }
+        guard let error = error as? DecodingError else { return "\(part) is not \(expected): \(redactor.explanation(of: error)) \(size)." }
         let finding = error.finding(in: isReadAsJSON ? data : nil, by: redactor)
-        return "the body is not \(expected): \(finding.cut(to: 200)) \(size)."
+        return "\(part) is not \(expected): \(finding.cut(to: 200)) \(size)."
     }
 }
 

@@ -24,7 +24,8 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
 
     private struct Recipient {
         let progress: (@Sendable (TransferProgress) -> Void)?
-        let observer: Single<APIResponse>.SingleObserver
+        /// `nil` once a reader has the stream.
+        var observer: Single<APIResponse>.SingleObserver?
     }
 
     private struct State {
@@ -35,8 +36,9 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         var isOver = false
         /// Who gets the event, until it is sent or a dispose forbids it.
         var recipient: Recipient?
-        /// Where the body goes; `nil` is into memory.
+        /// Where the body goes; without a file and a stream, into memory.
         var file: PartialFile?
+        var stream: StreamBuffer?
         /// When the exchange fails, unless something happens before.
         var deadline: UInt64
 
@@ -67,13 +69,16 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     /// Whether ``request`` can be sent once more: not when its body is a stream of the user's own.
     public var canBeSentAgain: Bool { original.canBeSentAgain }
 
-    /// What the host of the request is known by.
-    let host: String
+    /// What the host of the request is known by; `nil` if the request does not wait for a connection. A stream may take for ever: it has a
+    /// connection beside those that others wait for.
+    let host: String?
 
     private let original: URLRequest
     private let transport: ExchangeTransport
-    private let destination: URL?
+    private let destination: BodyDestination
     private let isReporting: Bool
+    /// Whether the body of an accepted response is read while it comes. Then ask ``whenReady(_:)`` before you read on.
+    public let isStreamed: Bool
     private let silence: UInt64
     private let end: UInt64
     private let state: Locked<State>
@@ -81,14 +86,16 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     private var data = Data()
     private var transferred = TransferProgress()
 
-    /// - Parameter destination: The file for the body of an accepted response; `nil` keeps every body in memory.
     init(
-        _ request: URLRequest, to destination: URL?, by transport: ExchangeTransport, progress: (@Sendable (TransferProgress) -> Void)?,
+        _ request: URLRequest, to destination: BodyDestination, by transport: ExchangeTransport,
+        progress: (@Sendable (TransferProgress) -> Void)?,
         observer: @escaping Single<APIResponse>.SingleObserver
     ) {
         (original, self.transport, self.destination, isReporting) = (request, transport, destination, progress != nil)
-        host = transport.settings.connectionsPerHost == nil ? "" : request.url?.origin ?? ""
-        (silence, end) = transport.queue?.limits(of: request) ?? (.max, .max)
+        if case .stream = destination { isStreamed = true } else { isStreamed = false }
+        host = transport.settings.connectionsPerHost == nil || isStreamed ? nil : request.url?.origin ?? ""
+        let limits = transport.queue?.limits(of: request) ?? (.max, .max)
+        (silence, end) = (limits.silence, isStreamed ? .max : limits.end)
         state = Locked(State(request: request, recipient: Recipient(progress: progress, observer: observer), deadline: end))
     }
 
@@ -142,15 +149,37 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         if isReporting { transferred.bytesToReceive = response.bodyLength }
         return take {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
-            // The head of a response may come again: that of `multipart/x-mixed-replace` does.
-            guard let destination, response.isAccepted, state.withLock({ $0.file == nil }) else { return }
-            let file = try PartialFile(beside: destination)
-            let isWanted = state.withLock { state in
-                if !state.isOver { state.file = file }
-                return !state.isOver
+            guard response.isAccepted else { return }
+            switch destination {
+            case .memory: break
+            case .file(let url): try open(url)
+            case .stream: hand(response)
             }
-            if !isWanted { file.remove() }
         }
+    }
+
+    private func open(_ destination: URL) throws {
+        // The head of a response may come again: that of `multipart/x-mixed-replace` does.
+        guard state.withLock({ $0.file == nil }) else { return }
+        let file = try PartialFile(beside: destination)
+        let isWanted = state.withLock { state in
+            if !state.isOver { state.file = file }
+            return !state.isOver
+        }
+        if !isWanted { file.remove() }
+    }
+
+    /// The subscriber gets the response now, and its reader ends the exchange.
+    private func hand(_ response: HTTPURLResponse) {
+        let stream = StreamBuffer(transfer: Disposables.create { self.cancel() })
+        let observer = state.withLock { state -> Single<APIResponse>.SingleObserver? in
+            guard !state.isOver, let observer = state.recipient?.observer.take() else { return nil }
+            state.stream = stream
+            return observer
+        }
+        guard let observer else { return }
+        let response = APIResponse(request: original, response: response, stream: stream)
+        Self.events.async { observer(.success(response)) }
     }
 
     /// Takes bytes of the response's body, decoded as its Content-Encoding says. Returns false when they cannot be taken, because they are
@@ -158,12 +187,36 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     public func receive(_ chunk: Data) -> Bool {
         guard live() else { return false }
         transferred.bytesReceived += Int64(chunk.count)
+        if isStreamed, let stream = state.withLock(\.stream) {
+            stream.append(chunk)
+            if stream.isFull { pauseSilence(until: stream) }
+            report()
+            return true
+        }
         let isTaken = take {
             if let maximum = transport.settings.maximumResponseSize, transferred.bytesReceived > maximum { throw URLError.passed(maximum) }
-            if destination != nil, let file = state.withLock(\.file) { try file.append(chunk) } else { data.append(chunk) }
+            if case .file = destination, let file = state.withLock(\.file) { try file.append(chunk) } else { data.append(chunk) }
         }
         if isTaken { report() }
         return isTaken
+    }
+
+    /// While the reader is behind, nobody can tell whether the server is silent.
+    private func pauseSilence(until stream: StreamBuffer) {
+        guard transport.queue != nil else { return }
+        state.withLock { $0.deadline = .max }
+        stream.whenReady { [weak self] in self?.live() }
+    }
+
+    /// Whether the reader of the stream is behind, so that ``whenReady(_:)`` would wait.
+    var isReaderBehind: Bool { isStreamed && state.withLock(\.stream)?.isFull == true }
+
+    /// Calls `proceed` when the next bytes can be taken: at once or, if the reader of a stream is behind, when it has read what waits or has left.
+    ///
+    /// Read no more from the server before. What you hand over nevertheless is kept in memory. `proceed` is called once, on any thread.
+    public func whenReady(_ proceed: @escaping @Sendable () -> Void) {
+        guard isStreamed, let stream = state.withLock(\.stream) else { return proceed() }
+        stream.whenReady(proceed)
     }
 
     /// Ends the exchange: with the response when the whole of it has come, or else with `error`.
@@ -188,7 +241,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     func cancel() {
         let (old, stack) = state.withLock { state in
             let old = state
-            (state.recipient, state.file) = (nil, nil)
+            (state.recipient, state.file, state.stream) = (nil, nil, nil)
             return (old, state.stop())
         }
         old.file?.remove()
@@ -200,6 +253,12 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             sending.dispose()
         case .stopped, .done: break
         }
+    }
+
+    /// Nobody waits for the response any more. A reader goes on with its stream.
+    func subscriberLeft() {
+        let hasReader = isStreamed && state.withLock { $0.recipient != nil && $0.recipient?.observer == nil }
+        if !hasReader { cancel() }
     }
 
     /// The time is over.
@@ -229,10 +288,13 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     @discardableResult
     private func live() -> Bool {
         guard let queue = transport.queue else { return !state.withLock(\.isOver) }
-        let wasWaiting = state.withLock { $0.deadline == end }
-        let deadline = live(at: queue.now)
-        if wasWaiting { queue.watch(until: deadline) }
-        return deadline < .max
+        let now = queue.now
+        let (wasWaiting, isOver) = state.withLock { state in
+            defer { if !state.isOver { state.deadline = min(now + silence, end) } }
+            return (state.deadline == end, state.isOver)
+        }
+        if wasWaiting, !isOver { queue.watch(until: deadline) }
+        return !isOver
     }
 
     private func take(_ step: () throws -> Void) -> Bool {
@@ -256,6 +318,10 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
 
     /// Sends the event, unless a dispose comes first.
     private func deliver(_ failure: (any Error)?) {
+        if let stream = state.withLock({ $0.stream.take() }) {
+            stream.finish(failure.map { APIError.transport(original, underlying: $0) })
+            return cancel()
+        }
         Self.events.async { [self] in
             var failure = failure
             if failure == nil, let file = state.withLock(\.file) {
@@ -266,7 +332,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             let last = state.withLock { state in
                 state.recipient.take().map { (observer: $0.observer, event: event(failure, state.file.take())) }
             }
-            if let last { last.observer(last.event) }
+            if let last { last.observer?(last.event) }
         }
     }
 

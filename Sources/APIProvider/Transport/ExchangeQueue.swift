@@ -55,8 +55,8 @@ final class ExchangeQueue: Sendable {
         let step = state.withLock { state in
             state.exchanges[id] = exchange
             let step: HostQueue<ObjectIdentifier>.Step?
-            if let connectionsPerHost {
-                step = state.hosts[exchange.host, default: HostQueue(connections: connectionsPerHost)].enter(id)
+            if let connectionsPerHost, let host = exchange.host {
+                step = state.hosts[host, default: HostQueue(connections: connectionsPerHost)].enter(id)
             } else {
                 step = .connect(id)
             }
@@ -68,9 +68,9 @@ final class ExchangeQueue: Sendable {
 
     /// The head of a response shows whether requests to its host share connections.
     func learn(_ exchange: Exchange, isShared: Bool) {
-        guard connectionsPerHost != nil else { return }
+        guard let host = exchange.host else { return }
         change { state, now in
-            let steps = state.hosts[exchange.host]?.learn(isShared: isShared) ?? []
+            let steps = state.hosts[host]?.learn(isShared: isShared) ?? []
             steps.forEach { prepare($0, now, &state) }
         }
     }
@@ -79,9 +79,9 @@ final class ExchangeQueue: Sendable {
     func leave(_ exchange: Exchange) {
         change { state, now in
             state.exchanges[ObjectIdentifier(exchange)] = nil
-            guard connectionsPerHost != nil else { return }
-            let step = state.hosts[exchange.host]?.leave(ObjectIdentifier(exchange))
-            if state.hosts[exchange.host]?.isUnused == true { state.hosts[exchange.host] = nil }
+            guard let host = exchange.host else { return }
+            let step = state.hosts[host]?.leave(ObjectIdentifier(exchange))
+            if state.hosts[host]?.isUnused == true { state.hosts[host] = nil }
             if let step = step ?? nil { prepare(step, now, &state) }
         }
     }

@@ -80,7 +80,7 @@ public struct ExchangeTransport: Transport {
     ///   - request: What to send.
     ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        follow(request, to: nil, progress)
+        follow(request, to: .memory, progress)
     }
 
     /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes: see
@@ -88,11 +88,20 @@ public struct ExchangeTransport: Transport {
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
-        follow(request, to: destination, progress)
+        follow(request, to: .file(destination), progress)
+    }
+
+    /// Sends `request`, follows redirects, and succeeds when the head of the last response has come: see
+    /// ``Transport/stream(_:progress:)``. It does not wait for one of the connections that a host gets at once.
+    ///
+    /// The server is held back while the reader is behind, if the closure of the transport calls ``Exchange/whenReady(_:)``.
+    /// `timeoutIntervalForResource` and `maximumResponseSize` do not count.
+    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        follow(request, to: .stream, progress)
     }
 
     private func follow(
-        _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
+        _ request: URLRequest, to destination: BodyDestination, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
         do {
             // A file may have changed since the request was made.
@@ -114,12 +123,12 @@ public struct ExchangeTransport: Transport {
     }
 
     private func exchange(
-        _ request: URLRequest, to destination: URL?, _ progress: (@Sendable (TransferProgress) -> Void)?
+        _ request: URLRequest, to destination: BodyDestination, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
         Single.create { observer in
             let exchange = Exchange(request, to: destination, by: self, progress: progress, observer: observer)
             exchange.enterQueue()
-            return Disposables.create { exchange.cancel() }
+            return Disposables.create { exchange.subscriberLeft() }
         }
     }
 }

@@ -31,9 +31,22 @@ public protocol Transport: Sendable {
     ///     followed.
     ///   - progress: Called as bytes are sent and received, on any thread, one call at a time.
     func download(_ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
+
+    /// Returns a single that sends `request` at each subscription, and succeeds when the head of a response with a status in 200...299 has come.
+    /// The body of that response is read while it comes. With any other status, the single waits for the body, which is in the response's data.
+    ///
+    /// - Parameters:
+    ///   - request: The request to send.
+    ///   - progress: Called as bytes are sent and received, on any thread, one call at a time.
+    func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
 }
 
 extension Transport {
+    /// Sends `request`. The whole body is the one chunk of the stream.
+    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        send(request, progress: progress)
+    }
+
     /// Sends `request`, and writes the body to `destination` when all of it is in memory.
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?

@@ -5,11 +5,14 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The session of a transport. It takes no more requests when nothing holds it: neither the transport nor a single of it.
+/// The sessions of a transport. They take no more requests when nothing holds them: neither the transport nor a single of it.
 final class OwnedSession: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
     private let isForNetwork: Bool
+    #if !canImport(FoundationNetworking)
+    private let streams = Locked<URLSession?>(nil)
+    #endif
 
     /// - Parameters:
     ///   - isForNetwork: Whether no protocol class of the app answers.
@@ -21,21 +24,46 @@ final class OwnedSession: Sendable {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
     }
 
-    deinit { session.finishTasksAndInvalidate() }
+    deinit {
+        session.finishTasksAndInvalidate()
+        #if !canImport(FoundationNetworking)
+        streams.withLock { $0.take() }?.finishTasksAndInvalidate()
+        #endif
+    }
 
     /// Sends the request of `exchange`, and returns what stops it.
     func start(_ exchange: Exchange) -> any Disposable {
         let request = exchange.request
-        #if canImport(FoundationNetworking)
-        let needsNewConnection = isForNetwork && request.wouldBeSentAgain
-        let session =
-            needsNewConnection
-            ? URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue) : session
-        defer { if needsNewConnection { session.finishTasksAndInvalidate() } }
-        #endif
-        let task = session.task(for: request, isForNetwork: isForNetwork)
+        let session = session(for: request, isStreamed: exchange.isStreamed)
+        let task = session.task(for: request, isForNetwork: isForNetwork, isStreamed: exchange.isStreamed)
         delegate.add(exchange, for: task)
         task.resume()
+        #if canImport(FoundationNetworking)
+        if session !== self.session { session.finishTasksAndInvalidate() }
+        #endif
         return Disposables.create { task.cancelFromAnywhere() }
+    }
+
+    private func session(for request: URLRequest, isStreamed: Bool) -> URLSession {
+        guard isForNetwork else { return session }
+        #if canImport(FoundationNetworking)
+        if isStreamed {
+            // Only a whole session can be held back.
+            let callbacks = StreamCallbackQueue()
+            let session = URLSession(configuration: session.configuration.forStreams(), delegate: delegate, delegateQueue: callbacks)
+            callbacks.hold(session)
+            return session
+        }
+        guard request.wouldBeSentAgain else { return session }
+        // It gets a new connection, on which it is sent once.
+        return URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
+        #else
+        guard isStreamed else { return session }
+        return streams.withLock { streams in
+            let session = streams ?? URLSession(configuration: session.configuration.forStreams(), delegate: delegate, delegateQueue: nil)
+            streams = session
+            return session
+        }
+        #endif
     }
 }

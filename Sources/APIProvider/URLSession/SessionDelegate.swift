@@ -10,6 +10,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// What is known of a task.
     private struct Record {
         let exchange: Exchange
+        /// Whether the task is held back.
+        var isHeld = false
         var isChallenged = false
         var hasHead = false
         var isLost = false
@@ -95,12 +97,30 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        if !receive(response, of: dataTask) { dataTask.cancel() }
+        if !receive(response, of: dataTask) { dataTask.cancelFromAnywhere() }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let exchange = exchange(of: dataTask), !exchange.receive(data) else { return }
-        dataTask.cancel()
+        guard let exchange = exchange(of: dataTask) else { return }
+        guard exchange.receive(data) else { return dataTask.cancelFromAnywhere() }
+        if exchange.isReaderBehind { holdBack(dataTask, of: session, until: exchange) }
+    }
+
+    /// No more bytes come until the reader of the stream has read what waits, or has left.
+    private func holdBack(_ task: URLSessionTask, of session: URLSession, until exchange: Exchange) {
+        let id = ObjectIdentifier(task)
+        let setHeld: @Sendable (Bool) -> Bool? = { [records] isHeld in
+            records.withLock { records in
+                defer { records[id]?.isHeld = isHeld }
+                return records[id]?.isHeld
+            }
+        }
+        guard setHeld(true) == false else { return }
+        let goOn = session.holdBack(task)
+        exchange.whenReady {
+            _ = setHeld(false)
+            goOn()
+        }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

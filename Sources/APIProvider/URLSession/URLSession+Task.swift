@@ -17,9 +17,14 @@ extension URLSession {
 
     /// The task that sends `request`.
     ///
-    /// - Parameter isForNetwork: Whether no protocol class of the app answers.
-    func task(for request: URLRequest, isForNetwork: Bool) -> URLSessionTask {
+    /// - Parameters:
+    ///   - isForNetwork: Whether no protocol class of the app answers.
+    ///   - isStreamed: Whether the task may be held back.
+    func task(for request: URLRequest, isForNetwork: Bool, isStreamed: Bool) -> URLSessionTask {
         #if canImport(FoundationNetworking)
+        var request = request
+        // The session's timer runs on while the session is held back. The transport has its own.
+        if isStreamed { request.timeoutInterval = 1_000_000 }
         // A task that uploads a file takes several times as long, and waits for ever when the file becomes shorter (Swift 6.3.1).
         return dataTask(with: isForNetwork ? request.adapted().withStreamedBody() : request.adapted())
         #else
@@ -74,6 +79,20 @@ extension URLRequest {
         return request
     }
     #endif
+}
+
+extension URLSession {
+    /// Lets no more bytes of `task` come. Returns what lets them come again, to be called once.
+    func holdBack(_ task: URLSessionTask) -> @Sendable () -> Void {
+        #if canImport(FoundationNetworking)
+        let calls = (delegateQueue as? StreamCallbackQueue)?.calls
+        calls?.suspend()
+        return { calls?.resume() }
+        #else
+        task.suspend()
+        return { task.resume() }
+        #endif
+    }
 }
 
 extension URLSessionTask {

@@ -29,6 +29,13 @@ extension URLSessionConfiguration {
         return copy
     }
 
+    /// A copy for the session of a stream, which may take as long as it likes.
+    func forStreams() -> URLSessionConfiguration {
+        let copy = copy() as? URLSessionConfiguration ?? self
+        copy.timeoutIntervalForResource = 1_000_000_000
+        return copy
+    }
+
     #if canImport(FoundationNetworking)
     /// What the transport does with cookies, in the place of a session with this configuration.
     var cookies: Cookies? {

@@ -104,6 +104,17 @@ public final class URLSessionTransport: Transport {
         withBody(of: request) { [exchanges] in exchanges.download($0, to: destination, progress: progress) }
     }
 
+    /// Sends `request`, follows redirects, and succeeds when the head of the last response has come: see ``Transport/stream(_:progress:)``.
+    ///
+    /// The server is held back while the reader is behind. `timeoutIntervalForResource` and the maximum size do not count.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
+    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        withBody(of: request) { [exchanges] in exchanges.stream($0, progress: progress) }
+    }
+
     private func withBody(
         of request: URLRequest, _ send: @escaping @Sendable (URLRequest) -> Single<APIResponse>
     ) -> Single<APIResponse> {

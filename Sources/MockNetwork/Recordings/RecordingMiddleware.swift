@@ -47,6 +47,8 @@ public final class RecordingMiddleware: Middleware {
     }
 
     /// Returns the response to `request`, unchanged, after it is in the file. The file is written on the thread of the response.
+    ///
+    /// A response that is read while it comes is written when it ends or is left, with what had come by then.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         .deferred { [file, redaction] in
             let number = file.makeNumber()
@@ -56,7 +58,12 @@ public final class RecordingMiddleware: Middleware {
                 file.add(
                     HAR.Entry(request, result, started: date, milliseconds: milliseconds, redacting: redaction), number: number)
             }
-            return next(request).do(onSuccess: { record(.success($0)) }, onError: { record(.failure($0)) })
+            return next(request).do(
+                onSuccess: { response in
+                    guard let stream = response.unreadStream?.withLock({ $0?.buffer }) else { return record(.success(response)) }
+                    stream.record { record(.success(APIResponse(request: response.request, response: response.response, data: $0))) }
+                },
+                onError: { record(.failure($0)) })
         }
     }
 }

@@ -27,8 +27,13 @@ struct Answer: Sendable {
 
     /// Creates a response to `request`, without a body where HTTP allows none.
     init(_ head: HTTPURLResponse, _ body: Data, to request: RecordedRequest) {
-        let hasBody = !body.isEmpty && request.method != .head && head.statusCode != 204 && head.statusCode != 304
-        steps = [.head(head)] + (hasBody ? [.chunk(body)] : [])
+        self.init(head, body.isEmpty ? [] : [.chunk(body)], to: request)
+    }
+
+    /// Creates a response to `request` whose body comes in `steps`.
+    init(_ head: HTTPURLResponse, _ steps: [Step], to request: RecordedRequest) {
+        let hasBody = request.method != .head && head.statusCode != 204 && head.statusCode != 304
+        self.steps = [.head(head)] + (hasBody ? steps : [])
     }
 }
 

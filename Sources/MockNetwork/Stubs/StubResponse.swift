@@ -32,6 +32,12 @@ public struct StubResponse: Sendable {
         self.init { Answer(try .mock(status, headers: all, for: $0.url), try body.get(), to: $0) }
     }
 
+    /// Creates a response whose body comes in `steps`.
+    init(status: Int, headers: HTTPHeaders, steps: [Answer.Step]) {
+        let fields = headers.reduce(into: [:]) { $0[$1.name] = $1.value }
+        self.init { Answer(try .mock(status, headers: fields, for: $0.url), steps, to: $0) }
+    }
+
     /// Makes the answer after `count` requests. `nil` after the end of a sequence.
     func maker(after count: Int) -> AnswerMaker? {
         makers.indices.contains(count) ? makers[count] : repeatsLast ? makers.last : nil

@@ -82,6 +82,19 @@ public struct AsyncHTTPClientTransport: Transport {
     ) -> Single<APIResponse> {
         exchanges.download(request, to: destination, progress: progress)
     }
+
+    /// Sends `request`, follows redirects, and succeeds when the head of the last response has come. The client reads from the server as the
+    /// reader of the stream does.
+    ///
+    /// A stream has a connection beside those that a host gets at once. With a client of yours it takes one of that client's.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a
+    ///     request is sent again.
+    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        exchanges.stream(request, progress: progress)
+    }
 }
 
 extension ExchangeTransport.Settings {

@@ -43,9 +43,11 @@ final class Client: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.http1_1ConnectionDebugInitializer = ResponseGuard.adding(before: configuration.http1_1ConnectionDebugInitializer)
         configuration.http2StreamChannelDebugInitializer = ResponseGuard.adding(before: configuration.http2StreamChannelDebugInitializer)
+        connectionsPerHost = configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit
+        // The exchanges wait in their own queue, and streams have connections beside it.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
         (self.maximumResponseSize, isLent) = (maximumResponseSize, false)
-        connectionsPerHost = configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit
     }
 
     deinit { if !isLent { client.shutdown { _ in } } }

@@ -57,7 +57,11 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
         guard !isOver, exchange.receive(Data(buffer: buffer, byteTransferStrategy: .copy)) else {
             return task.eventLoop.makeFailedFuture(Unwanted())
         }
-        return task.eventLoop.makeSucceededVoidFuture()
+        guard exchange.isStreamed else { return task.eventLoop.makeSucceededVoidFuture() }
+        // The client reads on from the server when this is fulfilled.
+        let isReady = task.eventLoop.makePromise(of: Void.self)
+        exchange.whenReady { isReady.succeed() }
+        return isReady.futureResult
     }
 
     func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { end(error) }

@@ -32,6 +32,10 @@ struct TestedTransport: Transport {
     ) -> Single<APIResponse> {
         transport.download(request, to: destination, progress: progress)
     }
+
+    func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        transport.stream(request, progress: progress)
+    }
 }
 
 extension TestedTransport {

@@ -1,0 +1,70 @@
+public import Foundation
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The bytes of a response as they come.
+///
+/// ```swift
+/// let bytes = try await provider.request(Endpoint<ByteStream>(.get, "/dump")).value
+/// for try await chunk in bytes { try file.write(contentsOf: chunk) }
+/// ```
+///
+/// Reading throws ``APIError/transport(_:underlying:)`` if the connection breaks, after what has come before, and `CancellationError` if the
+/// task is cancelled.
+public struct ByteStream: StreamedResponse {
+    /// The status and the headers. Its data is empty, unless the response was whole before it was read.
+    public let response: APIResponse
+
+    /// Creates a stream of the body of `response`. A body that is already there is one chunk.
+    public init(_ response: APIResponse) { self.response = response }
+
+    /// The bytes themselves.
+    public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self = bytes }
+
+    /// Returns what reads the bytes. A stream can be read once: what a second one returns, throws.
+    public func makeAsyncIterator() -> AsyncIterator {
+        guard let unread = response.unreadStream else { return AsyncIterator(source: .data(response.data)) }
+        guard let lease = unread.withLock({ $0.take() }) else { return AsyncIterator(source: .none(response)) }
+        return AsyncIterator(source: .stream(lease))
+    }
+
+    /// Reads the bytes.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        enum Source {
+            case data(Data)
+            case stream(StreamLease)
+            /// Somebody else reads the stream.
+            case none(APIResponse)
+            case end
+        }
+
+        var source: Source
+
+        /// Waits for bytes and returns them; `nil` is the end.
+        public mutating func next() async throws -> Data? {
+            switch source {
+            case .data(let data):
+                source = .end
+                return data.isEmpty ? nil : data
+            case .stream(let lease):
+                do {
+                    if let chunk = try await lease.buffer.next() { return chunk }
+                    source = .end
+                    return nil
+                } catch {
+                    source = .end
+                    throw error
+                }
+            case .none(let response):
+                source = .end
+                let reason = "a stream can be read once, and this one was read before; send the request again"
+                throw APIError.transport(
+                    response.request, underlying: URLError(.unknown, userInfo: [URLError.reasonKey: reason]))
+            case .end: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// Values that come a line each (JSON Lines, NDJSON), decoded by the provider's decoder.
+///
+/// ```swift
+/// for try await row in try await provider.request(Endpoint<JSONLines<Row>>(.get, "/rows")).value { rows.append(row) }
+/// ```
+///
+/// A line ends in LF or CRLF. Empty lines are skipped, the last line counts without an end, and a record separator before a value is dropped
+/// (RFC 7464).
+///
+/// Reading throws what ``ByteStream`` throws. A line that does not decode throws ``APIError/decoding(_:expected:underlying:)`` with the
+/// number of the line, and ends the stream. A line that is too long throws ``APIError/transport(_:underlying:)``.
+public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
+    /// `application/x-ndjson`.
+    public static var mediaType: String? { "application/x-ndjson" }
+
+    /// The most bytes that a line may have.
+    public var maximumElementSize = 16_777_216
+    private let bytes: ByteStream
+
+    /// Creates the values of `bytes`.
+    public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = bytes }
+
+    /// Returns what reads the values.
+    public func makeAsyncIterator() -> AsyncIterator {
+        let splitter = LineSplitter(endsAtCarriageReturn: false, maximum: maximumElementSize)
+        return AsyncIterator(values: LineElements(bytes, splitter, JSONLineReader(response: bytes.response)))
+    }
+
+    /// Reads the values.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        var values: LineElements<JSONLineReader<Value>>
+
+        /// Waits for a line and returns its value; `nil` is the end.
+        public mutating func next() async throws -> Value? { try await values.nextElement() }
+    }
+}
+
+struct JSONLineReader<Value: Decodable & Sendable>: LineReader {
+    static var takesLineWithoutEnd: Bool { true }
+
+    let response: APIResponse
+    private var number = 0
+
+    init(response: APIResponse) { self.response = response }
+
+    mutating func read(_ line: UnsafeBufferPointer<UInt8>, into values: inout [Value]) throws {
+        number += 1
+        var line = line[...]
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        // RS begins a record of a JSON text sequence.
+        if line.first == 0x1E { line.removeFirst() }
+        guard !line.isEmpty else { return }
+        values.append(try response.part("line \(number)", Data(line)).decode(Value.self))
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Makes elements of lines.
+protocol LineReader: Sendable {
+    associatedtype Element: Sendable
+
+    /// Appends the elements that `line` ends.
+    mutating func read(_ line: UnsafeBufferPointer<UInt8>, into elements: inout [Element]) throws
+
+    /// Whether the last line counts if it has no end.
+    static var takesLineWithoutEnd: Bool { get }
+}
+
+/// Reads elements from a stream of bytes.
+struct LineElements<Reader: LineReader> {
+    private let request: URLRequest
+    private var bytes: ByteStream.AsyncIterator?
+    private var splitter: LineSplitter
+    var reader: Reader
+    /// What has been read and not yet returned.
+    private var elements: [Reader.Element] = []
+    private var next = 0
+    private var failure: (any Error)?
+
+    init(_ bytes: ByteStream, _ splitter: LineSplitter, _ reader: Reader) {
+        (request, self.bytes) = (bytes.response.request, bytes.makeAsyncIterator())
+        (self.splitter, self.reader) = (splitter, reader)
+    }
+
+    mutating func nextElement() async throws -> Reader.Element? {
+        while true {
+            if next < elements.count {
+                defer { next += 1 }
+                return elements[next]
+            }
+            elements.removeAll(keepingCapacity: true)
+            next = 0
+            if let failure = failure.take() { throw failure }
+            guard bytes != nil else { return nil }
+            await readBytes()
+        }
+    }
+
+    /// What stands before an error is returned first. The transfer ends at once.
+    private mutating func readBytes() async {
+        do {
+            let chunk = try await bytes?.next()
+            if chunk == nil { bytes = nil }
+            try Self.read(chunk, &splitter, &reader, &elements)
+        } catch {
+            bytes = nil
+            failure = (error as? ElementTooLarge).map { APIError.transport(request, underlying: $0.urlError) } ?? error
+        }
+    }
+
+    private static func read(
+        _ chunk: Data?, _ splitter: inout LineSplitter, _ reader: inout Reader, _ elements: inout [Reader.Element]
+    ) throws {
+        if let chunk {
+            try chunk.withUnsafeBytes { bytes in
+                try splitter.split(bytes.assumingMemoryBound(to: UInt8.self)) { try reader.read($0, into: &elements) }
+            }
+        } else if Reader.takesLineWithoutEnd {
+            try splitter.finish { try reader.read($0, into: &elements) }
+        }
+    }
+}
+
+extension ElementTooLarge {
+    fileprivate var urlError: URLError {
+        let reason = "an element of its stream has more than the maximumElementSize of \(maximum) bytes"
+        return URLError(.dataLengthExceedsMaximum, userInfo: [URLError.reasonKey: reason])
+    }
+}

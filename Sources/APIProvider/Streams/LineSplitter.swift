@@ -1,0 +1,79 @@
+import Foundation
+
+/// Splits bytes that come in pieces into lines.
+struct LineSplitter: Sendable {
+    private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+
+    /// Whether a CR that no LF follows ends a line, too.
+    let endsAtCarriageReturn: Bool
+    /// The most bytes of a line.
+    let maximum: Int
+    /// The beginning of a line whose end has not come.
+    private(set) var rest: [UInt8] = []
+    /// The last byte was a CR that ended a line. An LF behind it ends no other.
+    private var isBehindCarriageReturn = false
+    private var isFirst = true
+
+    init(endsAtCarriageReturn: Bool = true, maximum: Int) {
+        (self.endsAtCarriageReturn, self.maximum) = (endsAtCarriageReturn, maximum)
+    }
+
+    /// Calls `body` with each line that ends in `bytes`, without its end.
+    mutating func split(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+        var start = 0
+        if isBehindCarriageReturn, let first = bytes.first {
+            isBehindCarriageReturn = false
+            if first == Self.lineFeed { start = 1 }
+        }
+        while let end = end(of: bytes, from: start) {
+            try hand(UnsafeBufferPointer(rebasing: bytes[start..<end]), to: body)
+            start = end + 1
+            guard endsAtCarriageReturn, bytes[end] == Self.carriageReturn else { continue }
+            if start == bytes.count {
+                isBehindCarriageReturn = true
+            } else if bytes[start] == Self.lineFeed {
+                start += 1
+            }
+        }
+        rest.append(contentsOf: bytes[start...])
+        try check(rest.count)
+    }
+
+    /// Calls `body` with the last line if it has no end.
+    mutating func finish(_ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+        guard !rest.isEmpty else { return }
+        try hand(UnsafeBufferPointer(start: nil, count: 0), to: body)
+    }
+
+    private func end(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        guard endsAtCarriageReturn else { return bytes[start...].firstIndex(of: Self.lineFeed) }
+        var index = start
+        while index < bytes.count, bytes[index] != Self.lineFeed, bytes[index] != Self.carriageReturn { index += 1 }
+        return index < bytes.count ? index : nil
+    }
+
+    /// A line that has come in one piece is not copied.
+    private mutating func hand(_ line: UnsafeBufferPointer<UInt8>, to body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+        defer { isFirst = false }
+        guard !rest.isEmpty else { return try handWhole(line, to: body) }
+        rest.append(contentsOf: line)
+        defer { rest.removeAll(keepingCapacity: rest.capacity <= 65_536) }
+        try rest.withUnsafeBufferPointer { try handWhole($0, to: body) }
+    }
+
+    private func handWhole(_ line: UnsafeBufferPointer<UInt8>, to body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+        try check(line.count)
+        // A byte order mark at the beginning of the stream is no text.
+        let hasMark = isFirst && line.starts(with: [0xEF, 0xBB, 0xBF])
+        try body(hasMark ? UnsafeBufferPointer(rebasing: line[3...]) : line)
+    }
+
+    private func check(_ count: Int) throws {
+        if count > maximum { throw ElementTooLarge(maximum: maximum) }
+    }
+}
+
+/// An element of a stream has more bytes than its stream takes.
+struct ElementTooLarge: Error {
+    let maximum: Int
+}

@@ -1,0 +1,128 @@
+public import Dispatch
+import Foundation
+public import MiniRx
+
+extension APIProvider {
+    /// Returns the events of `request`, which is sent again when the stream ends or its connection breaks.
+    ///
+    /// ```swift
+    /// for try await event in provider.events(Endpoint(.get, "/changes")) { apply(event) }
+    /// ```
+    ///
+    /// The next request has the header `Last-Event-ID` if the server has sent an identifier. It is sent after the time that the server names in
+    /// `retry`, or else after that of `policy`. The wait grows while no event comes. The sequence ends at a 204. It throws at a status that
+    /// `policy` does not repeat, at errors that no second try can mend, and after as many attempts in a row without a response as `policy`
+    /// allows (WHATWG HTML, section 9.2).
+    ///
+    /// The events can be read by several iterators: each sends requests of its own, when it is first asked for an event. Cancelling the task, or
+    /// letting the iterator go, ends the stream or the wait.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its method must be one that `policy` repeats, such as GET: another fails with
+    ///     ``APIError/invalidRequest(reason:underlying:)``.
+    ///   - policy: Says after which statuses, how often and after which time it is sent again.
+    ///   - scheduler: The scheduler on which it waits. In tests, use a `TestScheduler`.
+    public func events(
+        _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .default,
+        scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
+    ) -> ReconnectingEvents {
+        ReconnectingEvents(policy: policy, scheduler: scheduler, method: { request.endpoint.method }) { lastEventID in
+            var endpoint = request.endpoint
+            if !lastEventID.isEmpty { endpoint.headers["Last-Event-ID"] = lastEventID }
+            return self.request(endpoint.withResponse())
+        }
+    }
+}
+
+/// The events of a request that is sent again when its stream ends. See ``APIProvider/events(_:reconnecting:scheduler:)``.
+public struct ReconnectingEvents: AsyncSequence, Sendable {
+    let policy: RetryPolicy
+    let scheduler: any Scheduler
+    let method: @Sendable () -> HTTPMethod
+    let connect: @Sendable (_ lastEventID: String) -> Single<(value: ServerSentEvents, response: APIResponse)>
+
+    /// Returns what sends the request and reads its events.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
+
+    /// Returns a single that reads the events, and succeeds when the server ends them with a 204. Disposing ends the stream or the wait.
+    ///
+    /// - Parameter body: Called with one event after the other. If it throws, the single fails with that error.
+    public func forEach(_ body: @escaping @Sendable (ServerSentEvent) async throws -> Void) -> Single<Void> {
+        .create { for try await event in self { try await body(event) } }
+    }
+
+    /// Sends the request, again and again, and reads its events.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let events: ReconnectingEvents
+        private var stream: ServerSentEvents.AsyncIterator?
+        private var lastEventID = ""
+        /// What the server asks to wait, in milliseconds.
+        private var retry: Int?
+        /// How many streams in a row have brought no event.
+        private var fruitless = 0
+        /// How many requests in a row have had no stream.
+        private var failures = 0
+        private var isOver = false
+
+        init(events: ReconnectingEvents) { self.events = events }
+
+        /// Waits for an event and returns it; `nil` is the end.
+        public mutating func next() async throws -> ServerSentEvent? {
+            while !isOver {
+                do {
+                    if let event = try await read() {
+                        fruitless = 0
+                        return event
+                    }
+                } catch {
+                    guard canMend(error) else { return try end(with: error) }
+                }
+                stream = nil
+                guard !isOver else { break }
+                fruitless += 1
+                do { try await wait() } catch { return try end(with: error) }
+            }
+            return nil
+        }
+
+        private mutating func read() async throws -> ServerSentEvent? {
+            if stream == nil {
+                let method = events.method()
+                guard events.policy.methods.contains(method) else {
+                    throw APIError.invalid(
+                        "\(method.rawValue) may not be sent again when its events end; use GET, or read the events of one request")
+                }
+                let (value, response) = try await events.connect(lastEventID).value
+                failures = 0
+                isOver = response.statusCode == 204
+                stream = value.makeAsyncIterator()
+                stream?.events.reader.resume(from: lastEventID)
+            }
+            defer {
+                lastEventID = stream?.events.reader.lastEventID ?? lastEventID
+                retry = stream?.events.reader.retry ?? retry
+            }
+            return try await stream?.next()
+        }
+
+        /// Whether another request may succeed. A request that got no stream counts, up to the attempts of the policy.
+        private mutating func canMend(_ error: any Error) -> Bool {
+            guard stream == nil else { return error.isTransient }
+            failures += 1
+            guard failures < events.policy.maxAttempts else { return false }
+            return (error as? APIError)?.statusCode.map(events.policy.statuses.contains) ?? error.isTransient
+        }
+
+        private mutating func end(with error: any Error) throws -> ServerSentEvent? {
+            (stream, isOver) = (nil, true)
+            throw error
+        }
+
+        private func wait() async throws {
+            let backoff = Backoff(events.policy) { .random(in: 0...1) }.delay(after: fruitless).seconds
+            // A server that brings nothing is asked less and less often, whatever it says.
+            let seconds = retry.map { Swift.max(Double($0) / 1000, fruitless > 1 ? backoff : 0) } ?? backoff
+            try await Single.just(()).delay(.wholeMilliseconds(seconds), scheduler: events.scheduler).value
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// An event of a ``ServerSentEvents`` stream.
+public struct ServerSentEvent: Sendable, Hashable {
+    /// The type of the event: `message` unless the server names another.
+    public var type: String
+    /// The data. Several lines are joined with LF.
+    public var data: String
+    /// The last identifier that the server has sent, with this event or before. Empty if it has sent none.
+    public var lastEventID: String
+    /// Says how to decode the data, and stands in the error if that fails.
+    private var origin = Origin()
+
+    /// Creates an event.
+    public init(type: String = "message", data: String = "", lastEventID: String = "") {
+        (self.type, self.data, self.lastEventID) = (type, data, lastEventID)
+    }
+
+    init(type: String, data: String, lastEventID: String, origin: Origin) {
+        self.init(type: type, data: data, lastEventID: lastEventID)
+        self.origin = origin
+    }
+
+    /// Decodes the data with the decoder of the provider that got the event, or as JSON if there was no provider.
+    ///
+    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the data does not fit the type. For an event that you created yourself, the
+    ///   `DecodingError`.
+    public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
+        let data = Data(data.utf8)
+        return try origin.response?.part("the event", data).decode(type) ?? JSONDecoder().decodeAny(type, from: data)
+    }
+
+    /// The response that the event is of. Events with equal texts are equal, whatever response they are of.
+    final class Origin: Sendable, Hashable {
+        let response: APIResponse?
+
+        init(_ response: APIResponse? = nil) { self.response = response }
+
+        static func == (_: Origin, _: Origin) -> Bool { true }
+        func hash(into _: inout Hasher) {}
+    }
+}

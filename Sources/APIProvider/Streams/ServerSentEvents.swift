@@ -1,0 +1,99 @@
+import Foundation
+
+/// Server-sent events, as the WHATWG HTML standard defines them (section 9.2).
+///
+/// ```swift
+/// let events = try await provider.request(Endpoint<ServerSentEvents>(.get, "/events")).value
+/// for try await event in events { print(event.type, event.data) }
+/// ```
+///
+/// A response whose `Content-Type` is not `text/event-stream` fails the request with ``APIError/decoding(_:expected:underlying:)``. A 204 is
+/// a stream without events. Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if an event is too large.
+public struct ServerSentEvents: StreamedResponse {
+    /// `text/event-stream`.
+    public static var mediaType: String? { "text/event-stream" }
+
+    /// The most bytes that the lines of an event may have.
+    public var maximumElementSize = 16_777_216
+    private let bytes: ByteStream
+
+    /// Creates the events of `bytes`.
+    public init(_ bytes: ByteStream, decoder: any BodyDecoder) throws {
+        let type = bytes.response.value(forHTTPHeaderField: "Content-Type")
+        let essence = type?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        guard essence == Self.mediaType || bytes.response.statusCode == 204 else {
+            let problem = DecodingError.Context(codingPath: [], debugDescription: "it is not text/event-stream")
+            throw APIError.decoding(bytes.response, expected: "ServerSentEvents", underlying: DecodingError.dataCorrupted(problem))
+        }
+        self.bytes = bytes
+    }
+
+    /// Returns what reads the events.
+    public func makeAsyncIterator() -> AsyncIterator {
+        let reader = EventReader(response: bytes.response, maximum: maximumElementSize)
+        return AsyncIterator(events: LineElements(bytes, LineSplitter(maximum: maximumElementSize), reader))
+    }
+
+    /// Reads the events.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        var events: LineElements<EventReader>
+
+        /// Waits for an event and returns it; `nil` is the end.
+        public mutating func next() async throws -> ServerSentEvent? { try await events.nextElement() }
+    }
+}
+
+/// Interprets an event stream (WHATWG HTML, section 9.2.6).
+struct EventReader: LineReader {
+    /// An event without a blank line behind it is none.
+    static var takesLineWithoutEnd: Bool { false }
+
+    private let origin: ServerSentEvent.Origin
+    private let maximum: Int
+    private var type = ""
+    private var data: [UInt8] = []
+    private var id = ""
+    /// The last identifier that a whole event has set, also one without data.
+    private(set) var lastEventID = ""
+    /// How long to wait before the stream is asked for again, in milliseconds, if the server has said so.
+    private(set) var retry: Int?
+
+    init(response: APIResponse, maximum: Int) {
+        (origin, self.maximum) = (ServerSentEvent.Origin(response), maximum)
+    }
+
+    /// An identifier of the stream before counts until there is another.
+    mutating func resume(from lastEventID: String) { (id, self.lastEventID) = (lastEventID, lastEventID) }
+
+    mutating func read(_ line: UnsafeBufferPointer<UInt8>, into events: inout [ServerSentEvent]) throws {
+        guard !line.isEmpty else { return dispatch(into: &events) }
+        let colon = line.firstIndex(of: UInt8(ascii: ":"))
+        let name = line[..<(colon ?? line.endIndex)]
+        var value = colon.map { line[($0 + 1)...] } ?? line[line.endIndex...]
+        if value.first == UInt8(ascii: " ") { value.removeFirst() }
+        if name.elementsEqual("data".utf8) {
+            data.append(contentsOf: value)
+            data.append(UInt8(ascii: "\n"))
+            if data.count > maximum + 1 { throw ElementTooLarge(maximum: maximum) }
+        } else if name.elementsEqual("event".utf8) {
+            type = String(decoding: value, as: UTF8.self)
+        } else if name.elementsEqual("id".utf8) {
+            if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+        } else if name.elementsEqual("retry".utf8) {
+            let isNumber = !value.isEmpty && value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            // More milliseconds than fit are as many as fit.
+            if isNumber { retry = Int(String(decoding: value, as: UTF8.self)) ?? .max }
+        }
+    }
+
+    private mutating func dispatch(into events: inout [ServerSentEvent]) {
+        lastEventID = id
+        defer {
+            data.removeAll(keepingCapacity: data.capacity <= 65_536)
+            type = ""
+        }
+        guard !data.isEmpty else { return }
+        let text = String(decoding: data.dropLast(), as: UTF8.self)
+        events.append(ServerSentEvent(type: type.isEmpty ? "message" : type, data: text, lastEventID: lastEventID, origin: origin))
+    }
+}

@@ -1,0 +1,124 @@
+package import Foundation
+package import MiniRx
+
+/// The bytes between a transfer that brings them and a reader that takes them.
+///
+/// A reader that is behind holds the transfer back: ``isFull`` says so, and ``whenReady(_:)`` tells when it may go on.
+package final class StreamBuffer: Sendable {
+    /// More bytes than this may not wait.
+    package static let limit = 262_144
+
+    private struct Recording {
+        var data: Data
+        let whenOver: @Sendable (Data) -> Void
+
+        func end() { whenOver(data) }
+    }
+
+    private struct State {
+        var waiting = Data()
+        /// How it ended; `nil` while more may come.
+        var end: Result<Data?, any Error>?
+        var reader: CheckedContinuation<Data?, any Error>?
+        /// Who waits for the reader.
+        var proceed: [@Sendable () -> Void] = []
+        var recording: Recording?
+        /// Ends the transfer.
+        var transfer: (any Disposable)?
+    }
+
+    private let state: Locked<State>
+
+    /// - Parameter transfer: Disposed when the reader leaves before the end.
+    package init(transfer: any Disposable) { state = Locked(State(transfer: transfer)) }
+
+    /// Whether the reader is behind.
+    package var isFull: Bool { state.withLock { $0.end == nil && $0.waiting.count >= Self.limit } }
+
+    /// Calls `proceed` once when the buffer takes more, or when nobody reads any more: at once, or on the reader's thread.
+    package func whenReady(_ proceed: @escaping @Sendable () -> Void) {
+        let isReady = state.withLock { state in
+            guard state.end == nil, state.waiting.count >= Self.limit else { return true }
+            state.proceed.append(proceed)
+            return false
+        }
+        if isReady { proceed() }
+    }
+
+    /// Adds bytes. They are dropped if the reader has left.
+    package func append(_ chunk: Data) {
+        guard !chunk.isEmpty else { return }
+        let reader = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
+            guard state.end == nil else { return nil }
+            state.recording?.data.append(chunk)
+            if let reader = state.reader.take() { return reader }
+            // A reader that keeps up gets the bytes without a copy.
+            if state.waiting.isEmpty { state.waiting = chunk } else { state.waiting.append(chunk) }
+            return nil
+        }
+        reader?.resume(returning: chunk)
+    }
+
+    /// Ends the stream. The reader gets what waits, and then the error or the end.
+    package func finish(_ error: (any Error)? = nil) {
+        let end: Result<Data?, any Error> = if let error { .failure(error) } else { .success(nil) }
+        let old = state.withLock { state -> State? in
+            guard state.end == nil else { return nil }
+            defer { state = State(waiting: state.waiting, end: end) }
+            return state
+        }
+        old?.proceed.forEach { $0() }
+        old?.recording?.end()
+        old?.reader?.resume(with: end)
+    }
+
+    /// Calls `body` when the stream has ended or was left, with what had come by then. Call it before anybody reads.
+    package func record(_ body: @escaping @Sendable (Data) -> Void) {
+        let ended = state.withLock { state -> Data? in
+            guard state.end == nil else { return state.waiting }
+            state.recording = Recording(data: state.waiting, whenOver: body)
+            return nil
+        }
+        ended.map(body)
+    }
+
+    /// Waits for bytes, and returns all that have come; `nil` is the end.
+    func next() async throws -> Data? {
+        try Task.checkCancellation()
+        if let ready = take() { return try ready.get() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let ready = take(orWaitWith: continuation)
+                if let ready { continuation.resume(with: ready) }
+            }
+        } onCancel: {
+            cancel(CancellationError())
+        }
+    }
+
+    /// What is there: bytes, or the end.
+    private func take(orWaitWith reader: CheckedContinuation<Data?, any Error>? = nil) -> Result<Data?, any Error>? {
+        let (ready, proceed) = state.withLock { state -> (Result<Data?, any Error>?, [@Sendable () -> Void]) in
+            guard !state.waiting.isEmpty else {
+                if state.end == nil { state.reader = reader }
+                return (state.end, [])
+            }
+            defer { (state.waiting, state.proceed) = (Data(), []) }
+            return (.success(state.waiting), state.proceed)
+        }
+        proceed.forEach { $0() }
+        return ready
+    }
+
+    /// The reader has left: the transfer ends, and nothing more is kept.
+    func cancel(_ reason: any Error = CancellationError()) {
+        let old = state.withLock { state in
+            defer { state = State(end: .failure(reason)) }
+            return state
+        }
+        old.transfer?.dispose()
+        old.proceed.forEach { $0() }
+        old.recording?.end()
+        old.reader?.resume(throwing: reason)
+    }
+}

@@ -1,0 +1,42 @@
+public import MiniRx
+
+/// A response that is read while it comes.
+///
+/// The single of a request succeeds when an accepted head has come, and its value is the stream. The package has ``ServerSentEvents``,
+/// ``JSONLines``, ``TextLines`` and ``ByteStream``. Write your own for another format: take the bytes, and yield what they mean.
+///
+/// A stream can be read once. It holds its connection, and the server waits while the reader is behind. The transfer ends when the iterator
+/// goes, when the last reference to an unread stream goes, and when the task that reads is cancelled.
+public protocol StreamedResponse: AsyncSequence, Sendable where Element: Sendable {
+    /// The media type that requests ask for in `Accept`, unless they set that header; `nil` asks for none.
+    static var mediaType: String? { get }
+
+    /// Creates a stream of what `bytes` mean. It is called on a background queue when the head has come. If it throws, the request fails with
+    /// that error.
+    ///
+    /// - Parameters:
+    ///   - bytes: The head of the response, and its body as it comes.
+    ///   - decoder: The provider's decoder.
+    init(_ bytes: ByteStream, decoder: any BodyDecoder) throws
+}
+
+extension StreamedResponse {
+    /// No media type.
+    public static var mediaType: String? { nil }
+
+    /// Returns a single that reads the stream, and succeeds when the stream ends.
+    ///
+    /// ```swift
+    /// provider.request(Chat(prompt: "Hi"))
+    ///     .flatMap { events in events.forEach { @MainActor event in model.text += event.data } }
+    ///     .subscribe(onFailure: { show($0) })
+    ///     .disposed(by: bag)
+    /// ```
+    ///
+    /// Disposing ends the stream, and cancels the task in which `body` runs. If `body` throws, the single fails with that error.
+    ///
+    /// - Parameter body: Called with one element after the other. The next is read when it returns.
+    public func forEach(_ body: @escaping @Sendable (Element) async throws -> Void) -> Single<Void> {
+        .create { for try await element in self { try await body(element) } }
+    }
+}

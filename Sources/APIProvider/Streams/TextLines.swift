@@ -1,0 +1,39 @@
+import Foundation
+
+/// The lines of a text as they come.
+///
+/// ```swift
+/// for try await line in try await provider.request(Endpoint<TextLines>(.get, "/log")).value { print(line) }
+/// ```
+///
+/// A line ends in LF, CR or CRLF, which are not part of it. Empty lines are lines. The last line counts without an end. The text is read as
+/// UTF-8, and bytes that are not UTF-8 become U+FFFD.
+///
+/// Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if a line is too long.
+public struct TextLines: StreamedResponse {
+    /// The most bytes that a line may have.
+    public var maximumElementSize = 16_777_216
+    private let bytes: ByteStream
+
+    /// Creates the lines of `bytes`.
+    public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = bytes }
+
+    /// Returns what reads the lines.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(lines: LineElements(bytes, LineSplitter(maximum: maximumElementSize), TextLineReader()))
+    }
+
+    /// Reads the lines.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        var lines: LineElements<TextLineReader>
+
+        /// Waits for a line and returns it; `nil` is the end.
+        public mutating func next() async throws -> String? { try await lines.nextElement() }
+    }
+}
+
+struct TextLineReader: LineReader {
+    static var takesLineWithoutEnd: Bool { true }
+
+    func read(_ line: UnsafeBufferPointer<UInt8>, into lines: inout [String]) { lines.append(String(decoding: line, as: UTF8.self)) }
+}

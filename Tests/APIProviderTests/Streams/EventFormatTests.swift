@@ -1,0 +1,141 @@
+import APIProvider
+import Foundation
+import Testing
+
+/// What a server may send, and the events that it means: type, data and last identifier.
+private struct Case: Sendable, CustomTestStringConvertible {
+    let name: String
+    let text: String
+    let events: [ServerSentEvent]
+
+    var testDescription: String { name }
+
+    init(_ name: String, _ text: String, _ events: (String, String, String)...) {
+        (self.name, self.text) = (name, text)
+        self.events = events.map { ServerSentEvent(type: $0, data: $1, lastEventID: $2) }
+    }
+}
+
+private let cases: [Case] = [
+    Case("a line of data and a blank line", "data: a\n\n", ("message", "a", "")),
+    Case("two events", "data: a\n\ndata: b\n\n", ("message", "a", ""), ("message", "b", "")),
+    Case("several lines of data are joined with LF", "data: a\ndata: b\ndata: c\n\n", ("message", "a\nb\nc", "")),
+    Case("lines end in CR", "data: a\rdata: b\r\rdata: c\r\r", ("message", "a\nb", ""), ("message", "c", "")),
+    Case("lines end in CRLF", "data: a\r\ndata: b\r\n\r\n", ("message", "a\nb", "")),
+    Case("the ends are mixed", "data: a\r\ndata: b\rdata: c\n\r\n", ("message", "a\nb\nc", "")),
+    Case("LF CR is two ends", "data: a\n\rdata: b\n\n", ("message", "a", ""), ("message", "b", "")),
+    Case(
+        "other separators of lines are text", "data: a\u{2028}b\u{2029}c\u{85}d\u{0B}e\u{0C}f\n\n",
+        ("message", "a\u{2028}b\u{2029}c\u{85}d\u{0B}e\u{0C}f", "")),
+    Case("a byte order mark at the beginning is dropped", "\u{FEFF}data: a\n\n", ("message", "a", "")),
+    Case("only one is", "\u{FEFF}\u{FEFF}data: a\n\ndata: b\n\n", ("message", "b", "")),
+    Case("and none behind the beginning", "data: a\n\n\u{FEFF}data: b\n\n", ("message", "a", "")),
+    Case("a mark alone on the first line is a blank line", "\u{FEFF}\ndata: a\n\n", ("message", "a", "")),
+    Case("one space behind the colon is dropped", "data:  a\ndata:\tb\ndata:c \n\n", ("message", " a\n\tb\nc ", "")),
+    Case("data without a colon is an empty line", "data\n\n", ("message", "", "")),
+    Case("two of them are two", "data\ndata\n\n", ("message", "\n", "")),
+    Case("so is data with nothing behind the colon", "data:\ndata: a\n\n", ("message", "\na", "")),
+    Case("a line that begins with a colon is a comment", ": hello\n:\ndata: a\n:data: b\n\n", ("message", "a", "")),
+    Case("other fields are ignored", "foo: a\ndata: b\ndatas: c\nDATA: d\n data: e\ndata : f\n\n", ("message", "b", "")),
+    Case("a field with a second colon", "data: a: b:c\n\n", ("message", "a: b:c", "")),
+    Case("an event has a type", "event: add\ndata: a\n\ndata: b\n\n", ("add", "a", ""), ("message", "b", "")),
+    Case("the last type counts", "event: a\nevent: b\ndata: x\n\n", ("b", "x", "")),
+    Case("an empty type is that of a message", "event: a\nevent:\ndata: x\n\n", ("message", "x", "")),
+    Case("a type ends with its event, also with one without data", "event: a\n\ndata: x\n\n", ("message", "x", "")),
+    Case("no data is no event", "event: a\nid: 1\n\n"),
+    Case("blank lines are none", "\n\n\r\r\r\n\r\n"),
+    Case("an identifier stays", "id: 1\ndata: a\n\ndata: b\n\n", ("message", "a", "1"), ("message", "b", "1")),
+    Case("an empty one resets it", "id: 1\ndata: a\n\nid\ndata: b\n\n", ("message", "a", "1"), ("message", "b", "")),
+    Case("one without data counts for the next event", "id: 1\n\ndata: a\n\n", ("message", "a", "1")),
+    Case("one behind the data counts", "data: a\nid: 7\n\n", ("message", "a", "7")),
+    Case("one with NUL is ignored", "id: 1\ndata: a\n\nid: 2\u{0}3\ndata: b\n\n", ("message", "a", "1"), ("message", "b", "1")),
+    Case("NUL in data is text", "data: a\u{0}b\n\n", ("message", "a\u{0}b", "")),
+    Case("an event without a blank line behind it is dropped", "data: a\n\ndata: b\n", ("message", "a", "")),
+    Case("so is one in the middle of a line", "data: a\n\ndata: b", ("message", "a", "")),
+    Case("nothing at all", ""),
+    Case("text in UTF-8", "data: \u{E9}\u{1F600}한\n\n", ("message", "\u{E9}\u{1F600}한", "")),
+]
+
+/// Each way of handing over the bytes of `text` in two pieces, each byte alone, and all at once.
+private func cuts(of text: String) -> [[ArraySlice<UInt8>]] {
+    let bytes = Array(text.utf8)
+    let pairs = bytes.indices.map { [bytes[..<$0], bytes[$0...]] }
+    return pairs + [bytes.indices.map { bytes[$0...$0] }, [bytes[...]]]
+}
+
+struct EventFormatTests {
+    @Test("Events are read as the standard says, wherever their bytes are cut", arguments: cases)
+    private func events(_ example: Case) async throws {
+        for chunks in cuts(of: example.text) {
+            let stream = try ServerSentEvents(streamed(chunks), decoder: JSONDecoder())
+            #expect(try await stream.all() == example.events, "\(chunks.map(Array.init))")
+        }
+    }
+
+    @Test func bytesThatAreNotUTF8BecomeReplacementCharacters() async throws {
+        let stream = try ServerSentEvents(
+            streamed([Array("data: a".utf8) + [0xC3, 0x28, 0xFF] + Array("\n\n".utf8)]), decoder: JSONDecoder())
+
+        #expect(try await stream.all().map(\.data) == ["a\u{FFFD}(\u{FFFD}"])
+    }
+
+    @Test(
+        "A stream of events has the media type text/event-stream",
+        arguments: [
+            "text/event-stream", "TEXT/Event-Stream", "text/event-stream;charset=utf-8", " text/event-stream ; x=y", "text/event-stream;",
+        ])
+    func typeOfEvents(_ type: String) async throws {
+        _ = try ServerSentEvents(streamedResponse([Data()], type: type), decoder: JSONDecoder())
+    }
+
+    @Test(
+        "Another media type is an error that says which", arguments: ["text/html; charset=utf-8", "text/event-streams", "text/plain", nil])
+    func otherTypes(_ type: String?) throws {
+        let endpoint = Endpoint<ServerSentEvents>(.get, "/stream")
+        let error = #expect(throws: APIError.self) { try endpoint.value(of: streamedResponse([Data()], type: type).response) }
+
+        let shown = type?.components(separatedBy: ";")[0] ?? "missing"
+        #expect(
+            error?.description
+                == "GET https://api.example.com returned 200, but its Content-Type is \(shown), and not that of ServerSentEvents.")
+    }
+
+    @Test func a204IsAStreamWithoutEvents() async throws {
+        let stream = try ServerSentEvents(streamedResponse([Data()], status: 204), decoder: JSONDecoder())
+
+        #expect(try await stream.all().isEmpty)
+    }
+
+    @Test func theSizeOfAnEventIsLimited() async throws {
+        var stream = try ServerSentEvents(streamed(["data: 1234\n\ndata: 12345\ndata: 67890\n\n".utf8]), decoder: JSONDecoder())
+        stream.maximumElementSize = 10
+        var events = stream.makeAsyncIterator()
+
+        #expect(try await events.next()?.data == "1234")
+        let error = await #expect(throws: APIError.self) { try await events.next() }
+        #expect(error?.urlError?.code == .dataLengthExceedsMaximum)
+        #expect(error?.description.contains("more than the maximumElementSize of 10 bytes") == true, "\(String(describing: error))")
+        #expect(try await events.next() == nil)
+    }
+
+    @Test func anEventDecodesItsData() async throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        struct Delta: Decodable, Equatable {
+            let word: String
+            let time: Date
+        }
+        let text = "data: {\"word\":\"a\",\"time\":9}\n\ndata: {\"word\":null,\"time\":9}\n\n"
+        let response = streamed([text.utf8]).response.readable(by: decoder)
+        let events = try await Endpoint<ServerSentEvents>(.get, "/stream").value(of: response).all()
+
+        #expect(try events[0].decode(Delta.self) == Delta(word: "a", time: Date(timeIntervalSince1970: 9)))
+        let error = #expect(throws: APIError.self) { try events[1].decode(Delta.self) }
+        #expect(
+            error?.description.contains("the event is not Delta: expected String at word, found null") == true,
+            "\(String(describing: error))")
+        #expect(try ServerSentEvent(data: "[1]").decode([Int].self) == [1])
+    }
+
+    private func streamed(_ chunks: [some Sequence<UInt8>]) -> ByteStream { streamedResponse(chunks, type: "text/event-stream") }
+}

@@ -1,0 +1,84 @@
+import APIProvider
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct LineFormatTests {
+    @Test(
+        "Lines end in LF, CR and CRLF, wherever their bytes are cut",
+        arguments: [
+            ("a\nb\n", ["a", "b"]), ("a\r\nb\rc", ["a", "b", "c"]), ("\n\na", ["", "", "a"]), ("a\r\r\nb", ["a", "", "b"]), ("", []),
+            ("\u{FEFF}a\n\u{FEFF}b", ["a", "\u{FEFF}b"]), ("\r\n", [""]), ("한\u{2028}\n", ["한\u{2028}"]),
+        ])
+    func lines(_ text: String, _ expected: [String]) async throws {
+        let bytes = Array(text.utf8)
+        for cut in 0...bytes.count {
+            let lines = TextLines(streamedResponse([bytes[..<cut], bytes[cut...]]), decoder: JSONDecoder())
+            #expect(try await lines.all() == expected, "cut at \(cut)")
+        }
+    }
+
+    @Test func randomTextsHaveTheSameLinesHoweverTheyAreCut() async throws {
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<rounds(500) {
+            let text = (0..<6).map { _ in ["a", "\r", "\n", "\r\n", "한", ":", "data: ", ""].randomElement(using: &generator)! }.joined()
+            let bytes = Array(text.utf8)
+            let cuts = (0..<3).map { _ in Int.random(in: 0...bytes.count, using: &generator) }.sorted()
+            let chunks = zip([0] + cuts, cuts + [bytes.count]).map { bytes[$0..<$1] }
+
+            let whole = try await TextLines(streamedResponse([bytes]), decoder: JSONDecoder()).all()
+            #expect(
+                try await TextLines(streamedResponse(chunks), decoder: JSONDecoder()).all() == whole, "\(text.debugDescription) \(cuts)")
+            let unified = text.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")
+            #expect(whole.joined(separator: "\n") == (unified.hasSuffix("\n") ? String(unified.dropLast()) : unified))
+        }
+    }
+
+    @Test("JSON lines end in LF or CRLF, wherever their bytes are cut")
+    func jsonLines() async throws {
+        let text = "{\"id\":1,\"name\":\"a\"}\n\r\n\n{\"id\":2,\r\"name\":\"\u{2028}\"}\r\n\u{1E}{\"id\":3,\"name\":\"c\"}"
+        let bytes = Array(text.utf8)
+        for cut in 0...bytes.count {
+            let lines = JSONLines<Item>(streamedResponse([bytes[..<cut], bytes[cut...]]), decoder: JSONDecoder())
+            #expect(try await lines.all() == [Item(id: 1, name: "a"), Item(id: 2, name: "\u{2028}"), Item(id: 3, name: "c")])
+        }
+    }
+
+    @Test func aLineThatDoesNotDecodeIsNamedAndEndsTheStream() async throws {
+        let bytes = streamedResponse(
+            ["{\"id\":1,\"name\":\"a\"}\n\n{\"id\":2,\"name\":null}\n{\"id\":3,\"name\":\"c\"}\n".utf8], type: "application/x-ndjson")
+        var lines = JSONLines<Item>(bytes, decoder: JSONDecoder()).makeAsyncIterator()
+
+        #expect(try await lines.next() == Item(id: 1, name: "a"))
+        let error = await #expect(throws: APIError.self) { try await lines.next() }
+        #expect(
+            error?.description
+                == "GET https://api.example.com returned 200, but line 3 is not Item: expected String at name, found null (application/x-ndjson, 20 bytes)."
+        )
+        #expect(try await lines.next() == nil)
+    }
+
+    @Test func aLineIsLimited() async throws {
+        var lines = TextLines(streamedResponse(["1234\n12", "345"].map(\.utf8)), decoder: JSONDecoder())
+        lines.maximumElementSize = 4
+        var iterator = lines.makeAsyncIterator()
+
+        #expect(try await iterator.next() == "1234")
+        let error = await #expect(throws: APIError.self) { try await iterator.next() }
+        #expect(error?.urlError?.code == .dataLengthExceedsMaximum)
+    }
+
+    @Test func whatHasComeBeforeAnErrorIsReadFirst() async throws {
+        let broken = APIError.transport(URLRequest(url: URL(string: "https://api.test/")!), underlying: URLError(.networkConnectionLost))
+        var lines = TextLines(streamedResponse(["a\nb".utf8], then: broken), decoder: JSONDecoder()).makeAsyncIterator()
+
+        #expect(try await lines.next() == "a")
+        let error = await #expect(throws: APIError.self) { try await lines.next() }
+        #expect(error?.urlError?.code == .networkConnectionLost)
+        #expect(try await lines.next() == nil)
+    }
+}

@@ -1,0 +1,87 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct StreamBufferTests {
+    @Test func aSecondIteratorThrowsASentence() async throws {
+        let stream = streamedResponse(["abc".utf8])
+        var (first, second) = (stream.makeAsyncIterator(), stream.makeAsyncIterator())
+
+        let error = await #expect(throws: APIError.self) { try await second.next() }
+        #expect(error?.description.contains("a stream can be read once") == true, "\(String(describing: error))")
+        #expect(try await first.next() == Data("abc".utf8))
+        #expect(try await first.next() == nil)
+    }
+
+    @Test func aBodyThatIsThereIsOneChunk() async throws {
+        let response = APIResponse(to: URLRequest(url: URL(string: "https://api.test/")!), data: Data("abc".utf8))
+
+        #expect(try await ByteStream(response).all() == [Data("abc".utf8)])
+    }
+
+    @Test func theTransferEndsWhenTheIteratorGoes() async throws {
+        let log = Log<String>()
+        let buffer = StreamBuffer(transfer: Disposables.create { log.append("ended") })
+        let stream = ByteStream(response(buffer))
+        buffer.append(Data("a".utf8))
+        for try await _ in stream { break }
+
+        #expect(log.entries == ["ended"])
+        withExtendedLifetime(stream) {}
+    }
+
+    @Test func theTransferEndsWhenNobodyCanReadTheStreamAnyMore() {
+        let log = Log<String>()
+        var stream: ByteStream? = ByteStream(response(StreamBuffer(transfer: Disposables.create { log.append("ended") })))
+        let copy = stream
+        stream = nil
+        #expect(log.entries.isEmpty)
+        withExtendedLifetime(copy) {}
+        stream = nil
+    }
+
+    @Test func theTransferEndsWhenTheTaskThatReadsIsCancelled() async throws {
+        let ended = Signals<Void>()
+        let buffer = StreamBuffer(transfer: Disposables.create { ended.send(()) })
+        let stream = ByteStream(response(buffer))
+        let reading = Task { try await stream.all() }
+        reading.cancel()
+
+        await ended.next()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+    }
+
+    @Test func aReaderThatIsBehindHoldsTheTransfer() async throws {
+        let log = Log<String>()
+        let buffer = StreamBuffer(transfer: Disposables.create())
+        var bytes = ByteStream(response(buffer)).makeAsyncIterator()
+        buffer.whenReady { log.append("at once") }
+        buffer.append(Data(count: StreamBuffer.limit))
+        #expect(buffer.isFull)
+        buffer.whenReady { log.append("later") }
+        #expect(log.entries == ["at once"])
+
+        #expect(try await bytes.next()?.count == StreamBuffer.limit)
+        #expect(log.entries == ["at once", "later"])
+        #expect(!buffer.isFull)
+    }
+
+    @Test func aReaderThatLeavesLetsTheTransferGoOn() {
+        let log = Log<String>()
+        let buffer = StreamBuffer(transfer: Disposables.create { log.append("ended") })
+        var stream: ByteStream? = ByteStream(response(buffer))
+        buffer.append(Data(count: StreamBuffer.limit))
+        buffer.whenReady { log.append("goes on") }
+        stream = nil
+
+        #expect(log.entries == ["ended", "goes on"])
+        #expect(!buffer.isFull)
+        _ = stream
+    }
+}

@@ -1,0 +1,153 @@
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+
+// The cookbook: an answer word by word.
+
+struct Completion: APIRequest {
+    let prompt: String
+    var endpoint: Endpoint<ServerSentEvents> {
+        Endpoint(.post, "/v1/chat/completions", body: .json(["prompt": prompt]), timeoutInterval: 30)
+    }
+}
+
+struct CompletionDelta: Decodable {
+    struct ToolCall: Decodable {
+        let index: Int
+        let name: String?
+        let arguments: String?
+    }
+
+    let text: String?
+    let toolCalls: [ToolCall]?
+}
+
+@MainActor
+final class ChatModel {
+    private(set) var text = ""
+    /// The arguments of each tool come in pieces, too.
+    private(set) var tools: [Int: (name: String, arguments: String)] = [:]
+    private(set) var isWriting = false
+    private(set) var message: String?
+    private let provider: any APIProvider
+    private let latest = SerialDisposable()
+
+    init(provider: any APIProvider) { self.provider = provider }
+
+    deinit { latest.dispose() }
+
+    func ask(_ prompt: String) {
+        (text, tools, message, isWriting) = ("", [:], nil, true)
+        latest.disposable = provider.request(Completion(prompt: prompt))
+            .flatMap { [weak self] events in
+                events.forEach { [weak self] event in
+                    guard event.data != "[DONE]" else { return }
+                    await self?.add(try event.decode(CompletionDelta.self))
+                }
+            }
+            .observe(on: MainActor.shared)
+            .subscribe(
+                with: self,
+                onSuccess: { model, _ in model.isWriting = false },
+                onFailure: { model, error in (model.isWriting, model.message) = (false, error.localizedDescription) })
+    }
+
+    /// What has come stays.
+    func stop() {
+        latest.disposable = Disposables.create()
+        isWriting = false
+    }
+
+    private func add(_ delta: CompletionDelta) {
+        text += delta.text ?? ""
+        for call in delta.toolCalls ?? [] {
+            let tool = tools[call.index] ?? ("", "")
+            tools[call.index] = (tool.name + (call.name ?? ""), tool.arguments + (call.arguments ?? ""))
+        }
+    }
+}
+
+@MainActor
+@Suite(.mockNetwork)
+struct ChatTests {
+    private let scheduler = TestScheduler()
+
+    private func makeModel() -> ChatModel {
+        ChatModel(
+            provider: DefaultAPIProvider(
+                baseURL: URL(string: "https://api.example.com"), transport: MockTransport(scheduler: scheduler), decoder: snakeCase))
+    }
+
+    @Test func anAnswerComesWordByWord() async throws {
+        MockURLProtocol.stub(
+            Completion(prompt: "Hi"),
+            respond: .events([#"{"text":"Hello"}"#, #"{"text":" there"}"#, "[DONE]"], every: 0.1))
+        let model = makeModel()
+
+        model.ask("Hi")
+        for text in ["Hello", "Hello there"] {
+            scheduler.advance(by: .milliseconds(100))
+            await eventually { model.text == text }
+            #expect(model.text == text)
+            #expect(model.isWriting)
+        }
+        scheduler.advance(by: .milliseconds(100))
+        await eventually { !model.isWriting }
+        #expect(!model.isWriting)
+        #expect(model.message == nil)
+    }
+
+    @Test func stoppingKeepsWhatHasCome() async throws {
+        MockURLProtocol.stub(
+            Completion(prompt: "Hi"),
+            respond: .events([#"{"text":"Hello"}"#, #"{"text":" there"}"#], every: 0.1))
+        let model = makeModel()
+
+        model.ask("Hi")
+        scheduler.advance(by: .milliseconds(100))
+        await eventually { model.text == "Hello" }
+        model.stop()
+        scheduler.advance(by: .seconds(1))
+        #expect(model.text == "Hello")
+        #expect(!model.isWriting)
+    }
+
+    @Test func theArgumentsOfAToolComeInPieces() async throws {
+        MockURLProtocol.stub(
+            Completion(prompt: "Weather?"),
+            respond: .events([
+                #"{"tool_calls":[{"index":0,"name":"weather","arguments":"{\"city\":"}]}"#,
+                #"{"tool_calls":[{"index":0,"arguments":"\"Oslo\"}"}]}"#,
+            ]))
+        let model = makeModel()
+
+        model.ask("Weather?")
+        await eventually { !model.isWriting }
+        #expect(model.tools[0]?.name == "weather")
+        #expect(model.tools[0]?.arguments == #"{"city":"Oslo"}"#)
+    }
+
+    @Test func aBrokenConnectionIsTold() async throws {
+        MockURLProtocol.stub(
+            Completion(prompt: "Hi"),
+            respond: .stream(
+                [.chunk("data: {\"text\":\"Hel\"}\n\n"), .failure(URLError(.networkConnectionLost))],
+                headers: ["Content-Type": "text/event-stream"]))
+        let model = makeModel()
+
+        model.ask("Hi")
+        await eventually { !model.isWriting }
+        #expect(model.text == "Hel")
+        #expect(model.message?.contains("closed the connection before the response was whole") == true)
+    }
+}
+
+private let snakeCase: JSONDecoder = {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return decoder
+}()

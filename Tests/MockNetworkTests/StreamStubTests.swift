@@ -1,0 +1,203 @@
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Stubs of streams", .mockNetwork)
+struct StreamStubTests {
+
+    enum Door: CaseIterable { case urlProtocol, transport }
+
+    private func provider(_ door: Door) -> DefaultAPIProvider {
+        switch door {
+        case .urlProtocol: DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+        case .transport: DefaultAPIProvider(baseURL: example, transport: MockTransport())
+        }
+    }
+
+    @Test("Events and JSON lines come one by one", arguments: Door.allCases)
+    func eventsAndLines(_ door: Door) async throws {
+        let sent = [ServerSentEvent(data: "a\nb"), ServerSentEvent(type: "add", data: "c", lastEventID: "7")]
+        MockURLProtocol.stub(.get, "/events", respond: .events(sent, every: 0.001))
+        MockURLProtocol.stub(.get, "/rows", respond: .jsonLines([["a": 1], ["a": 2]]))
+
+        var received: [ServerSentEvent] = []
+        for try await event in try await provider(door).request(Endpoint<ServerSentEvents>(.get, "/events")).value {
+            received.append(event)
+        }
+        #expect(received == sent)
+        var rows: [[String: Int]] = []
+        for try await row in try await provider(door).request(Endpoint<JSONLines<[String: Int]>>(.get, "/rows")).value { rows.append(row) }
+        #expect(rows == [["a": 1], ["a": 2]])
+    }
+
+    @Test("A stream breaks off after its steps", arguments: Door.allCases)
+    func failure(_ door: Door) async throws {
+        MockURLProtocol.stub(
+            .get, "/events",
+            respond: .stream(
+                [.chunk("data: a\n"), .chunk("\ndata: b"), .failure(URLError(.networkConnectionLost))],
+                headers: ["Content-Type": "text/event-stream"]))
+        var events = try await provider(door).request(Endpoint<ServerSentEvents>(.get, "/events")).value.makeAsyncIterator()
+
+        #expect(try await events.next()?.data == "a")
+        let error = await #expect(throws: APIError.self) { try await events.next() }
+        #expect(error?.urlError?.code == .networkConnectionLost)
+    }
+
+    @Test func eventsComeInVirtualTime() async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .events(["a", "b", "c"], every: 0.1))
+        let scheduler = TestScheduler()
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
+        var events = try await provider.request(Endpoint<ServerSentEvents>(.get, "/events")).value.makeAsyncIterator()
+
+        for data in ["a", "b", "c"] {
+            scheduler.advance(by: .milliseconds(100))
+            #expect(try await events.next()?.data == data)
+        }
+        #expect(try await events.next() == nil)
+    }
+
+    @Test func aSilentServerTimesOutInVirtualTime() async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .events(["a", "b"], every: 5))
+        let scheduler = TestScheduler()
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
+        let endpoint = Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: 6)
+        var events = try await provider.request(endpoint).value.makeAsyncIterator()
+
+        scheduler.advance(by: .seconds(5))
+        #expect(try await events.next()?.data == "a")
+        MockURLProtocol.stub(
+            .get, "/silent", respond: .stream([.chunk("data: a\n\n"), .wait(7)], headers: ["Content-Type": "text/event-stream"]))
+        let silent = Endpoint<ServerSentEvents>(.get, "/silent", timeoutInterval: 6)
+        var silence = try await provider.request(silent).value.makeAsyncIterator()
+        #expect(try await silence.next()?.data == "a")
+        scheduler.advance(by: .seconds(6))
+        let error = await #expect(throws: APIError.self) { try await silence.next() }
+        #expect(error?.urlError?.code == .timedOut)
+    }
+
+    @Test func aStreamThatEndsIsAskedForAgain() async throws {
+        MockURLProtocol.stub(
+            .get, "/events",
+            respond: .handler { request in
+                switch request.headers["Last-Event-ID"] {
+                case nil: .stream([.chunk("retry: 3000\nid: 1\ndata: a\n\n")], headers: ["Content-Type": "text/event-stream"])
+                case "1": .stream([.chunk("data: b\n\nid: 2\n\n")], headers: ["Content-Type": "text/event-stream"])
+                default: .status(204)
+                }
+            })
+        let scheduler = WaitingScheduler()
+        let received = Signals<ServerSentEvent?>()
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+        let reading = Task {
+            for try await event in provider.events(Endpoint(.get, "/events"), scheduler: scheduler) { received.send(event) }
+            received.send(nil)
+        }
+
+        #expect(await received.next() == ServerSentEvent(data: "a", lastEventID: "1"))
+        #expect(await scheduler.waits.next() == .milliseconds(3000))
+        scheduler.clock.advance(by: .milliseconds(3000))
+        #expect(await received.next() == ServerSentEvent(data: "b", lastEventID: "1"))
+        #expect(await scheduler.waits.next() == .milliseconds(3000))
+        scheduler.clock.advance(by: .milliseconds(3000))
+        #expect(await received.next() == .some(nil))
+        try await reading.value
+        #expect(MockURLProtocol.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2"])
+    }
+
+    @Test func aServerThatIsDownIsAskedAsOftenAsThePolicySays() async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .status(503))
+        let scheduler = WaitingScheduler()
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+        let reading = Task {
+            for try await _ in provider.events(Endpoint(.get, "/events"), reconnecting: RetryPolicy(maxAttempts: 3), scheduler: scheduler) {
+            }
+        }
+        for _ in 0..<2 {
+            await scheduler.waits.next()
+            scheduler.clock.advance(by: .seconds(30))
+        }
+        let error = await #expect(throws: APIError.self) { try await reading.value }
+        #expect(error?.statusCode == 503)
+        #expect(MockURLProtocol.requests.count == 3)
+    }
+
+    @Test func aRefusalThatNoSecondTryMendsEndsTheEvents() async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .status(403))
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+        var events = provider.events(Endpoint(.get, "/events"), scheduler: TestScheduler()).makeAsyncIterator()
+
+        let error = await #expect(throws: APIError.self) { try await events.next() }
+        #expect(error?.statusCode == 403)
+        #expect(try await events.next() == nil)
+    }
+
+    @Test func aDisposeEndsTheWait() async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .events(["a"]))
+        let scheduler = WaitingScheduler()
+        let disposed = Signals<Void>()
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+        let subscription = provider.events(Endpoint(.get, "/events"), scheduler: scheduler).forEach { _ in }
+            .do(onDispose: { disposed.send(()) })
+            .subscribe()
+        await scheduler.waits.next()
+        subscription.dispose()
+        await disposed.next()
+        scheduler.clock.advance(by: .seconds(60))
+        #expect(MockURLProtocol.requests.count == 1)
+    }
+
+    @Test("A recording has what had come of a stream when it ended or was left, and replays it", arguments: [true, false])
+    func recording(isLeft: Bool) async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .events(["a", "b"], every: 1))
+        let (scheduler, folder) = (TestScheduler(), TemporaryFolder())
+        let file = folder.url("session.har")
+        let endpoint = Endpoint<ServerSentEvents>(.get, "/events")
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: MockTransport(scheduler: scheduler),
+            middlewares: [RecordingMiddleware(to: file, redacting: .standard.showing("text/event-stream"))])
+        do {
+            var events = try await provider.request(endpoint).value.makeAsyncIterator()
+            scheduler.advance(by: .seconds(1))
+            #expect(try await events.next()?.data == "a")
+            if !isLeft { scheduler.advance(by: .seconds(1)) }
+        }
+        try await MockURLProtocol.withScope {
+            try MockURLProtocol.replay(har: file)
+            var replayed: [String] = []
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            for try await event in try await provider.request(endpoint).value { replayed.append(event.data) }
+            #expect(replayed == (isLeft ? ["a"] : ["a", "b"]))
+        }
+    }
+
+    @Test("A request that may not be sent twice is not reconnected")
+    func methods() async throws {
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+        var events = provider.events(Endpoint(.post, "/events")).makeAsyncIterator()
+
+        let error = await #expect(throws: APIError.self) { try await events.next() }
+        #expect(error?.description.contains("POST may not be sent again when its events end") == true, "\(String(describing: error))")
+    }
+}
+
+/// Tells of each wait.
+private struct WaitingScheduler: Scheduler {
+    let clock = TestScheduler()
+    let waits = Signals<DispatchTimeInterval>()
+
+    var now: DispatchTime { clock.now }
+
+    func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+        defer { waits.send(delay) }
+        return clock.schedule(after: delay, action)
+    }
+}

@@ -1,0 +1,1 @@
+../../../../Tests/APIProviderTests/Streams/AsyncSequence+All.swift
