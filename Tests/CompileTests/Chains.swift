@@ -210,8 +210,6 @@ func anyRequest<Response>(_ provider: any APIProvider, _ request: some APIReques
     provider.request(request)
 }
 
-func erased(_ provider: any APIProvider, _ request: any APIRequest<User>) -> Single<User> { provider.request(request) }
-
 final class Model: Sendable {
     private let provider: any APIProvider
     private let bag = DisposeBag()
