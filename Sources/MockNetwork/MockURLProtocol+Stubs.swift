@@ -72,10 +72,7 @@ extension MockURLProtocol {
     /// JSON and forms are compared by their meaning, other bodies by their bytes. The query of a request may have other items, too. A
     /// request that cannot be sent is not an error here. The report of the request that finds no answer says what is wrong.
     ///
-    /// - Parameters:
-    ///   - request: The request to answer.
-    ///   - baseURL: The base URL of the provider.
-    ///   - encoder: The encoder for the body. Pass the provider's encoder if it has its own.
+    /// If the provider has an encoder of its own, pass it as `encoder`, so that bodies are encoded in the same way.
     ///
     /// The other parameters are those of ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
     @discardableResult

@@ -38,7 +38,7 @@ public final class RecordingMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - file: The file to write. Its name should end in `.har`.
-    ///   - redaction: What is kept: ``Redaction/standard``, or more.
+    ///   - redaction: What is kept: `.standard`, or more.
     ///   - onFailure: Gets the first error of writing the file, on the thread of the request. By default, it is printed to standard error.
     public init(to file: URL, redacting redaction: Redaction = .standard, onFailure: (@Sendable (any Error) -> Void)? = nil) {
         self.file = RecordingFile(
