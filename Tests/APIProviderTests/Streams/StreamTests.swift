@@ -163,7 +163,7 @@ struct StreamTests {
         await server.allClosed()
     }
 
-    @Test("A reader that is behind holds the server back, and little is in memory", .longComputing)
+    @Test("A reader that is behind holds the server back", .longComputing)
     func backpressure() async throws {
         let total = 100_000_000
         let heldBack = Signals<Int?>()
@@ -174,16 +174,9 @@ struct StreamTests {
             heldBack.send(sent)
             for _ in 0..<(total - sent) / chunk.count { connection.send(chunk) }
         }
-        #if os(Linux)
-        let before = try residentKilobytes()
-        #endif
         var bytes = try await provider.request(Endpoint<ByteStream>(.get, .url(server.url))).value.makeAsyncIterator()
         let sent = try #require(await heldBack.next() ?? nil)
         #expect(sent < 30_000_000)
-        #if os(Linux)
-        // Other tests run, too.
-        #expect(try residentKilobytes() - before < 50_000)
-        #endif
 
         // Others are not held back, and the rest comes when it is read.
         let other = try LoopbackServer { _, connection in connection.respond(body: "ok") }
@@ -211,15 +204,12 @@ struct StreamTests {
         await server.allClosed()
     }
 
-    @Test("Streams that are left at any moment leave no descriptor", .longComputing)
+    @Test("Streams that are left at any moment leave no connection", .longComputing)
     func leftAtRandom() async throws {
         let server = try LoopbackServer { _, connection in
             connection.send(Self.head() + String(repeating: "data: a\n\n", count: 1000))
             connection.waitUntilClosed()
         }
-        #if os(Linux)
-        let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-        #endif
         for round in 0..<rounds(30) {
             await withTaskGroup(of: Void.self) { group in
                 for index in 0..<10 {
@@ -235,9 +225,5 @@ struct StreamTests {
             }
         }
         await server.allClosed()
-        #if os(Linux)
-        // The sessions let their descriptors go on a queue of their own.
-        try await eventually { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 20 }
-        #endif
     }
 }
