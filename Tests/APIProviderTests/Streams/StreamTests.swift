@@ -210,10 +210,13 @@ struct StreamTests {
             connection.send(Self.head() + String(repeating: "data: a\n\n", count: 1000))
             connection.waitUntilClosed()
         }
+        // A client keeps a connection that it made for a request that has left meanwhile. It closes it when it goes itself.
+        var provider: DefaultAPIProvider? = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
         for round in 0..<rounds(30) {
             await withTaskGroup(of: Void.self) { group in
                 for index in 0..<10 {
                     group.addTask { [provider, endpoint = events(server.url)] in
+                        guard let provider else { return }
                         let read = Locked(0)
                         let subscription = provider.request(endpoint)
                             .flatMap { events in events.forEach { _ in read.withLock { $0 += 1 } } }
@@ -224,6 +227,7 @@ struct StreamTests {
                 }
             }
         }
+        provider = nil
         await server.allClosed()
     }
 }
