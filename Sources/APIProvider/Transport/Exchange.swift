@@ -131,10 +131,9 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     /// This is a sign that the request waits no longer, also with 0 bytes.
     public func sent(_ count: Int64, of total: Int64?) {
         live()
-        let old = transferred
         transferred.bytesSent = count
         transferred.bytesToSend = total.flatMap { $0 > 0 ? $0 : nil }
-        if transferred != old { report() }
+        report()
     }
 
     /// Takes the head of the response. Returns false when its body cannot be taken: then stop the transfer, and complete the exchange.
