@@ -11,12 +11,14 @@ let package = Package(
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .library(name: "MiniRx", targets: ["MiniRx"]),
+        .library(name: "RxSwiftNames", targets: ["RxSwiftNames"]),
         .library(name: "APIProvider", targets: ["APIProvider"]),
         .library(name: "MockNetwork", targets: ["MockNetwork"]),
         .library(name: "MockNetworkTesting", targets: ["MockNetworkTesting"]),
     ],
     targets: [
         .target(name: "MiniRx", swiftSettings: settings),
+        .target(name: "RxSwiftNames", dependencies: ["MiniRx"], swiftSettings: settings),
         .target(name: "APIProvider", dependencies: ["MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetworkTesting", dependencies: ["MockNetwork", "MiniRx"], swiftSettings: settings),
@@ -33,8 +35,9 @@ let package = Package(
 
         .target(name: "TestSupport", dependencies: ["MiniRx"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "MiniRxTests", dependencies: ["MiniRx", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "RxSwiftNamesTests", dependencies: ["RxSwiftNames", "TestSupport"], swiftSettings: settings),
         // As those who come from RxSwift have their code: another language mode, and no settings.
-        .testTarget(name: "SourceCompatibilityTests", dependencies: ["MiniRx"], swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(name: "SourceCompatibilityTests", dependencies: ["RxSwiftNames"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "APIProviderTests", dependencies: ["APIProvider", "MiniRx", "TestSupport"], swiftSettings: settings),
         .testTarget(

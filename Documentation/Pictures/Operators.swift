@@ -88,22 +88,6 @@ let operators = [
         return stage.value(1, after: 4)
             .timeout(.seconds(2), scheduler: time)
     },
-    MarbleDiagram("timeoutOther") { stage in
-        let time = stage.time
-        let other = stage.value(2, after: 1)
-        return stage.value(1, after: 4)
-            .timeout(.seconds(2), other: other, scheduler: time)
-    },
-    MarbleDiagram("delaySubscription") { stage in
-        let time = stage.time
-        return stage.value(1, after: 1)
-            .delaySubscription(.seconds(2), scheduler: time)
-    },
-    MarbleDiagram("timer") { stage in
-        let time = stage.time
-        return Single<Int>
-            .timer(.seconds(2), scheduler: time)
-    },
     MarbleDiagram("zip") { stage in
         let (a, b) = (stage.value("a", after: 1, name: "a"), stage.value("b", after: 3, name: "b"))
         return

@@ -79,21 +79,10 @@ struct FaultsOnPurposeTests {
         Chain("zip of three") { run in .zip(run.source, run.source, run.source) { _, _, _ in try run.value() } },
         Chain("zip of four") { run in .zip(run.source, run.source, run.source, run.source) { _, _, _, _ in try run.value() } },
         Chain("zip of many") { run in .zip(Array(repeating: run.source, count: 5)) { _ in try run.value() } },
-        Chain("using") { run in
-            .using {
-                _ = try run.value()
-                run.open.withLock { $0 += 1 }
-                return Release(open: run.open)
-            } primitiveSequenceFactory: { _ in
-                try run.single()
-            }
-        },
         Chain("do") { run in
             run.source.do(onSuccess: { _ in withExtendedLifetime(run.token) {} }, onDispose: { withExtendedLifetime(run.token) {} })
         },
-        Chain("timer") { run in Single<Int>.timer(.seconds(1), scheduler: run.scheduler).flatMap { _ in try run.single() } },
         Chain("delay") { $0.source.delay(.seconds(1), scheduler: $0.scheduler) },
-        Chain("delaySubscription") { $0.source.delaySubscription(.seconds(1), scheduler: $0.scheduler) },
         Chain("timeout") { $0.source.delay(.seconds(2), scheduler: $0.scheduler).timeout(.seconds(1), scheduler: $0.scheduler) },
         Chain("observe(on:)") { $0.source.observe(on: $0.scheduler) },
         Chain("subscribe(on:)") { $0.source.subscribe(on: $0.scheduler) },

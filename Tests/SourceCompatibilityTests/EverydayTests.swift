@@ -1,7 +1,7 @@
 // What apps have beside the chains: operators of their own, schedulers in properties, disposables, and names of older versions.
 
 import Dispatch
-import MiniRx
+import RxSwiftNames
 import XCTest
 
 private enum NetworkError: Error { case offline }

@@ -2,7 +2,7 @@
 // and without a warning, and to behave as they expect.
 
 import Dispatch
-import MiniRx
+import RxSwiftNames
 import XCTest
 
 private class Cache {

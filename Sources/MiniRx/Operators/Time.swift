@@ -26,7 +26,7 @@ extension Single {
     }
 
     @inlinable
-    func timeout(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler, error: any Error) -> Single {
+    package func timeout(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler, error: any Error) -> Single {
         if case .event = content { return self }
         return Single { chain, observer in
             Parts.run(2, in: chain, observer) { parts in
@@ -40,7 +40,7 @@ extension Single {
 extension Single where Element == Void {
     /// A single that succeeds on `scheduler`, `dueTime` after the subscription.
     @inlinable
-    static func timer(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler) -> Single {
+    package static func timer(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler) -> Single {
         create { observer in scheduler.schedule(after: dueTime) { observer(.success(())) } }
     }
 }

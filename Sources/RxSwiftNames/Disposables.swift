@@ -1,5 +1,7 @@
 // Disposables for code that was written for RxSwift.
 
+public import MiniRx
+
 /// Holds disposables and disposes them together. After that, it disposes each new one at once.
 public final class CompositeDisposable: Cancelable {
     /// The key of one disposable.

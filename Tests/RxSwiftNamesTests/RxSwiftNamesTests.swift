@@ -1,4 +1,4 @@
-import MiniRx
+import RxSwiftNames
 import TestSupport
 import Testing
 
@@ -19,6 +19,16 @@ struct RxSwiftNamesTests {
         let log = Log<String>()
         _ = Single.just(2).doubled().asText().subscribe(onSuccess: { log.append($0) })
         #expect(log.entries == ["4"])
+    }
+
+    @Test("The handler of errors has RxSwift's form")
+    func hook() {
+        let log = Log<String>()
+        let original = Hooks.defaultErrorHandler
+        Hooks.defaultErrorHandler = { _, error in log.append("\(error)") }
+        _ = Single<Int>.error(TestError("lost")).subscribe(onSuccess: { _ in })
+        Hooks.defaultErrorHandler = original
+        #expect(log.entries.contains("\(TestError("lost"))"))
     }
 
     @Test("timeout with another single goes on with that, and leaves the errors of the source alone")

@@ -1,60 +1,22 @@
-// Names for code that was written for RxSwift. Each works as it does there, and is made from other parts of MiniRx.
+// Names for code that was written for RxSwift. Each works as it does there, and is made from other parts of MiniRx. To import this module
+// is enough: it brings MiniRx along.
 
 public import Dispatch
-public import Foundation
+@_exported public import MiniRx
 
-/// RxSwift's name for ``Scheduler``.
+/// RxSwift's name for `Scheduler`.
 public typealias SchedulerType = Scheduler
 
 /// RxSwift's name for a time interval.
 public typealias RxTimeInterval = DispatchTimeInterval
 
-/// An error of an operator: ``timeout``. The other cases are RxSwift's, for code that names them.
-public enum RxError: Error {
-    /// An unknown error.
-    case unknown
-    /// An object was used after it was disposed.
-    case disposed(object: any AnyObject & Sendable)
-    /// A number did not fit its type.
-    case overflow
-    /// An argument was out of range.
-    case argumentOutOfRange
-    /// A sequence had no element.
-    case noElements
-    /// A sequence had more than one element.
-    case moreThanOneElement
-    /// No event arrived in time.
-    case timeout
-}
-
-extension RxError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
-    /// A sentence that says what happened.
-    public var description: String {
-        switch self {
-        case .unknown: "An unknown error occurred."
-        case .disposed(let object): "\(object) has been disposed already."
-        case .overflow: "A number did not fit its type."
-        case .argumentOutOfRange: "An argument is out of range."
-        case .noElements: "The sequence has no element."
-        case .moreThanOneElement: "The sequence has more than one element."
-        case .timeout: "No event arrived in time."
-        }
-    }
-
-    /// The same as `description`.
-    public var debugDescription: String { description }
-
-    /// The same as `description`, for `localizedDescription`.
-    public var errorDescription: String? { description }
-}
-
-/// RxSwift's name for ``Single``, so that `extension PrimitiveSequence where Trait == SingleTrait` compiles.
+/// RxSwift's name for `Single`, so that `extension PrimitiveSequence where Trait == SingleTrait` compiles.
 public typealias PrimitiveSequence<Trait, Element: Sendable> = Single<Element>
 
-/// The trait of every ``Single``. There are no other traits.
+/// The trait of every `Single`. There are no other traits.
 public enum SingleTrait: Sendable {}
 
-/// A protocol that ``Single`` conforms to, for your extensions of this protocol.
+/// A protocol that `Single` conforms to, for your extensions of this protocol.
 public protocol PrimitiveSequenceType<Trait, Element>: Sendable {
     /// Always ``SingleTrait``.
     associatedtype Trait
@@ -75,8 +37,6 @@ extension Single: PrimitiveSequenceType {
 
 extension Single {
     /// Continues with `other` on `scheduler` if no event arrives within `dueTime` of the subscription, and disposes the source.
-    ///
-    /// ![The source is disposed after two seconds. The other source starts then, and its value is delivered.](timeoutOther)
     @inlinable
     public func timeout(_ dueTime: DispatchTimeInterval, other: Single, scheduler: any Scheduler) -> Single {
         timeout(dueTime, scheduler, error: TimedOut()).catch { error in
@@ -86,8 +46,6 @@ extension Single {
     }
 
     /// Subscribes to the source `dueTime` later, on `scheduler`.
-    ///
-    /// ![The source starts after two seconds.](delaySubscription)
     @inlinable
     public func delaySubscription(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         Single<Void>.timer(dueTime, scheduler).flatMap { self }
@@ -140,8 +98,6 @@ extension Single {
 
 extension Single where Element: FixedWidthInteger {
     /// Creates a single that succeeds with 0 on `scheduler`, `dueTime` after the subscription.
-    ///
-    /// ![The value 0 arrives after two seconds.](timer)
     public static func timer(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         Single<Void>.timer(dueTime, scheduler).map { 0 }
     }
@@ -182,4 +138,15 @@ extension Single {
         onSuccess: (@Sendable (Element) -> Void)? = nil, onError: @escaping @Sendable (any Error) -> Void,
         onDisposed: (@Sendable () -> Void)? = nil
     ) -> any Disposable { subscribe(onSuccess: onSuccess, onFailure: onError, onDisposed: onDisposed) }
+}
+
+extension Hooks {
+    /// The handler in RxSwift's form. Its call stack is always empty. With MiniRx alone, the handler gets only the error.
+    public static var defaultErrorHandler: @Sendable (_ callStack: [String], _ error: any Error) -> Void {
+        get {
+            let handler = errorHandler
+            return { _, error in handler(error) }
+        }
+        set { errorHandler = { newValue([], $0) } }
+    }
 }

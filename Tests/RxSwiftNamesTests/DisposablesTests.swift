@@ -1,4 +1,4 @@
-import MiniRx
+import RxSwiftNames
 import TestSupport
 import Testing
 
