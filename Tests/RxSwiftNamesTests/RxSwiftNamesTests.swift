@@ -98,7 +98,7 @@ struct RxSwiftNamesTests {
                 "> Event success(\(String(repeating: "2", count: 40)))", "> isDisposed", "> subscribed",
                 "> Event success(aaaaaaaaaaaaaaaaaaaa...bbbbbbbbbbbbbbbbbbbb)", "> isDisposed", "> subscribed", "> isDisposed",
             ])
-        #expect(lines.last?.hasPrefix("MiniRxTests/RxSwiftNamesTests.swift:") == true)
+        #expect(lines.last?.hasPrefix("RxSwiftNamesTests/RxSwiftNamesTests.swift:") == true)
     }
     #endif
 }
