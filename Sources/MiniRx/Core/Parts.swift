@@ -2,33 +2,35 @@
 @usableFromInline
 final class Parts: Owner, Disposable, @unchecked Sendable {  // The variables are used under the mutex.
     @usableFromInline let chain: Subscription
-    @usableFromInline let number: Int32
-    @exclusivity(unchecked) @usableFromInline var mutex = Lock.first
-    @exclusivity(unchecked) @usableFromInline var branches: [Subscription] = []
+    /// The number of the parts as a source of the chain. The branches use it, which start later.
+    @exclusivity(unchecked) @usableFromInline var number: Int32 = 0
+    /// Each branch knows the one after it. An array would be another allocation.
+    @exclusivity(unchecked) @usableFromInline var first: Subscription?
+    @exclusivity(unchecked) @usableFromInline var last: Subscription?
+    /// The number of branches that have no event.
+    @exclusivity(unchecked) @usableFromInline var unfinished: Int32 = 0
     /// Whether the whole has its event, or has ended.
     @exclusivity(unchecked) @usableFromInline var isShut = false
     /// The number of branches that are not released. The start of the branches counts as one until it is over.
     @exclusivity(unchecked) @usableFromInline var unreleased: Int32 = 1
 
-    /// Runs `start`, which starts `count` branches, as a source of `chain`.
-    @inlinable
+    /// Runs `start`, which starts the branches, as a source of `chain`.
+    @inlinable @inline(__always)
     static func run<Whole: Sendable>(
-        _ count: Int, in chain: Subscription, _ observer: @escaping Single<Whole>.Observer, start: (Parts) -> Void
+        in chain: Subscription, _ observer: @escaping Single<Whole>.Observer, start: (Parts) -> Void
     ) {
-        guard let number = chain.open(observer) else { return }
-        let parts = Parts(chain, number)
-        parts.branches.reserveCapacity(count)
-        chain.awaitRelease()
-        chain.hold(parts, of: number)
+        let parts = Parts(chain)
+        guard let number = chain.open(observer, holding: parts) else { return }
+        parts.number = number
         start(parts)
         parts.branchReleased()
     }
 
     @inlinable
-    init(_ chain: Subscription, _ number: Int32) {
-        (self.chain, self.number) = (chain, number)
-        mutex = .shared(by: self)
-    }
+    init(_ chain: Subscription) { self.chain = chain }
+
+    /// That of the chain, and of all branches.
+    @inlinable var mutex: Lock { chain.mutex }
 
     @inlinable var isOver: Bool { mutex.withLock { isShut } || chain.hasEnded }
     @inlinable var isSilent: Bool { chain.isSilent }
@@ -36,28 +38,33 @@ final class Parts: Owner, Disposable, @unchecked Sendable {  // The variables ar
     /// Starts a branch, unless all have ended. When it has its event, `whole` returns the event of the whole, if that is there.
     ///
     /// `whole` is called under the mutex, so it must not release any object of the user.
-    @inlinable
+    @inlinable @inline(__always)
     func start<Element: Sendable, Whole: Sendable>(
         _ single: Single<Element>, onDisposed: Action? = nil,
         _ whole: @escaping @Sendable (SingleEvent<Element>) -> SingleEvent<Whole>?
     ) {
-        let branch = Subscription(owner: self, onDisposed: onDisposed)
+        let branch = Subscription(owner: self, mutex: mutex, onDisposed: onDisposed)
         let isTooLate = mutex.withLock {
             guard !isShut else { return true }
-            branches.append(branch)
-            unreleased += 1
+            // Those that have events cannot end this one.
+            branch.isUnknown = chain.isUnknown && unfinished == 0
+            if let last { last.sibling = branch } else { first = branch }
+            last = branch
+            (unreleased, unfinished) = (unreleased + 1, unfinished + 1)
             return false
         }
         guard !isTooLate else { return }
         single.run(branch) { branch, event in
-            if branch.end() { self.finish(branch) { whole(event) } }
+            self.finish(branch) { whole(event) }
         }
         branch.proceed()
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     func finish<Whole: Sendable>(_ branch: Subscription, _ whole: () -> SingleEvent<Whole>?) {
         let ended = mutex.withLock { () -> SingleEvent<Whole>? in
+            guard branch.endNow() else { return nil }
+            unfinished -= 1
             guard !isShut, let event = whole() else { return nil }
             isShut = true
             return event
@@ -68,20 +75,25 @@ final class Parts: Owner, Disposable, @unchecked Sendable {  // The variables ar
 
     @usableFromInline
     func dispose() {
-        let branches = mutex.withLock {
+        let (first, last, unfinished) = mutex.withLock {
             isShut = true
-            defer { self.branches = [] }
-            return self.branches
+            return (self.first.take(), self.last.take(), self.unfinished)
         }
-        for branch in branches { branch.dispose() }
+        var next = first
+        while let branch = next {
+            next = branch.sibling.take()
+            if unfinished > 0 { branch.dispose() }
+        }
+        withExtendedLifetime(last) {}
     }
 
     @usableFromInline
-    func branchReleased() {
-        let isLast = mutex.withLock {
-            unreleased -= 1
-            return unreleased == 0
-        }
-        if isLast { chain.release() }
+    func branchReleased() { if mutex.withLock({ branchReleasedNow() }) { chain.tell() } }
+
+    /// The same under the mutex. Returns whether to tell the chain.
+    @usableFromInline
+    func branchReleasedNow() -> Bool {
+        unreleased -= 1
+        return unreleased == 0 && chain.releaseNow()
     }
 }

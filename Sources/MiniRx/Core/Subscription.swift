@@ -17,7 +17,9 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
     }
 
     @usableFromInline let owner: (any Owner)?
-    @exclusivity(unchecked) @usableFromInline var mutex = Lock.first
+    /// The branch after this one of the same parts. Under their mutex, and after their end by the one who ends them.
+    @exclusivity(unchecked) @usableFromInline var sibling: Subscription?
+    @exclusivity(unchecked) @usableFromInline var mutex: Lock
 
     // These are used under the mutex.
     /// The thread that drives the chain: it delivers an event, or starts a source. It then goes on to ``proceed()``.
@@ -42,7 +44,9 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
     @exclusivity(unchecked) @usableFromInline var unreleased: Int32 = 0
     /// The observer of the open source, until its event.
     @exclusivity(unchecked) @usableFromInline var receiver: Receiver?
-    /// The resource of the open source. While the body of `create` runs, there is none.
+    /// Whether the open source has a resource. While the body of `create` runs, it has none.
+    @exclusivity(unchecked) @usableFromInline var hasResource = false
+    /// The resource, unless there is nothing to dispose.
     @exclusivity(unchecked) @usableFromInline var resource: (any Disposable)?
     @exclusivity(unchecked) @usableFromInline var onDisposed: Action?
     @exclusivity(unchecked) @usableFromInline var memberships: [DisposeBag.Membership] = []
@@ -50,9 +54,15 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
     @exclusivity(unchecked) @usableFromInline var next: Next?
 
     @inlinable
-    init(owner: (any Owner)? = nil, onDisposed: Action? = nil) {
-        (self.owner, self.onDisposed, isUnknown) = (owner, onDisposed, owner == nil)
+    init(onDisposed: Action? = nil) {
+        (owner, self.onDisposed, isUnknown, mutex) = (nil, onDisposed, true, .first)
         mutex = .shared(by: self)
+    }
+
+    /// A branch. It has the mutex of its owner, which can then change both at once.
+    @inlinable
+    init(owner: any Owner, mutex: Lock, onDisposed: Action? = nil) {
+        (self.owner, self.mutex, self.onDisposed, isUnknown) = (owner, mutex, onDisposed, false)
     }
 
     @usableFromInline var isDisposed: Bool { mutex.withLock { state != .active } }
@@ -69,11 +79,15 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
     /// Ends with an event, which the caller delivers. Returns false if it has ended before.
     @inlinable
     func end() -> Bool {
-        mutex.withLock {
-            guard state == .active else { return false }
-            state = .delivered
-            return true
-        }
+        isUnknown ? endNow() : mutex.withLock { endNow() }
+    }
+
+    /// The same under the mutex.
+    @inlinable
+    func endNow() -> Bool {
+        guard state == .active else { return false }
+        state = .delivered
+        return true
     }
 
     /// Ends without an event, unless it has ended already.
@@ -94,25 +108,20 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
         release()
     }
 
-    @inlinable
-    func release(_ resource: any Disposable) {
-        if type(of: resource) != NopDisposable.self {
-            Release.of(resource, byUser: mutex.withLock { isDisposedByUser } || owner?.isSilent ?? false)
-        }
-        release()
-    }
-
     /// Adds something to be released before `onDisposed`.
     @inlinable
     func awaitRelease() { mutex.withLock { unreleased += 1 } }
 
     @inlinable
     func release() {
-        let isReleased = mutex.withLock {
-            unreleased -= 1
-            return isNowReleased()
-        }
-        if isReleased { tell() }
+        if mutex.withLock({ releaseNow() }) { tell() }
+    }
+
+    /// The same under the mutex. Returns whether to ``tell()``.
+    @inlinable
+    func releaseNow() -> Bool {
+        unreleased -= 1
+        return isNowReleased()
     }
 
     /// Whether this is the moment to tell that everything is released, under the mutex. That comes once, after the event.
@@ -131,6 +140,9 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
         onDisposed.take()?()
         owner?.branchReleased()
     }
+
+    /// Whether it has ended and everything is released.
+    var hasGone: Bool { mutex.withLock { state == .over } }
 
     /// Remembers a place in a bag, to leave it at the end. Returns false if this is over.
     func join(_ membership: DisposeBag.Membership) -> Bool {

@@ -59,9 +59,11 @@ extension DisposeBag {
         private let state = Locked(State())
 
         func insert(_ disposable: any Disposable) {
-            guard !(disposable is NopDisposable) else { return }
+            let subscription = type(of: disposable) == Subscription.self ? disposable as? Subscription : nil
+            // One that has ended as it began has no place in a bag, nor has one that does nothing.
+            guard subscription?.hasGone != true, type(of: disposable) != NopDisposable.self else { return }
             guard let slot = state.withLock({ $0.insert(disposable) }) else { return disposable.dispose() }
-            if let subscription = disposable as? Subscription, !subscription.join(Membership(contents: self, slot: slot)) {
+            if let subscription, !subscription.join(Membership(contents: self, slot: slot)) {
                 remove(at: slot)
             }
         }

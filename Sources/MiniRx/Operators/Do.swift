@@ -65,7 +65,7 @@ extension Single {
             branch.release()
         }
         return Single { chain, observer in
-            Parts.run(1, in: chain, observer) { $0.start(awaited, onDisposed: Action(onDispose)) { $0 } }
+            Parts.run(in: chain, observer) { $0.start(awaited, onDisposed: Action(onDispose)) { $0 } }
         }
     }
 }

@@ -41,7 +41,7 @@ final class Sharing<Element: Sendable>: @unchecked Sendable {  // The variables 
 
     @inlinable
     func start(_ run: Run) {
-        let branch = Subscription(owner: run)
+        let branch = Subscription(owner: run, mutex: .shared(by: run))
         let isTooLate = mutex.withLock {
             if !run.isClosed { run.branch = branch }
             return run.isClosed

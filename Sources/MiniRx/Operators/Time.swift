@@ -29,7 +29,7 @@ extension Single {
     package func timeout(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler, error: any Error) -> Single {
         if case .event = content { return self }
         return Single { chain, observer in
-            Parts.run(2, in: chain, observer) { parts in
+            Parts.run(in: chain, observer) { parts in
                 parts.start(Single<Void>.timer(dueTime, scheduler)) { _ in SingleEvent<Element>.failure(error) }
                 parts.start(self) { $0 }
             }

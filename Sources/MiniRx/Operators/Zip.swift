@@ -9,7 +9,7 @@ extension Single {
         return Single { chain, observer in
             // Used under the mutex of the parts.
             nonisolated(unsafe) var (values, missing) = ([T?](repeating: nil, count: singles.count), singles.count)
-            Parts.run(singles.count, in: chain, observer) { parts in
+            Parts.run(in: chain, observer) { parts in
                 for (index, single) in singles.enumerated() {
                     parts.start(single) { event in
                         event.gather {
@@ -48,7 +48,7 @@ extension Single {
         return Single { chain, observer in
             // Used under the mutex of the parts.
             nonisolated(unsafe) var pair: (a: A?, b: B?)
-            Parts.run(2, in: chain, observer) { parts in
+            Parts.run(in: chain, observer) { parts in
                 parts.start(a) { event in
                     event.gather { a in
                         pair.a = a

@@ -30,9 +30,12 @@ struct Heap<Element: Comparable> {
         elements[hole] = element
     }
 
-    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+    /// Removes and returns those that `isUnwanted`.
+    mutating func removeAll(where isUnwanted: (Element) -> Bool) -> [Element] {
+        let unwanted = elements.filter(isUnwanted)
         elements.removeAll(where: isUnwanted)
         // A sorted array is a heap.
         elements.sort()
+        return unwanted
     }
 }

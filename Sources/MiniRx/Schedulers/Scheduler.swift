@@ -47,11 +47,7 @@ struct ScheduledItem: Disposable {
 
     init(_ action: @escaping @Sendable () -> Void) { self.action = Locked(Action(action)) }
 
-    var isOver: Bool { action.withLock { $0 == nil } }
+    func run() { action.withLock { $0.take() }?() }
 
-    func take() -> Action? { action.withLock { $0.take() } }
-
-    func run() { take()?() }
-
-    func dispose() { _ = take() }
+    func dispose() { _ = action.withLock { $0.take() } }
 }

@@ -14,8 +14,8 @@ public final class TestScheduler: Scheduler {
         // Zero would be `DISPATCH_TIME_NOW`, and a small number may become zero in the ticks of a machine.
         var now: UInt64 = 1_000_000_000
         var places = Heap<Place>()
-        /// The actions, in the slots that the places name. Free slots are used again.
-        var entries: [Entry?] = []
+        /// The actions, in the slots that the places name, until they run or are disposed. A slot is used again when its place has gone.
+        var entries: [Entry] = []
         var free: [Int] = []
         var count = 0
         /// The number of places at which those of disposed actions are removed.
@@ -24,34 +24,37 @@ public final class TestScheduler: Scheduler {
         var moving: [ThreadID] = []
         var later: [Place] = []
 
-        mutating func add(_ entry: Entry, after delay: UInt64) {
+        mutating func add(_ action: Action, after delay: UInt64) -> Place? {
             let due = now.addingReportingOverflow(delay)
-            guard !due.overflow else { return }
+            guard !due.overflow else { return nil }
             removeDisposed()
             count += 1
-            let slot = free.popLast() ?? entries.count
-            if slot == entries.count { entries.append(entry) } else { entries[slot] = entry }
-            let place = Place(due: due.partialValue, number: count, slot: slot)
+            let entry = Entry(number: count, action: action)
+            let place = Place(due: due.partialValue, number: count, slot: free.popLast() ?? entries.count)
+            if place.slot == entries.count { entries.append(entry) } else { entries[place.slot] = entry }
             if moving.isEmpty || moving.contains(.current) { places.insert(place) } else { later.append(place) }
+            return place
         }
 
         mutating func removeDisposed() {
             guard places.count + later.count >= limit else { return }
-            let isDisposed = { [entries] (place: Place) in entries[place.slot]?.item.isOver ?? true }
-            places.removeAll(where: isDisposed)
+            let isDisposed = { [entries] (place: Place) in entries[place.slot].action == nil }
+            free += places.removeAll(where: isDisposed).map(\.slot)
+            free += later.filter(isDisposed).map(\.slot)
             later.removeAll(where: isDisposed)
-            for slot in entries.indices where entries[slot]?.item.isOver ?? false {
-                entries[slot] = nil
-                free.append(slot)
-            }
             limit = max(64, 2 * (places.count + later.count))
+        }
+
+        /// Returns the action at `place`, unless it was taken before.
+        mutating func take(_ place: Place) -> Action? {
+            entries[place.slot].number == place.number ? entries[place.slot].action.take() : nil
         }
 
         mutating func takeNext(until end: UInt64) -> Action? {
             while let place = places.first, place.due <= end {
                 places.removeFirst()
                 free.append(place.slot)
-                guard let action = entries[place.slot].take()?.item.take() else { continue }
+                guard let action = take(place) else { continue }
                 // Another thread may have scheduled it before the time moved past it.
                 now = max(now, place.due)
                 return action
@@ -67,17 +70,18 @@ public final class TestScheduler: Scheduler {
         }
     }
 
-    private final class Entry: Sendable {
-        let item: ScheduledItem
-
-        init(item: ScheduledItem) { self.item = item }
+    private struct Entry {
+        let number: Int
+        var action: Action?
     }
 
     /// Keeps no action alive. That would keep the subscription that holds this, although the scheduler has gone.
     private struct Scheduled: Disposable {
-        weak var entry: Entry?
+        weak var scheduler: TestScheduler?
+        let place: Place
 
-        func dispose() { entry?.item.dispose() }
+        // What is taken is let go outside of the mutex.
+        func dispose() { _ = scheduler?.state.withLock { $0.take(place) } }
     }
 
     private struct Place: Comparable {
@@ -98,9 +102,8 @@ public final class TestScheduler: Scheduler {
 
     /// Runs `action` when the time has moved by `delay`. To cancel the action, dispose the result.
     public func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-        let entry = Entry(item: ScheduledItem(action))
-        state.withLock { $0.add(entry, after: delay.length) }
-        return Scheduled(entry: entry)
+        guard let place = state.withLock({ $0.add(Action(action), after: delay.length) }) else { return Disposables.create() }
+        return Scheduled(scheduler: self, place: place)
     }
 
     /// Moves the time by `interval`, and runs the actions that are due, including those that they schedule.
