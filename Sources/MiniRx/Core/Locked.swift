@@ -14,24 +14,24 @@ public import Android
 /// object of the user is released there. Wrap a closure in a struct, such as ``Action``, before you store it here: a bare one would get one
 /// more thunk each time it is read or set.
 @usableFromInline
-package struct Locked<State>: @unchecked Sendable {  // `State` is used only under the mutex.
+package struct Locked<Value>: @unchecked Sendable {  // `Value` is used only under the mutex.
     @usableFromInline
-    final class Buffer: ManagedBuffer<State, Lock.Storage> {
+    final class Buffer: ManagedBuffer<Value, Lock.Storage> {
         @inlinable
         deinit { withUnsafeMutablePointerToElements { Lock($0).deinitialize() } }
     }
 
-    @usableFromInline let buffer: ManagedBuffer<State, Lock.Storage>
+    @usableFromInline let buffer: ManagedBuffer<Value, Lock.Storage>
 
     @inlinable
-    package init(_ state: @autoclosure () -> State) {
-        buffer = Buffer.create(minimumCapacity: 1) { _ in state() }
+    package init(_ value: @autoclosure () -> Value) {
+        buffer = Buffer.create(minimumCapacity: 1) { _ in value() }
         buffer.withUnsafeMutablePointerToElements { Lock($0).initialize() }
     }
 
     @inlinable
-    package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        try buffer.withUnsafeMutablePointers { state, mutex in try Lock(mutex).withLock { try body(&state.pointee) } }
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        try buffer.withUnsafeMutablePointers { value, mutex in try Lock(mutex).withLock { try body(&value.pointee) } }
     }
 }
 

@@ -40,10 +40,9 @@ final class Parts: Owner, Disposable, @unchecked Sendable {  // The variables ar
     /// `whole` is called under the mutex, so it must not release any object of the user.
     @inlinable @inline(__always)
     func start<Element: Sendable, Whole: Sendable>(
-        _ single: Single<Element>, onDisposed: Action? = nil,
-        _ whole: @escaping @Sendable (SingleEvent<Element>) -> SingleEvent<Whole>?
+        _ single: Single<Element>, _ whole: @escaping @Sendable (SingleEvent<Element>) -> SingleEvent<Whole>?
     ) {
-        let branch = Subscription(owner: self, mutex: mutex, onDisposed: onDisposed)
+        let branch = Subscription(owner: self, mutex: mutex)
         let isTooLate = mutex.withLock {
             guard !isShut else { return true }
             // Those that have events cannot end this one.

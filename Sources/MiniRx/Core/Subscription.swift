@@ -61,8 +61,8 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
 
     /// A branch. It has the mutex of its owner, which can then change both at once.
     @inlinable
-    init(owner: any Owner, mutex: Lock, onDisposed: Action? = nil) {
-        (self.owner, self.mutex, self.onDisposed, isUnknown) = (owner, mutex, onDisposed, false)
+    init(owner: any Owner, mutex: Lock) {
+        (self.owner, self.mutex, isUnknown) = (owner, mutex, false)
     }
 
     @usableFromInline var isDisposed: Bool { mutex.withLock { state != .active } }
@@ -111,6 +111,16 @@ final class Subscription: Cancelable, @unchecked Sendable {  // The variables ar
     /// Adds something to be released before `onDisposed`.
     @inlinable
     func awaitRelease() { mutex.withLock { unreleased += 1 } }
+
+    /// The same for a branch that has not ended, with what is to run then. Returns false if it has ended.
+    @inlinable
+    func awaitRelease(then action: Action) -> Bool {
+        mutex.withLock {
+            guard state == .active else { return false }
+            (unreleased, onDisposed) = (unreleased + 1, action)
+            return true
+        }
+    }
 
     @inlinable
     func release() {

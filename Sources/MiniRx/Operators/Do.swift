@@ -50,22 +50,18 @@ extension Single {
     ) -> Single {
         let announced = Single { chain, observer in
             guard !chain.isOver else { return }
+            // `onDispose` runs once for each `onSubscribe`, and waits until the source has started.
+            if let onDispose { guard chain.awaitRelease(then: Action(onDispose)) else { return } }
+            defer { if onDispose != nil { chain.release() } }
             onSubscribe?()
             guard !chain.isOver else { return }
             run(chain, observer)
             chain.finishCall()
             if !chain.isSilent { onSubscribed?() }
         }
-        guard let onDispose else { return announced }
-        let awaited = Single { branch, observer in
-            // `onDispose` waits until the source has started.
-            branch.awaitRelease()
-            announced.run(branch, observer)
-            branch.finishCall()
-            branch.release()
-        }
+        guard onDispose != nil else { return announced }
         return Single { chain, observer in
-            Parts.run(in: chain, observer) { $0.start(awaited, onDisposed: Action(onDispose)) { $0 } }
+            Parts.run(in: chain, observer) { $0.start(announced) { $0 } }
         }
     }
 }
