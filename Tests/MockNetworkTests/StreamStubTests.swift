@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Stubs of streams", .mockNetwork)
+@Suite("Stubs of streams", tenMinutes, .mockNetwork)
 struct StreamStubTests {
 
     enum Door: CaseIterable { case urlProtocol, transport }

@@ -27,7 +27,7 @@ final class ExchangeQueue: Sendable {
     /// - Parameters:
     ///   - settings: How many requests a host gets at once, and how long they may take. What is no positive time means the default.
     ///   - scheduler: The clock.
-    ///   - perform: Calls a closure where the bytes of responses come. Deadlines are checked there, after the bytes that came in time.
+    ///   - perform: Calls a closure where deadlines are checked. If bytes of responses come there, those that came in time are taken first.
     init(
         _ settings: ExchangeTransport.Settings, scheduler: any Scheduler,
         perform: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void

@@ -65,8 +65,7 @@ public struct ExchangeTransport: Transport {
 
     /// - Parameter scheduler: The clock of timeouts.
     package init(_ settings: Settings, scheduler: any Scheduler, start: @escaping @Sendable (Exchange) -> any Disposable) {
-        let deadlines = DispatchQueue(label: "APIProvider.deadlines")
-        let queue = ExchangeQueue(settings, scheduler: scheduler) { deadlines.async(execute: $0) }
+        let queue = ExchangeQueue(settings, scheduler: scheduler) { $0() }
         self.init(settings, queue: queue, cookies: settings.cookies.map { Cookies(storage: $0) }, start: start)
     }
 

@@ -8,6 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@Suite(tenMinutes)
 struct StreamBufferTests {
     @Test func aSecondIteratorThrowsASentence() async throws {
         let stream = streamedResponse(["abc".utf8])

@@ -9,6 +9,7 @@ import FoundationNetworking
 #endif
 
 /// By a network stack of one's own, in virtual time.
+@Suite(tenMinutes)
 struct StreamExchangeTests {
     private let scheduler = TestScheduler()
     private let started = Signals<Exchange>()

@@ -49,7 +49,7 @@ private struct Numbers: StreamedResponse {
     }
 }
 
-@Suite(.mockNetwork)
+@Suite(tenMinutes, .mockNetwork)
 struct StreamComments {
     private let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
 

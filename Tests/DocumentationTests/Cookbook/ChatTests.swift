@@ -72,7 +72,7 @@ final class ChatModel {
 }
 
 @MainActor
-@Suite(.mockNetwork)
+@Suite(tenMinutes, .mockNetwork)
 struct ChatTests {
     private let scheduler = TestScheduler()
 
