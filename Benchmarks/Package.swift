@@ -35,6 +35,13 @@ let package = Package(
             ],
             path: "Benchmarks/MockNetworkBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+        .executableTarget(
+            name: "StreamBenchmarks",
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Benchmarks/StreamBenchmarks",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(name: "ratios"),
         .executableTarget(
             name: "instructions",

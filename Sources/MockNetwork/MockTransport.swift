@@ -61,23 +61,28 @@ public struct MockTransport: Transport {
     ///   - request: The request to record and answer.
     ///   - progress: Called for each chunk that arrives, on the thread of the answer.
     public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        exchanges { [mock] in mock.receive(try $0.withBodyInMemory()).answer() }.stream(request, progress: progress)
+    }
+
+    /// A transport that plays an answer step by step.
+    private func exchanges(answer: @escaping @Sendable (URLRequest) throws -> Answer) -> ExchangeTransport {
         var settings = ExchangeTransport.Settings()
         settings.connectionsPerHost = nil
-        return ExchangeTransport(settings, scheduler: scheduler) { [mock, scheduler] exchange in
-            let timer = SerialDisposable()
-            do {
-                mock.receive(try exchange.request.withBodyInMemory()).answer().steps[...].play(to: exchange, scheduler, timer)
-            } catch {
-                exchange.complete(with: error)
-            }
-            return timer
-        }.stream(request, progress: progress)
+        return ExchangeTransport(settings, scheduler: scheduler) { [scheduler] exchange in
+            let rest = SerialDisposable()
+            do { try answer(exchange.request).steps[...].play(to: exchange, scheduler, rest) } catch { exchange.complete(with: error) }
+            return rest
+        }
     }
 
     private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         .create { [mock, scheduler] observer in
             let ending = SerialDisposable()
             let answer = mock.receive(request).answer()
+            if answer.feed != nil {
+                ending.disposable = exchanges { _ in answer }.send(request, progress: progress).subscribe(observer)
+                return ending
+            }
             let end: @Sendable () -> Void = {
                 if let progress { answer.report(request) { if !ending.isDisposed { progress($0) } } }
                 observer(answer.result(of: request))
@@ -94,20 +99,41 @@ public struct MockTransport: Transport {
 
 extension ArraySlice<Answer.Step> {
     /// Takes the steps up to the next wait, and goes on after it.
-    fileprivate func play(to exchange: Exchange, _ scheduler: any Scheduler, _ timer: SerialDisposable) {
+    fileprivate func play(to exchange: Exchange, _ scheduler: any Scheduler, _ rest: SerialDisposable) {
         for (index, step) in zip(indices, self) {
             switch step {
             case .wait(let seconds):
                 guard seconds > 0 else { continue }
-                let rest = self[(index + 1)...]
-                timer.disposable = scheduler.schedule(after: .wait(seconds)) { rest.play(to: exchange, scheduler, timer) }
+                let steps = self[(index + 1)...]
+                // The action may run before its timer is known here, and then another takes the timer's place.
+                let timer = SerialDisposable()
+                rest.disposable = timer
+                timer.disposable = scheduler.schedule(after: .wait(seconds)) { steps.play(to: exchange, scheduler, rest) }
                 return
             case .head(let head): guard exchange.receive(head) else { return exchange.complete() }
             case .chunk(let chunk): guard exchange.receive(chunk) else { return exchange.complete() }
             case .failure(let error): return exchange.complete(with: error)
+            case .feed(let feed):
+                rest.disposable = Disposables.create { feed.leave() }
+                return feed.play(to: exchange)
             }
         }
         exchange.complete()
+    }
+}
+
+extension StreamFeed {
+    /// Passes on what is there, and goes on when there is more.
+    fileprivate func play(to exchange: Exchange) {
+        while let part = next() {
+            switch part {
+            case .data(let data):
+                guard exchange.receive(data) else { return exchange.complete() }
+                exchange.whenRead { self.read(data.count) }
+            case .end(let error): return exchange.complete(with: error)
+            }
+        }
+        whenMore { self.play(to: exchange) }
     }
 }
 

@@ -61,7 +61,11 @@ public class MockURLProtocol: URLProtocol {
     /// Ends the request, unless its task is only suspended. The client is not called after that.
     override public func stopLoading() {
         guard isOver else { return }
-        if case .waiting(let timer) = phase.withLock({ exchange(&$0, with: .ended) }) { timer?.dispose() }
+        switch phase.withLock({ exchange(&$0, with: .ended) }) {
+        case .waiting(let rest): rest?.dispose()
+        case .due(let answer): answer.feed?.leave()
+        case .idle, .playing, .ended: break
+        }
     }
 
     private func makeAnswer() {
@@ -93,9 +97,26 @@ public class MockURLProtocol: URLProtocol {
             case .chunk(let chunk): client?.urlProtocol(self, didLoad: chunk)
             case .failure(let error):
                 if become(.ended) { client?.urlProtocol(self, didFailWithError: error.reported) }
+            case .feed(let feed): return play(feed)
             }
         }
         if become(.ended) { client?.urlProtocolDidFinishLoading(self) }
+    }
+
+    /// Passes on what is there, and goes on when there is more. Call it on the loading thread.
+    private func play(_ feed: StreamFeed) {
+        while let part = feed.next() {
+            switch part {
+            case .data(let data):
+                client?.urlProtocol(self, didLoad: data)
+                feed.read(data.count)
+            case .end(nil): return play(Answer(steps: []))
+            case .end(let error?): return play(.failure(error))
+            }
+        }
+        guard become(.waiting(Disposables.create { feed.leave() })) else { return feed.leave() }
+        let thread = LoadingThread(of: self)
+        feed.whenMore { thread.play(Answer(steps: [.feed(feed)])) }
     }
 
     /// Returns `false` if the request has ended.

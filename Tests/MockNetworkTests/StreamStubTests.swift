@@ -84,6 +84,100 @@ struct StreamStubTests {
         #expect(error?.urlError?.code == .timedOut)
     }
 
+    @Test("A byte a second is a sign of life, however long an event takes")
+    func slowServer() async throws {
+        let data = String(repeating: "x", count: 1000)
+        let steps = "data: \(data)\n\n".map { StreamStep.chunk(String($0)) }.flatMap { [.wait(1), $0] }
+        MockURLProtocol.stub(.get, "/events", respond: .stream(steps, headers: ["Content-Type": "text/event-stream"]))
+        let scheduler = TestScheduler()
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
+        let endpoint = Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: 2)
+        var events = try await provider.request(endpoint).value.makeAsyncIterator()
+
+        for _ in 0..<1008 { scheduler.advance(by: .seconds(1)) }
+        #expect(try await events.next()?.data == data)
+        #expect(try await events.next() == nil)
+    }
+
+    @Test("Waits that end at once lose nothing", .longComputing)
+    func shortWaits() async throws {
+        let data = (0..<20).map { "\($0)" }
+        MockURLProtocol.stub(.get, "/events", respond: .events(data, every: 1e-9))
+        let provider = provider(.transport)
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for _ in 0..<rounds(200) {
+                group.addTask {
+                    try await provider.request(Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: 30)).value
+                        .reduce(into: []) { $0.append($1.data) }
+                }
+            }
+            for try await received in group { #expect(received == data) }
+        }
+    }
+
+    @Test("What a test sends by hand is read when it is sent", arguments: Door.allCases)
+    func feed(_ door: Door) async throws {
+        let (feed, received) = (StreamFeed(), Log<String>())
+        MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
+        feed.send("data: before\n\n")
+        let reading = Task { [provider = provider(door)] in
+            for try await event in try await provider.request(Endpoint<ServerSentEvents>(.get, "/events")).value {
+                received.append(event.data)
+            }
+        }
+        feed.send(ServerSentEvent(data: "a"))
+        await feed.untilRead()
+        if door == .transport { #expect(received.entries == ["before", "a"]) }
+        #expect(feed.bytesRead == 14 + 9)
+        feed.send("data: b\n\nda")
+        feed.finish()
+        feed.send("data: late\n\n")
+        try await reading.value
+
+        #expect(received.entries == ["before", "a", "b"])
+        #expect(!feed.isLeft)
+    }
+
+    @Test("The test sees that the reader has left, and how", arguments: Door.allCases)
+    func feedIsLeft(_ door: Door) async throws {
+        let feed = StreamFeed()
+        MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
+        do {
+            var events = try await provider(door).request(Endpoint<ServerSentEvents>(.get, "/events")).value.makeAsyncIterator()
+            feed.send("data: a\n\n")
+            #expect(try await events.next()?.data == "a")
+        }
+        await feed.untilLeft()
+        #expect(feed.isLeft)
+        feed.send("data: b\n\n")
+        await feed.untilRead()
+    }
+
+    @Test("A connection that a test breaks fails the reader, after what was sent", arguments: Door.allCases)
+    func feedFails(_ door: Door) async throws {
+        let feed = StreamFeed()
+        MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
+        feed.send("data: a\n\n")
+        feed.fail(URLError(.networkConnectionLost))
+        var events = try await provider(door).request(Endpoint<ServerSentEvents>(.get, "/events")).value.makeAsyncIterator()
+
+        #expect(try await events.next()?.data == "a")
+        let error = await #expect(throws: APIError.self) { try await events.next() }
+        #expect(error?.urlError?.code == .networkConnectionLost)
+    }
+
+    @Test("A request that does not stream gets the whole of a feed at its end, and a second one an error", arguments: Door.allCases)
+    func feedIsWhole(_ door: Door) async throws {
+        let feed = StreamFeed()
+        MockURLProtocol.stub(.get, "/text", respond: .stream(from: feed))
+        for text in ["a", "b", "c"] { feed.send(text) }
+        feed.finish()
+        #expect(try await provider(door).request(Endpoint<String>(.get, "/text")).value == "abc")
+
+        let error = await #expect(throws: APIError.self) { try await provider(door).request(Endpoint<String>(.get, "/text")).value }
+        #expect("\(error as Any)".contains("A StreamFeed answers one request, and this is the second: make a feed for each."))
+    }
+
     @Test func aStreamThatEndsIsAskedForAgain() async throws {
         MockURLProtocol.stub(
             .get, "/events",

@@ -45,6 +45,10 @@ let tables = [
             "a stub": [nil, 1.15], "the last of 20 stubs": [nil, 1.15], "through the provider and MockTransport": [nil, 0.25],
             "a scope": [20],
         ]),
+    "StreamBenchmarks": Table(
+        title: "Nanoseconds an event (median), and the ratio to decoding its data in the same run.", callsPerRun: 1000, unit: 1e3,
+        library: "APIProvider", yardsticks: ["JSONDecoder"],
+        goals: ["an event with a text of 50 bytes": [nil, 0.25], "an event with a text of 500 bytes": [nil, 0.25]]),
 ]
 
 guard let path = CommandLine.arguments.dropFirst().first else {

@@ -44,14 +44,22 @@ public struct ByteStream: StreamedResponse {
         var source: Source
 
         /// Waits for bytes and returns them; `nil` is the end.
-        public mutating func next() async throws -> Data? {
+        public mutating func next() async throws -> Data? { try await nextChunk(isolation: nil) }
+
+        /// The same on the actor of the caller, which it leaves only to wait.
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            try await nextChunk(isolation: actor)
+        }
+
+        mutating func nextChunk(isolation actor: isolated (any Actor)?) async throws -> Data? {
             switch source {
             case .data(let data):
                 source = .end
                 return data.isEmpty ? nil : data
             case .stream(let lease):
                 do {
-                    if let chunk = try await lease.buffer.next() { return chunk }
+                    if let chunk = try await lease.buffer.next(isolation: actor) { return chunk }
                     source = .end
                     return nil
                 } catch {

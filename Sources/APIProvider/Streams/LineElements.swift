@@ -31,7 +31,7 @@ struct LineElements<Reader: LineReader> {
         (self.splitter, self.reader) = (splitter, reader)
     }
 
-    mutating func nextElement() async throws -> Reader.Element? {
+    mutating func nextElement(isolation actor: isolated (any Actor)?) async throws -> Reader.Element? {
         while true {
             if next < elements.count {
                 defer { next += 1 }
@@ -41,14 +41,14 @@ struct LineElements<Reader: LineReader> {
             next = 0
             if let failure = failure.take() { throw failure }
             guard bytes != nil else { return nil }
-            await readBytes()
+            await readBytes(isolation: actor)
         }
     }
 
     /// What stands before an error is returned first. The transfer ends at once.
-    private mutating func readBytes() async {
+    private mutating func readBytes(isolation actor: isolated (any Actor)?) async {
         do {
-            let chunk = try await bytes?.next()
+            let chunk = try await bytes?.nextChunk(isolation: actor)
             if chunk == nil { bytes = nil }
             try Self.read(chunk, &splitter, &reader, &elements)
         } catch {

@@ -39,7 +39,13 @@ public struct ServerSentEvents: StreamedResponse {
         var events: LineElements<EventReader>
 
         /// Waits for an event and returns it; `nil` is the end.
-        public mutating func next() async throws -> ServerSentEvent? { try await events.nextElement() }
+        public mutating func next() async throws -> ServerSentEvent? { try await events.nextElement(isolation: nil) }
+
+        /// The same on the actor of the caller, which it leaves only to wait.
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+            try await events.nextElement(isolation: actor)
+        }
     }
 }
 

@@ -6,7 +6,7 @@ package import MiniRx
 /// A reader that is behind holds the transfer back: ``isFull`` says so, and ``whenReady(_:)`` tells when it may go on.
 package final class StreamBuffer: Sendable {
     /// More bytes than this may not wait.
-    package static let limit = 262_144
+    package static let limit = 65_536
 
     private struct Recording {
         var data: Data
@@ -16,12 +16,16 @@ package final class StreamBuffer: Sendable {
     }
 
     private struct State {
-        var waiting = Data()
+        /// What the reader has not taken yet. It is not put together: that would copy it, and leave holes in memory.
+        var waiting: ArraySlice<Data> = []
+        var count = 0
         /// How it ended; `nil` while more may come.
         var end: Result<Data?, any Error>?
         var reader: CheckedContinuation<Data?, any Error>?
         /// Who waits for the reader.
         var proceed: [@Sendable () -> Void] = []
+        /// Who waits until the reader asks for more than there is.
+        var whenRead: [@Sendable () -> Void] = []
         var recording: Recording?
         /// Ends the transfer.
         var transfer: (any Disposable)?
@@ -33,16 +37,26 @@ package final class StreamBuffer: Sendable {
     package init(transfer: any Disposable) { state = Locked(State(transfer: transfer)) }
 
     /// Whether the reader is behind.
-    package var isFull: Bool { state.withLock { $0.end == nil && $0.waiting.count >= Self.limit } }
+    package var isFull: Bool { state.withLock { $0.end == nil && $0.count >= Self.limit } }
 
     /// Calls `proceed` once when the buffer takes more, or when nobody reads any more: at once, or on the reader's thread.
     package func whenReady(_ proceed: @escaping @Sendable () -> Void) {
         let isReady = state.withLock { state in
-            guard state.end == nil, state.waiting.count >= Self.limit else { return true }
+            guard state.end == nil, state.count >= Self.limit else { return true }
             state.proceed.append(proceed)
             return false
         }
         if isReady { proceed() }
+    }
+
+    /// Calls `body` once when the reader has taken all and asks for more, or has left: at once, or on the reader's thread.
+    package func whenRead(_ body: @escaping @Sendable () -> Void) {
+        let isRead = state.withLock { state in
+            guard state.reader == nil, state.end == nil || !state.waiting.isEmpty else { return true }
+            state.whenRead.append(body)
+            return false
+        }
+        if isRead { body() }
     }
 
     /// Adds bytes. They are dropped if the reader has left.
@@ -52,8 +66,8 @@ package final class StreamBuffer: Sendable {
             guard state.end == nil else { return nil }
             state.recording?.data.append(chunk)
             if let reader = state.reader.take() { return reader }
-            // A reader that keeps up gets the bytes without a copy.
-            if state.waiting.isEmpty { state.waiting = chunk } else { state.waiting.append(chunk) }
+            state.waiting.append(chunk)
+            state.count += chunk.count
             return nil
         }
         reader?.resume(returning: chunk)
@@ -64,7 +78,7 @@ package final class StreamBuffer: Sendable {
         let end: Result<Data?, any Error> = if let error { .failure(error) } else { .success(nil) }
         let old = state.withLock { state -> State? in
             guard state.end == nil else { return nil }
-            defer { state = State(waiting: state.waiting, end: end) }
+            defer { state = State(waiting: state.waiting, count: state.count, end: end, whenRead: state.whenRead) }
             return state
         }
         old?.proceed.forEach { $0() }
@@ -75,15 +89,16 @@ package final class StreamBuffer: Sendable {
     /// Calls `body` when the stream has ended or was left, with what had come by then. Call it before anybody reads.
     package func record(_ body: @escaping @Sendable (Data) -> Void) {
         let ended = state.withLock { state -> Data? in
-            guard state.end == nil else { return state.waiting }
-            state.recording = Recording(data: state.waiting, whenOver: body)
+            let come = Data(state.waiting.joined())
+            guard state.end == nil else { return come }
+            state.recording = Recording(data: come, whenOver: body)
             return nil
         }
         ended.map(body)
     }
 
-    /// Waits for bytes, and returns all that have come; `nil` is the end.
-    func next() async throws -> Data? {
+    /// Waits for bytes, and returns the next that have come; `nil` is the end.
+    func next(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
         try Task.checkCancellation()
         if let ready = take() { return try ready.get() }
         return try await withTaskCancellationHandler {
@@ -98,15 +113,19 @@ package final class StreamBuffer: Sendable {
 
     /// What is there: bytes, or the end.
     private func take(orWaitWith reader: CheckedContinuation<Data?, any Error>? = nil) -> Result<Data?, any Error>? {
-        let (ready, proceed) = state.withLock { state -> (Result<Data?, any Error>?, [@Sendable () -> Void]) in
-            guard !state.waiting.isEmpty else {
-                if state.end == nil { state.reader = reader }
-                return (state.end, [])
+        let (ready, calls) = state.withLock { state -> (Result<Data?, any Error>?, [@Sendable () -> Void]) in
+            if let chunk = state.waiting.popFirst() {
+                state.count -= chunk.count
+                guard state.count < Self.limit / 2 else { return (.success(chunk), []) }
+                defer { state.proceed = [] }
+                return (.success(chunk), state.proceed)
             }
-            defer { (state.waiting, state.proceed) = (Data(), []) }
-            return (.success(state.waiting), state.proceed)
+            guard state.end != nil || reader != nil else { return (nil, []) }
+            defer { state.whenRead = [] }
+            if state.end == nil { state.reader = reader }
+            return (state.end, state.whenRead)
         }
-        proceed.forEach { $0() }
+        calls.forEach { $0() }
         return ready
     }
 
@@ -117,7 +136,7 @@ package final class StreamBuffer: Sendable {
             return state
         }
         old.transfer?.dispose()
-        old.proceed.forEach { $0() }
+        (old.proceed + old.whenRead).forEach { $0() }
         old.recording?.end()
         old.reader?.resume(throwing: reason)
     }

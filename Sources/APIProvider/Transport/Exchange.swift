@@ -219,6 +219,12 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         stream.whenReady(proceed)
     }
 
+    /// Calls `body` when the reader of the stream has taken all that has come and asks for more, or has left. Without a stream, at once.
+    package func whenRead(_ body: @escaping @Sendable () -> Void) {
+        guard isStreamed, let stream = state.withLock(\.stream) else { return body() }
+        stream.whenRead(body)
+    }
+
     /// Ends the exchange: with the response when the whole of it has come, or else with `error`.
     ///
     /// A `URLError` is best. To replace the sentence for its code in ``APIError/description``, set its `NSLocalizedFailureReasonErrorKey`. If

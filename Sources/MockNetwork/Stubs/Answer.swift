@@ -14,6 +14,8 @@ struct Answer: Sendable {
         case head(HTTPURLResponse)
         case chunk(Data)
         case failure(any Error)
+        /// What the test sends, until it ends. No step follows.
+        case feed(StreamFeed)
     }
 
     let steps: [Step]
@@ -40,6 +42,9 @@ struct Answer: Sendable {
 extension Answer {
     /// The pieces of the body. None if it is empty.
     var chunks: [Data] { steps.compactMap { if case .chunk(let chunk) = $0 { chunk } else { nil } } }
+
+    /// What sends its body by hand.
+    var feed: StreamFeed? { if case .feed(let feed) = steps.last { feed } else { nil } }
 
     /// The time of all waits in seconds.
     var duration: TimeInterval { steps.reduce(0) { if case .wait(let seconds) = $1, seconds > 0 { $0 + seconds } else { $0 } } }

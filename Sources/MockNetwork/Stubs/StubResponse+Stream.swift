@@ -29,6 +29,16 @@ extension StubResponse {
         StubResponse(status: status, headers: headers, steps: steps.map(Answer.Step.init))
     }
 
+    /// A head, and then what the test sends by hand. It answers one request.
+    public static func stream(from feed: StreamFeed, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(status: status, headers: headers, steps: try feed.begin())
+    }
+
+    /// Server-sent events that the test sends by hand. It answers one request.
+    public static func events(from feed: StreamFeed, headers: HTTPHeaders = [:]) -> StubResponse {
+        stream(from: feed, headers: headers.adding(type: "text/event-stream"))
+    }
+
     /// Server-sent events, each of which comes `interval` seconds after the one before.
     ///
     /// ```swift
@@ -69,7 +79,7 @@ extension Answer.Step {
 
 extension ServerSentEvent {
     /// The event as a server sends it.
-    fileprivate var text: String {
+    var text: String {
         var lines = data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
         if !lastEventID.isEmpty { lines.insert("id: \(lastEventID)", at: 0) }
         if type != "message" { lines.insert("event: \(type)", at: 0) }

@@ -33,9 +33,9 @@ public struct StubResponse: Sendable {
     }
 
     /// Creates a response whose body comes in `steps`.
-    init(status: Int, headers: HTTPHeaders, steps: [Answer.Step]) {
+    init(status: Int, headers: HTTPHeaders, steps: @escaping @autoclosure @Sendable () throws -> [Answer.Step]) {
         let fields = headers.reduce(into: [:]) { $0[$1.name] = $1.value }
-        self.init { Answer(try .mock(status, headers: fields, for: $0.url), steps, to: $0) }
+        self.init { Answer(try .mock(status, headers: fields, for: $0.url), try steps(), to: $0) }
     }
 
     /// Makes the answer after `count` requests. `nil` after the end of a sequence.

@@ -21,9 +21,21 @@ private struct Row: Codable, Equatable {
     let id: Int
 }
 
+private struct Item: Codable {}
+
 @MainActor
 private final class Model {
     var text = ""
+    private let provider: any APIProvider
+    private let latest = SerialDisposable()
+
+    init(provider: any APIProvider) { self.provider = provider }
+
+    func send(_ prompt: String) {
+        latest.disposable = provider.request(Chat(prompt: prompt))
+            .flatMap { events in events.forEach { @MainActor event in self.text += event.data } }
+            .subscribe(onFailure: { _ in })
+    }
 }
 
 /// Numbers that come as four bytes each.
@@ -58,7 +70,7 @@ struct StreamComments {
         let events = try await provider.request(Chat(prompt: "Hi")).value
         for try await event in events { print(event.data) }
 
-        let (bag, model) = (DisposeBag(), Model())
+        let (bag, model) = (DisposeBag(), Model(provider: provider))
         let show: @Sendable (any Error) -> Void = { _ in }
         provider.request(Chat(prompt: "Hi"))
             .flatMap { events in events.forEach { @MainActor event in model.text += event.data } }
@@ -66,6 +78,28 @@ struct StreamComments {
             .disposed(by: bag)
         await eventually { model.text == "Hello" }
         #expect(model.text == "Hello")
+    }
+
+    @Test @MainActor func feed() async throws {
+        let model = Model(provider: provider)
+
+        let feed = StreamFeed()
+        MockURLProtocol.stub(Chat(prompt: "Hi"), respond: .events(from: feed))
+        model.send("Hi")
+
+        feed.send(ServerSentEvent(data: "Hel"))
+        await feed.untilRead()
+        #expect(model.text == "Hel")
+        feed.fail(URLError(.networkConnectionLost))
+    }
+
+    /// The rows of the tables on moving.
+    private func rows(_ subscription: any Disposable) {
+        _ = Endpoint<ByteStream>(.get, "/file")
+        _ = Endpoint<TextLines>(.get, "/log")
+        _ = Endpoint<JSONLines<Item>>(.get, "/items")
+        _ = provider.events(Endpoint(.get, "/changes"))
+        subscription.dispose()
     }
 
     @Test func others() async throws {

@@ -7,11 +7,12 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The memory that a large body takes: `memory (client|session) (up|parts|down) URL MEGABYTES`. `parts` is a multipart body with the file.
+/// The memory that a large body takes: `memory (client|session) (up|parts|down|slow) URL MEGABYTES`. `parts` is a multipart body with the
+/// file, and `slow` reads 20 MB a second while they come.
 enum Memory {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 4, let url = URL(string: arguments[2]), let megabytes = Int(arguments[3]) else {
-            fatalError("memory (client|session) (up|parts|down) URL MEGABYTES")
+            fatalError("memory (client|session) (up|parts|down|slow) URL MEGABYTES")
         }
         let transport: any Transport =
             arguments[0] == "client" ? AsyncHTTPClientTransport() : URLSessionTransport(configuration: .ephemeral)
@@ -27,7 +28,7 @@ enum Memory {
             done.wait()
         }
         wait(provider.request(Endpoint<Data>(.get, "/1000")))
-        if arguments[1] != "down" {
+        if arguments[1] == "up" || arguments[1] == "parts" {
             _ = FileManager.default.createFile(atPath: file.path, contents: nil)
             let handle = try FileHandle(forWritingTo: file)
             for _ in 0..<megabytes { try handle.write(contentsOf: Data(repeating: 0x61, count: 1_000_000)) }
@@ -43,6 +44,7 @@ enum Memory {
         case "parts":
             let part = MultipartPart(name: "file", file: file, contentType: type)
             wait(provider.request(Endpoint<Data>(.post, "/0", body: .multipart([part]))))
+        case "slow": wait(Single.create { try await Streams.readSlowly(provider, megabytes: megabytes) })
         default: wait(provider.request(Endpoint(.get, "/\(megabytes * 1_000_000)", downloadingTo: file)))
         }
         let peak = kilobytes()["VmHWM"] ?? 0

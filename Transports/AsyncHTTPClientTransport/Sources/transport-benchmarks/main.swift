@@ -12,6 +12,7 @@ import FoundationNetworking
 //
 //     swift run -c release transport-benchmarks
 //     swift run -c release transport-benchmarks endurance [REQUESTS]    memory and descriptors, 100 requests in flight
+//     swift run -c release transport-benchmarks streams [MEGABYTES]     a body that is read while it comes
 
 if CommandLine.arguments.dropFirst().first == "serve" {
     let channel = try Server.start()
@@ -37,6 +38,14 @@ try server.run()
 let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
 guard let port = Int(line.trimmingCharacters(in: .newlines)), let url = URL(string: "http://127.0.0.1:\(port)") else {
     fatalError("The server says \"\(line)\" and no port")
+}
+
+if CommandLine.arguments.dropFirst().first == "streams" {
+    let megabytes = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 200
+    try await Streams.run(url, megabytes: megabytes)
+    for kind in ["client", "session"] { try Memory.run([kind, "slow", url.absoluteString, "\(megabytes)"]) }
+    server.terminate()
+    exit(0)
 }
 
 let ours = Sender.provider(DefaultAPIProvider(baseURL: url, transport: AsyncHTTPClientTransport()))

@@ -1,0 +1,26 @@
+import APIProvider
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import Testing
+
+@testable import GitHubSearch
+
+@Suite(.mockNetwork) @MainActor struct ChatModelTests {
+    private let feed = StreamFeed()
+    private let model = ChatModel(provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
+
+    @Test func showsAnAnswerWordByWord() async {
+        MockURLProtocol.stub(Completion(prompt: "Hi"), respond: .events(from: feed))
+
+        model.ask("Hi")
+        feed.send(ServerSentEvent(data: #"{"text":"Hello"}"#))
+        await feed.untilRead()
+        #expect(model.text == "Hello")
+
+        feed.send(ServerSentEvent(data: #"{"text":" there"}"#))
+        await feed.untilRead()
+        #expect(model.text == "Hello there")
+        #expect(model.isWriting)
+    }
+}

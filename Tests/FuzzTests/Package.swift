@@ -1,0 +1,14 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own, because it is built for libFuzzer alone: see `run`.
+let package = Package(
+    name: "FuzzTests",
+    platforms: [.macOS(.v12)],
+    dependencies: [.package(name: "APIProvider", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "stream-fuzz", dependencies: [.product(name: "APIProvider", package: "APIProvider")], path: "Sources")
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,46 @@
+import Foundation
+
+@testable import APIProvider
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What libFuzzer calls with one input after the other. Bytes that come whole, and in pieces, must mean the same events, lines and values.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func test(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    // The first byte says how long the pieces are, and the rest is what comes.
+    let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+    guard let first = input.first else { return 0 }
+    let whole = Array(input.dropFirst())
+    let length = Int(first % 8) + 1
+    let pieces = stride(from: 0, to: whole.count, by: length).map { Array(whole[$0..<min($0 + length, whole.count)]) }
+
+    let eventSplitter = LineSplitter(maximum: 4096)
+    let events = EventReader(response: response, maximum: 4096)
+    precondition(elements([whole], eventSplitter, events) == elements(pieces, eventSplitter, events))
+    precondition(elements([whole], eventSplitter, TextLineReader()) == elements(pieces, eventSplitter, TextLineReader()))
+    let lineSplitter = LineSplitter(endsAtCarriageReturn: false, maximum: 4096)
+    let values = JSONLineReader<[String: Int]>(response: response)
+    precondition(elements([whole], lineSplitter, values) == elements(pieces, lineSplitter, values))
+    return 0
+}
+
+private let response: APIResponse = {
+    guard let url = URL(string: "https://api.example.com/events"),
+        let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": "text/event-stream"])
+    else { fatalError("There is no response.") }
+    return APIResponse(request: URLRequest(url: url), response: head, data: Data())
+}()
+
+/// What `reader` makes of the pieces, up to an error.
+private func elements<Reader: LineReader>(_ pieces: [[UInt8]], _ splitter: LineSplitter, _ reader: Reader) -> [Reader.Element] {
+    var (splitter, reader, elements) = (splitter, reader, [Reader.Element]())
+    do {
+        for piece in pieces {
+            try piece.withUnsafeBufferPointer { bytes in try splitter.split(bytes) { try reader.read($0, into: &elements) } }
+        }
+        if Reader.takesLineWithoutEnd { try splitter.finish { try reader.read($0, into: &elements) } }
+    } catch {}
+    return elements
+}
