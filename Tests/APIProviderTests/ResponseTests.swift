@@ -126,20 +126,6 @@ struct ResponseTests {
         #expect(!isSlow, "\(Self.hostile[index].name)")
     }
 
-    @Test("JSON is walked over by strings, colons and white space, also where it breaks off")
-    func scanner() {
-        var scanner = JSONTextScanner(" \t\r\n{  \"a\\\"b\" \n: [1 , \"c")
-        var parts: [String] = []
-        while scanner.peek() != nil {
-            if let colon = scanner.colon() { parts.append(String(decoding: colon, as: UTF8.self)) }
-            scanner.skipSpace()
-            if let part = scanner.next() { parts.append(String(decoding: part, as: UTF8.self)) }
-        }
-        #expect(parts == ["{", #""a\"b""#, " \n: ", "[", "1", ",", #""c"#])
-        #expect(scanner.next() == nil)
-        #expect(JSONTextScanner.content(of: ArraySlice(#""a\"\u00e9""#.utf8)) == #"a"é"#)
-    }
-
     @Test("An error without a place stays as it is")
     func unplaced() {
         struct Picky: Decodable {

@@ -48,10 +48,10 @@ struct ReplayFuzzTests {
     }
 
     private func strings(of bytes: Data) -> [Range<Int>] {
-        var scanner = JSONTextScanner(String(decoding: bytes, as: UTF8.self))
+        var tokens = JSONTokens(bytes)
         var ranges: [Range<Int>] = []
-        while let piece = scanner.next() {
-            if piece.first == UInt8(ascii: "\"") { ranges.append(piece.indices) }
+        while let token = try? tokens.next() {
+            if token.kind == .string || token.kind == .name { ranges.append(token.range) }
         }
         return ranges
     }

@@ -214,7 +214,7 @@ struct StubTests {
             (.json(text: "no JSON"), "no JSON", false), (.json(text: "[1,]"), "[1,]", false),
             (.json(["k": [1, 2]]), #"{"k":[1,2]}"#, true),
             (.json(["k": [1, 2]]), #"{"k":[2,1]}"#, false), (.json(Double.nan), "null", false),
-            (.json(Brackets(depth: 101)), Brackets(depth: 101).text, true), (.json(Brackets(depth: 102)), Brackets(depth: 102).text, false),
+            (.json(Brackets(depth: 100)), Brackets(depth: 100).text, true), (.json(Brackets(depth: 101)), Brackets(depth: 101).text, false),
             (.json(text: objects(100)), objects(100), true), (.json(text: objects(101)), objects(101), false),
             (.json(["a"]), "\u{FEFF}[\"a\"]", true),
             (.json([""]), "[ \"\" ]", true), (.json([Int]()), " [ ] ", true), (.json([Int]()), "[", false),

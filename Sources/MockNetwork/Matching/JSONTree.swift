@@ -13,35 +13,36 @@ enum JSONTree: Equatable {
     /// Threads elsewhere than on Linux have a small stack, which deeper nesting would take.
     private static let maximumDepth = 100
 
-    /// Throws for what is no JSON (RFC 8259), and for what is nested too deep.
+    private struct NestedTooDeep: Error {}
+
+    /// Throws for what is no JSON (RFC 8259), and for what is nested too deep. The text is UTF-8 or UTF-16.
     init(_ data: Data) throws {
-        var reader = JSONReader(data)
-        self = try JSONTree(&reader, depth: 0)
-        guard reader.isAtEnd else { throw JSONReader.Unreadable() }
+        // UTF-16 has a NUL beside each ASCII character.
+        let encoding: String.Encoding = !data.prefix(4).contains(0) ? .utf8 : data.first == 0 ? .utf16BigEndian : .utf16LittleEndian
+        var tokens = JSONTokens(Data((String(data: data, encoding: encoding) ?? "").utf8))
+        self = try JSONTree(&tokens, from: tokens.next())
+        _ = try tokens.next()
     }
 
-    private init(_ reader: inout JSONReader, depth: Int) throws {
-        guard depth <= Self.maximumDepth else { throw JSONReader.Unreadable() }
-        switch try reader.begin() {
-        case .object:
+    private init(_ tokens: inout JSONTokens, from token: JSONTokens.Token?) throws {
+        guard tokens.depth <= Self.maximumDepth else { throw NestedTooDeep() }
+        switch token?.kind {
+        case .beginObject:
             var members: [ExactText: JSONTree] = [:]
-            try reader.forEachElement(endingWith: "}") {
-                let key = try $0.string()
-                try $0.skip(":")
-                members[ExactText(key)] = try JSONTree(&$0, depth: depth + 1)
+            while let name = try tokens.next(), name.kind == .name {
+                members[ExactText(tokens.text(of: name))] = try JSONTree(&tokens, from: tokens.next())
             }
             self = .object(members)
-        case .array:
+        case .beginArray:
             var elements: [JSONTree] = []
-            try reader.forEachElement(endingWith: "]") { elements.append(try JSONTree(&$0, depth: depth + 1)) }
+            while let element = try tokens.next(), element.kind != .endArray { elements.append(try JSONTree(&tokens, from: element)) }
             self = .array(elements)
-        case .string: self = .string(ExactText(try reader.string()))
-        case .word("null"): self = .null
-        case .word("true"): self = .bool(true)
-        case .word("false"): self = .bool(false)
-        case .word(let word):
-            guard let number = JSONNumber(word) else { throw JSONReader.Unreadable() }
-            self = .number(number)
+        case .string, .name: self = .string(ExactText(token.map(tokens.text) ?? ""))
+        case .number: self = .number(JSONNumber(String(decoding: token.map { tokens.bytes[$0.range] } ?? [], as: UTF8.self)))
+        case .true: self = .bool(true)
+        case .false: self = .bool(false)
+        // Brackets come in pairs, and there is a token, or else it throws.
+        case .null, .endObject, .endArray, nil: self = .null
         }
     }
 
