@@ -81,14 +81,18 @@ public struct DefaultAPIProvider: APIProvider {
             let endpoint = request.endpoint
             let built = try endpoint.urlRequest(relativeTo: baseURL, encoder: encoder, mediaType: decoder.mediaType)
             try endpoint.checkDestination()
-            return chain(for: endpoint)(built).map { response in try endpoint.value(of: response.readable(by: decoder)) }
+            let progress = endpoint.progress
+            let response = chain(for: endpoint, progress.report)(built).map { try endpoint.value(of: $0.readable(by: decoder)) }
+            return progress.pacing(endpoint.limiting(response, to: built))
         }
     }
 
     /// Sends a request through the middlewares to the transport.
-    private func chain<Response>(for endpoint: Endpoint<Response>) -> Middleware.Next {
-        let (destination, isStreamed, report) = (endpoint.destination, endpoint.isStreamed, endpoint.report)
-        let send: Middleware.Next = { [transport] request in
+    private func chain<Response>(
+        for endpoint: Endpoint<Response>, _ report: (@Sendable (TransferProgress) -> Void)?
+    ) -> Middleware.Next {
+        let (destination, isStreamed) = (endpoint.destination, endpoint.isStreamed)
+        let send = endpoint.redirecting { [transport] request in
             let response =
                 destination.map { transport.download(request, to: $0, progress: report) }
                 ?? (isStreamed ? transport.stream(request, progress: report) : transport.send(request, progress: report))
@@ -101,6 +105,7 @@ public struct DefaultAPIProvider: APIProvider {
         var options = endpoint.options
         options.baseURL = baseURL
         options.latestSignOut = SignOuts.latest
+        if destination != nil || isStreamed { options.isWhole = false }
         return middlewares.reversed().reduce(last) { [options] next, middleware in
             { middleware.intercept($0, options: options, next: next) }
         }

@@ -21,6 +21,6 @@ public struct GitHubPage<Value: Sendable>: Sendable {
 extension Endpoint {
     /// The endpoint with its value as a page, which adds the next page and the rate limit from the response's headers.
     public var page: Endpoint<GitHubPage<Response>> {
-        withResponse().map { GitHubPage(value: $0, next: $1.link("next"), rateLimit: GitHubRateLimit($1)) }
+        withResponse().map { GitHubPage(value: $0, next: try $1.link("next"), rateLimit: GitHubRateLimit($1)) }
     }
 }

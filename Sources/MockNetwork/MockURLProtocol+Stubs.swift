@@ -66,8 +66,8 @@ extension MockURLProtocol {
     /// MockURLProtocol.stub(UserRequest(login: "nobody"), times: 1, respond: .status(404))
     /// ```
     ///
-    /// The stub answers for any host, unless the endpoint's path is a URL or you pass a `baseURL`. Pass one if your base URL has a path,
-    /// such as `https://api.example.com/v3`.
+    /// The stub answers for any host, unless the endpoint's path is a URL or there is a `baseURL`: here, or ``baseURL`` for all stubs. Set it
+    /// if your base URL has a path, such as `https://api.example.com/v3`.
     ///
     /// JSON and forms are compared by their meaning, other bodies by their bytes. The query of a request may have other items, too. A
     /// request that cannot be sent is not an error here. The report of the request that finds no answer says what is wrong.
@@ -83,7 +83,7 @@ extension MockURLProtocol {
     ) -> Stub {
         scope.add(
             Stub(
-                request, baseURL: baseURL, encoder: encoder, times: times, isOptional: isOptional,
+                request, baseURL: baseURL ?? self.baseURL, encoder: encoder, times: times, isOptional: isOptional,
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
@@ -103,6 +103,46 @@ extension MockURLProtocol {
             line: line, column: column, respond: StubResponse(value, of: request.endpoint, encoder: encoder))
     }
 
+    /// Answers the requests for which `matches` returns `true`.
+    ///
+    /// ```swift
+    /// MockURLProtocol.stub("a large upload", where: { $0.body.count > 1_000_000 }, respond: .status(413))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - description: The name of the stub in reports.
+    ///   - matches: Called on any thread, and maybe more than once for a request. It must not send requests; ``StubResponse/handler(_:)``
+    ///     may.
+    ///   - times: The number of requests that the stub answers. `nil` means any number.
+    ///   - isOptional: Whether the stub may go unused.
+    ///   - fileID: The place of the stub, for reports.
+    ///   - filePath: The place of the stub, for reports.
+    ///   - line: The place of the stub, for reports.
+    ///   - column: The place of the stub, for reports.
+    ///   - response: The answer.
+    @discardableResult
+    public static func stub(
+        _ description: String = "a condition", where matches: @escaping @Sendable (RecordedRequest) -> Bool, times: Int? = nil,
+        isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column,
+        respond response: StubResponse
+    ) -> Stub {
+        scope.add(
+            Stub(
+                line: "for \(description)", matchers: [.condition(description, matches)], times: times ?? .max, isOptional: isOptional,
+                place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+    }
+
+    /// The base URL of the provider under test, for the typed stubs of this scope that come after it.
+    ///
+    /// ```swift
+    /// MockURLProtocol.baseURL = URL(string: "https://api.example.com/v3")
+    /// MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))  // answers https://api.example.com/v3/users/octocat
+    /// ```
+    public static var baseURL: URL? {
+        get { scope.state.withLock(\.baseURL) }
+        set { scope.state.withLock { $0.baseURL = newValue } }
+    }
+
     /// The requests that have reached the mock, in order.
     public static var requests: [RecordedRequest] { scope.state.withLock(\.requests) }
 
@@ -110,13 +150,18 @@ extension MockURLProtocol {
     public static var unmatchedRequests: [RecordedRequest] { scope.state.withLock(\.unanswered).map(\.request) }
 
     /// The stubs that have answered no request, without the optional ones.
-    public static var unusedStubs: [Stub] {
-        let (stubs, uses) = scope.state.withLock { ($0.stubs, $0.uses) }
-        return zip(stubs, uses).filter { $1 == 0 && !$0.isOptional && $0.times > 0 }.map(\.0)
+    public static var unusedStubs: [Stub] { uses.filter { $1 == 0 && !$0.isOptional && $0.times > 0 }.map(\.0) }
+
+    /// Each stub that has not answered the requests that it should, and what is wrong.
+    package static var stubReports: [(stub: Stub, report: String)] {
+        uses.compactMap { stub, uses in stub.report(afterUses: uses).map { (stub, $0) } }
     }
 
-    /// Throws a report of every request without an answer and of every stub that was never used and is not optional. If answers were set up
-    /// and no request came, the report says how to create the provider.
+    private static var uses: [(Stub, Int)] { scope.state.withLock { Array(zip($0.stubs, $0.uses)) } }
+
+    /// Throws a report of every request without an answer, of every stub that was never used and is not optional, of every sequence that was
+    /// not used up, and of every stub with other uses than it is ``Stub/expecting(_:)-(Int)``. If answers were set up and no request came,
+    /// the report says how to create the provider.
     ///
     /// Call it in XCTest:
     ///
@@ -127,7 +172,7 @@ extension MockURLProtocol {
     /// }
     /// ```
     public static func verify() throws {
-        let problems = unansweredReports + unusedStubs.map(\.unusedReport) + [unreachedReport].compactMap { $0 }
+        let problems = unansweredReports + stubReports.map(\.report) + [unreachedReport].compactMap { $0 }
         guard problems.isEmpty else { throw MockFailure(problems.joined(separator: "\n\n")) }
     }
 
@@ -137,7 +182,7 @@ extension MockURLProtocol {
     /// The report that stubs or other answers were set up and no request came. Otherwise `nil`.
     package static var unreachedReport: String? {
         let (setUp, count) = scope.state.withLock { ($0.fallback?.name, $0.requests.count) }
-        guard count == 0, setUp != nil || !unusedStubs.isEmpty else { return nil }
+        guard count == 0, setUp != nil || !stubReports.isEmpty else { return nil }
         return """
             \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
             the mock sends its requests to the network. Create it inside the test: \
@@ -155,9 +200,4 @@ extension MockURLProtocol {
     package static func hasReported(_ error: any Error) -> Bool {
         unansweredReports.contains(((error as? APIError)?.underlying ?? error).localizedDescription)
     }
-}
-
-extension Stub {
-    /// The report that the stub was never used, with the reason if it never could be.
-    package var unusedReport: String { "The stub \(self) was never used\(problem.map { ": \($0)." } ?? ".")" }
 }

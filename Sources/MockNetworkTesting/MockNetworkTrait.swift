@@ -16,7 +16,8 @@ public import Testing
 /// At the end of the test, the trait records an issue for
 ///
 /// - each request that found no answer, even if the app ignored the error;
-/// - each stub that was never used, at the line of the stub, unless it is optional;
+/// - each stub that was never used, or a sequence of answers that was not used up, at the line of the stub, unless it is optional;
+/// - each stub with other uses than it is expecting, at the line of the stub;
 /// - a fixture, a response type or a handler, if no request came.
 ///
 /// If no request has reached the mock, the issue says how to create the provider.
@@ -60,12 +61,11 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         for report in MockURLProtocol.unansweredReports {
             Issue.record("\(report)", sourceLocation: test.sourceLocation)
         }
-        let (unused, unreached) = (MockURLProtocol.unusedStubs, MockURLProtocol.unreachedReport)
-        for stub in unused {
-            let report = [stub.unusedReport, unreached].compactMap { $0 }.joined(separator: " ")
-            Issue.record("\(report)", sourceLocation: SourceLocation(stub.place))
+        let (stubs, unreached) = (MockURLProtocol.stubReports, MockURLProtocol.unreachedReport)
+        for (stub, report) in stubs {
+            Issue.record("\([report, unreached].compactMap { $0 }.joined(separator: " "))", sourceLocation: SourceLocation(stub.place))
         }
-        if unused.isEmpty, let unreached { Issue.record("\(unreached)", sourceLocation: test.sourceLocation) }
+        if stubs.isEmpty, let unreached { Issue.record("\(unreached)", sourceLocation: test.sourceLocation) }
         // An error with a report that is an issue already is not recorded twice.
         if case .failure(let error) = result, !MockURLProtocol.hasReported(error) { throw error }
     }

@@ -94,10 +94,12 @@ extension APIRequest where Self == Endpoint<Item> {
     fileprivate static func user(_ login: String) -> Self { Endpoint<Item>(.get, "/users/\(login)") }
 }
 
+@MainActor private final class Bar { var progress = 0.0 }
+
 /// What the tables of "Moving from Alamofire and Moya" say is written here.
 private func moved(
     _ provider: DefaultAPIProvider, _ configuration: URLSessionConfiguration, _ item: Item, _ token: String, _ file: URL, _ login: String,
-    _ request: URLRequest, _ refresh: Single<String>, _ log: Log<String>
+    _ request: URLRequest, _ refresh: Single<String>, _ log: Log<String>, _ name: String, _ password: String, _ ids: [Int], _ bar: Bar
 ) async throws -> [Any] {
     let subscription = provider.request(Endpoint<[Item]>(.get, "/items")).subscribe { event in log.append("\(event)") }
     subscription.dispose()
@@ -108,7 +110,15 @@ private func moved(
         Endpoint<[Item]>(.get, "/search", query: ["q": "swift"]),
         Endpoint<Item>(.post, "/items", body: .json(item)),
         Endpoint<Item>(.post, "/items", body: .form(["a": "b"])),
-        Endpoint<Item>(.get, "/me", headers: ["Authorization": "Bearer \(token)"]),
+        Endpoint<Item>(.get, "/me", headers: .authorization(bearerToken: token)),
+        Endpoint<Item>(.get, "/me", headers: .authorization(username: name, password: password)),
+        Endpoint<[Item]>(.get, "/items", query: ["ids[]": ids]), ["ids": ids] as QueryParameters,
+        Endpoint<Void>(.get, "/short").option(\.redirects, .never),
+        Endpoint<Void>(.get, "/short").option(\.redirects, .decide { next, _ in next }),
+        Endpoint<Item>(.get, "/me", timeoutInterval: 5), Endpoint<Item>(.get, "/me").timeout(.seconds(5)),
+        Endpoint<Data>(.get, "/file").onProgress(on: MainActor.shared) { bar.progress = Double($0.bytesSent) },
+        RetryMiddleware(RetryPolicy(shouldRetry: { _, result in (try? result.get())?.statusCode == 423 ? true : nil })),
+        Endpoint<Item>(.get, "/me").withResponse().map { $1.metrics },
         Endpoint<Item>(.get, "/me").validating { response in log.append("\(response.statusCode)") },
         Endpoint<Data>(.get, "/raw"),
         Endpoint<String>(.get, "/raw"),

@@ -84,8 +84,8 @@ struct EndpointTests {
         }
         #expect(
             error.description == #"The request was not sent: its path "/items/1" needs a base URL, but baseURL is nil: "#
-                + #"give DefaultAPIProvider(baseURL:) a URL with its scheme, as in "http://127.0.0.1:8080", or write the path as .url(_:)."#
-        )
+                + #"give DefaultAPIProvider(baseURL:) a URL with its scheme, as in "http://127.0.0.1:8080" "#
+                + "(URL(string:) is nil for a text that is no URL), or write the path as .url(_:).")
     }
 
     @Test("A method prints as its name")

@@ -193,10 +193,14 @@ struct RequestBuildingTests {
                 sentence: #"The request was not sent: its method "GE T" is not a token (RFC 9110, section 9.1)."#),
             Invalid(
                 request: Endpoint(.get, "", body: .form(["a": 1])),
-                sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
+                sentence:
+                    "The request was not sent: GET has no body: send it with another method, or put the values into the query; if the server wants it, add "
+                    + ".option(\\.allowsBody, true)."),
             Invalid(
                 request: Endpoint("get", "", body: .form(["a": 1])),
-                sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
+                sentence:
+                    "The request was not sent: GET has no body: send it with another method, or put the values into the query; if the server wants it, add "
+                    + ".option(\\.allowsBody, true)."),
             Invalid(
                 request: Endpoint(.post, "", body: .json(["login": Secretive()])),
                 sentence: "The request was not sent: its body of type Dictionary<String, Secretive> cannot be encoded as JSON"
@@ -218,7 +222,9 @@ struct RequestBuildingTests {
                 sentence: "The request was not sent: its header X-A has a control character in its value."),
             Invalid(
                 request: Endpoint(.head, "", body: .form(["a": 1])),
-                sentence: "The request was not sent: HEAD has no body: send it with another method, or put the values into the query."),
+                sentence:
+                    "The request was not sent: HEAD has no body: send it with another method, or put the values into the query; if the server wants it, add "
+                    + ".option(\\.allowsBody, true)."),
             Invalid(
                 request: Endpoint(.get, "/users/\("..")/x"),
                 sentence: #"The request was not sent: its path has the segment ".."; write the path that is meant."#),
@@ -264,7 +270,9 @@ struct RequestBuildingTests {
                 sentence: "The request was not sent: its URL has a user name or a password; send them in the header Authorization."),
             Invalid(
                 request: Endpoint(.get, "", headers: ["X-A": "1"]).adapting { $0.httpBody = Data() },
-                sentence: "The request was not sent: GET has no body: send it with another method, or put the values into the query."),
+                sentence:
+                    "The request was not sent: GET has no body: send it with another method, or put the values into the query; if the server wants it, add "
+                    + ".option(\\.allowsBody, true)."),
             Invalid(
                 request: Endpoint(.post, "", body: .json(Unencodable())),
                 sentence:

@@ -294,4 +294,74 @@ struct RetryMiddlewareTests {
         _ = try await single.value
         #expect(answers.requests.count == 4)
     }
+
+    private func deciding(
+        _ decide: @escaping @Sendable (URLRequest, Result<APIResponse, any Error>) throws -> Bool?
+    ) -> RetryMiddleware {
+        RetryMiddleware(RetryPolicy(maxAttempts: 3, shouldRetry: decide), scheduler: scheduler, random: { 1 })
+    }
+
+    @Test("A closure decides before statuses and methods, and nil leaves it to them")
+    func closure() {
+        let locked = deciding { request, result in
+            guard request.httpMethod != "HEAD" else { return false }
+            return (try? result.get())?.statusCode == 423 ? true : nil
+        }
+        #expect(send(URLRequest("POST"), by: locked, to: Answers(.status(423), .status(200))).attempts.entries == [0, 500])
+        #expect(send(URLRequest("HEAD"), by: locked, to: Answers(.status(503), .status(200))).statuses == [503])
+        #expect(send(URLRequest("GET"), by: locked, to: Answers(.status(503), .status(200))).statuses == [200])
+        #expect(send(URLRequest("POST"), by: locked, to: Answers(.status(503), .status(200))).statuses == [503])
+        #expect(send(URLRequest("GET"), by: locked, to: Answers(.status(423))).attempts.count == 3)
+        let errors = deciding { _, result in
+            if case .failure(let error) = result { error is TestError } else { nil }
+        }
+        #expect(send(URLRequest("POST"), by: errors, to: Answers(.error(TestError()), .status(200))).statuses == [200])
+        #expect(send(URLRequest("GET"), by: errors, to: Answers(.error(URLError(.timedOut)), .status(200))).attempts.count == 1)
+    }
+
+    @Test("What the closure throws is the error of the request, after a response and after an error")
+    func throwingClosure() throws {
+        for answer in [Answers.Answer.status(200), .error(URLError(.timedOut))] {
+            let outcome = send(URLRequest("GET"), by: deciding { _, _ in throw TestError("closure") }, to: Answers(answer))
+            #expect(throws: TestError("closure")) { try outcome.events.entries.first?.get() }
+            #expect(outcome.attempts.count == 1)
+        }
+    }
+
+    private func budgeted(_ budget: RetryBudget) -> RetryMiddleware {
+        RetryMiddleware(RetryPolicy(maxAttempts: 3), budget: budget, scheduler: scheduler, random: { 1 })
+    }
+
+    @Test("Of a thousand requests in an outage, a tenth is sent again, and what is in reserve")
+    func budget() {
+        let answers = Answers(.status(503))
+        let middleware = budgeted(RetryBudget(ratio: 0.1, reserve: 10))
+        for _ in 0..<1_000 { #expect(send(URLRequest("GET"), by: middleware, to: answers).statuses == [503]) }
+        #expect(110 - 1...110 ~= answers.requests.count - 1_000)
+    }
+
+    @Test("A budget saves no more than its reserve, and is there again when all is well")
+    func savings() {
+        let middleware = budgeted(RetryBudget(ratio: 0.5, reserve: 2))
+        for _ in 0..<100 { send(URLRequest("GET"), by: middleware, to: Answers(.status(200))) }
+        let answers = Answers(.status(503))
+        send(URLRequest("GET"), by: middleware, to: answers)
+        send(URLRequest("GET"), by: middleware, to: answers)
+        #expect(answers.requests.count == 2 + 2)
+        for _ in 0..<4 { send(URLRequest("GET"), by: middleware, to: Answers(.status(200))) }
+        #expect(send(URLRequest("GET"), by: middleware, to: Answers(.error(URLError(.timedOut)), .status(200))).statuses == [200])
+    }
+
+    @Test(
+        "A budget of numbers that make no sense fails each request, and says so",
+        arguments: [(-0.1, 10), (0.1, -1), (.nan, 1), (.infinity, 1)])
+    func wrongBudget(ratio: Double, reserve: Int) throws {
+        let answers = Answers(.status(200))
+        let outcome = send(URLRequest("GET"), by: budgeted(RetryBudget(ratio: ratio, reserve: reserve)), to: answers)
+        let error = #expect(throws: APIError.self) { try outcome.events.entries.first?.get() }
+        #expect(
+            error?.description
+                == "The request was not sent: its RetryBudget has a ratio of \(ratio) and a reserve of \(reserve); both must be 0 or more.")
+        #expect(answers.requests.isEmpty)
+    }
 }

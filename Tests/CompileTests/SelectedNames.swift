@@ -1,6 +1,7 @@
 // expect: nothing
 // What to write where two libraries have one name.
 import APIProvider
+
 import struct APIProvider.HTTPHeaders
 
 func headers() -> HTTPHeaders { [:] }

@@ -302,6 +302,91 @@ struct StubTests {
         }
     }
 
+    @Test("A stub reports another number of requests than it expects")
+    func expecting() async throws {
+        try await MockURLProtocol.withScope("a scope") {
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let stub = MockURLProtocol.stub(.get, "/a", fileID: "Tests/A.swift", line: 7, respond: .status(200))
+            for (used, reports) in [
+                (0, ["1 request", "at least 1 request", "", "1 to 2 requests", ""]),
+                (1, ["", "", "", "", "0 requests"]), (2, ["1 request", "", "", "", "0 requests"]),
+                (3, ["1 request", "", "at most 2 requests", "1 to 2 requests", "0 requests"]),
+            ] as [(Int, [String])] {
+                if used > 0 { try await provider.request(Endpoint<Void>(.get, "/a")).value }
+                let expectations: [() -> Stub] = [
+                    { stub.expecting(1) }, { stub.expecting(1...) }, { stub.expecting(...2) }, { stub.expecting(1...2) },
+                    { stub.expecting(..<1) },
+                ]
+                for (expect, text) in zip(expectations, reports) {
+                    _ = expect()
+                    let report = MockURLProtocol.stubReports.first?.report
+                    #expect(
+                        report
+                            == (text.isEmpty ? nil : "The stub GET /a (Tests/A.swift:7) should answer \(text), and has answered \(used)."))
+                }
+            }
+            #expect(throws: (any Error).self) { try MockURLProtocol.verify() }
+            stub.expecting(3)
+            try MockURLProtocol.verify()
+        }
+    }
+
+    @Test("A sequence that was not used up is reported, unless the stub is optional or expects a number")
+    func sequenceLeft() async throws {
+        try await MockURLProtocol.withScope("a scope") {
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let answers = StubResponse.sequence([.status(200), .status(200), .status(200)])
+            MockURLProtocol.stub(.get, "/a", fileID: "Tests/A.swift", line: 7, respond: answers)
+            MockURLProtocol.stub(.get, "/b", isOptional: true, respond: answers)
+            MockURLProtocol.stub(.get, "/c", times: 1, respond: answers)
+            MockURLProtocol.stub(.get, "/d", respond: answers).expecting(1)
+            for path in ["/a", "/b", "/c", "/d"] as [RequestPath] { try await provider.request(Endpoint<Void>(.get, path)).value }
+            let start = "The stub GET /a (Tests/A.swift:7) has a sequence of 3 answers, of which "
+            #expect(MockURLProtocol.stubReports.map(\.report) == [start + "2 were not used."])
+            try await provider.request(Endpoint<Void>(.get, "/a")).value
+            #expect(MockURLProtocol.stubReports.map(\.report) == [start + "1 was not used."])
+            try await provider.request(Endpoint<Void>(.get, "/a")).value
+            try MockURLProtocol.verify()
+        }
+    }
+
+    @Test("A closure on the whole request decides, and its report names it")
+    func closure() async throws {
+        await MockURLProtocol.withScope("a scope") {
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let stub = MockURLProtocol.stub(
+                "a large body", where: { $0.method == .post && $0.body.count > 10 && $0.headers["X-Own"] == "1" }, respond: .status(413))
+            let large = Endpoint<Void>(.post, "/a", headers: ["X-Own": "1"], body: .data(Data(count: 11), contentType: "a/b"))
+            let error = await #expect(throws: APIError.self) { try await provider.request(large).value }
+            #expect(error?.statusCode == 413)
+            #expect(stub.requests.count == 1)
+            let other = await #expect(throws: APIError.self) { try await provider.request(Endpoint<Void>(.get, "/b")).value }
+            let report = other?.underlying?.localizedDescription ?? ""
+            #expect(report.contains("1. for a large body (MockNetworkTests/StubTests.swift:"), "\(report)")
+            #expect(
+                report.contains("closure expected  a large body\n               got       a request for which it returns false"),
+                "\(report)")
+        }
+    }
+
+    @Test("A scope that knows the base URL matches typed stubs below its path, and no other host")
+    func baseURL() async throws {
+        try await MockURLProtocol.withScope("a scope") {
+            MockURLProtocol.baseURL = URL(string: "https://api.example.com/v3")
+            let request = Endpoint<String>(.get, "/users/a")
+            MockURLProtocol.stub(request, respond: "a")
+            func provider(_ url: String) -> DefaultAPIProvider { DefaultAPIProvider(baseURL: URL(string: url), transport: MockTransport()) }
+            let value = try await provider("https://api.example.com/v3").request(request).value
+            #expect(value == "a")
+            for other in ["https://api.example.com", "https://other.example.com/v3"] {
+                await #expect(throws: APIError.self) { try await provider(other).request(request).value }
+            }
+            MockURLProtocol.withScope { #expect(MockURLProtocol.baseURL == nil) }
+            MockURLProtocol.reset()
+            #expect(MockURLProtocol.baseURL == nil)
+        }
+    }
+
     @Test("Every form of stub can be unused or optional")
     func unusedForms() {
         MockURLProtocol.withScope {

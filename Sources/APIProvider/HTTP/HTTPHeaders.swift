@@ -1,3 +1,5 @@
+import Foundation
+
 /// Header fields, in order.
 ///
 /// Names match in upper and lower case. A later value replaces an earlier one with the same name.
@@ -8,6 +10,8 @@
 /// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
     private var fields: [(name: String, value: String)] = []
+    /// The reason why a field cannot be made. Otherwise `nil`.
+    private(set) var problem: String?
 
     /// Creates headers with `headers`, in their order. A field whose value is `nil` is left out.
     public init(dictionaryLiteral headers: (String, String?)...) {
@@ -38,6 +42,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     /// Sets each field of `headers`, and replaces fields of the same name.
     public mutating func merge(_ headers: HTTPHeaders) {
         for (name, value) in headers { self[name] = value }
+        problem = problem ?? headers.problem
     }
 
     /// Returns these headers with each field of `headers` set. Fields of the same name are replaced.
@@ -66,6 +71,30 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
 
     /// A byte of a name for comparison: ASCII letters are in lower case.
     private static func lowercased(_ byte: UInt8) -> UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte }
+}
+
+extension HTTPHeaders {
+    /// The field `Authorization` for Basic authentication (RFC 7617), in UTF-8.
+    ///
+    /// ```swift
+    /// .authorization(username: "Aladdin", password: "open sesame")
+    /// ```
+    ///
+    /// A user name with a colon, and control characters in either, make the request invalid.
+    public static func authorization(username: String, password: String) -> HTTPHeaders {
+        var headers: HTTPHeaders = ["Authorization": "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"]
+        let hasControls = (username + password).utf8.contains { $0 < 32 || $0 == 127 }
+        if username.contains(":") || hasControls {
+            headers.problem =
+                "its \(hasControls ? "user name or password has a control character" : "user name has a colon"), which Basic authentication "
+                + "does not allow (RFC 7617, section 2)"
+        }
+        return headers
+    }
+
+    /// The field `Authorization` with a bearer token (RFC 6750, section 2.1). To refresh the token when it expires, use an
+    /// ``AuthenticationMiddleware``.
+    public static func authorization(bearerToken: String) -> HTTPHeaders { ["Authorization": "Bearer \(bearerToken)"] }
 }
 
 extension HTTPHeaders: CustomStringConvertible, CustomReflectable {

@@ -1,9 +1,9 @@
 import Dispatch
 import MiniRx
 
-/// A token with a number, because a server may give the same token again.
-struct Credential {
-    let token: String
+/// A credential with a number, because a server may give the same one again.
+struct NumberedCredential<Value: Sendable>: Sendable {
+    let value: Value
     let generation: Int
 }
 
@@ -21,66 +21,73 @@ enum SignOuts {
     }
 }
 
-/// Holds the token, and refreshes it once for all requests that need it at the same time.
-final class CredentialStore: Sendable {
+/// The refreshes that the current task or thread is part of.
+private enum OwnRefreshes {
+    @TaskLocal static var all: [any AnyObject & Sendable] = []
+}
+
+/// Holds the credential, and refreshes it once for all requests that need it at the same time.
+final class CredentialStore<Value: Sendable>: Sendable {
+    typealias Credential = NumberedCredential<Value>
+
     private struct State {
-        var token: String?
+        var value: Value?
         var generation = 0
         /// The number of the last sign-out.
         var signOut = 0
         var isExpired = false
         var refresh: Refresh?
 
-        /// The token, unless it is known to be refused.
-        var valid: Credential? { isExpired ? nil : token.map { Credential(token: $0, generation: generation) } }
+        /// The credential, unless it is known to be refused.
+        var valid: Credential? { isExpired ? nil : value.map { Credential(value: $0, generation: generation) } }
 
-        mutating func set(_ token: String?) {
-            self.token = token
+        mutating func set(_ value: Value?) {
+            self.value = value
             generation += 1
             isExpired = false
-            if token == nil { signOut = SignOuts.next() }
+            if value == nil { signOut = SignOuts.next() }
         }
     }
 
-    /// A refresh that is under way. Its event is `nil` when a token is set meanwhile.
+    /// A refresh that is under way. Its event is `nil` when a credential is set meanwhile.
     private final class Refresh: Sendable {
         let observer: Single<Credential?>.SingleObserver
 
         init(observer: @escaping Single<Credential?>.SingleObserver) { self.observer = observer }
     }
 
-    /// The refreshes that the current task or thread is part of.
-    @TaskLocal private static var ownRefreshes: [Refresh] = []
-
     private let state: Locked<State>
     private let refreshed: Single<Credential?>
 
-    init(token: String?, refresh: @escaping @Sendable (String?) -> Single<String>) {
-        let state = Locked(State(token: token))
+    init(_ value: Value?, refresh: @escaping @Sendable (Value?) -> Single<Value>) {
+        let state = Locked(State(value: value))
         self.state = state
         refreshed = Single.create { observer in
             let this = Refresh(observer: observer)
             let (valid, expired, generation) = state.withLock { state in
                 if state.valid == nil { state.refresh = this }
-                return (state.valid, state.token, state.generation)
+                return (state.valid, state.value, state.generation)
             }
-            // A request that came too late to join the last refresh uses the token of that.
+            // A request that came too late to join the last refresh uses the credential of that.
             if let valid {
                 observer(.success(valid))
                 return Disposables.create()
             }
-            let end: @Sendable (String?) -> Credential? = { token in
-                state.withLock { state in
+            let end: @Sendable (Value?) -> Credential? = { value in
+                // The old value is let go outside of the lock.
+                let (credential, _) = state.withLock { state -> (Credential?, Value?) in
                     if state.refresh === this { state.refresh = nil }
-                    guard let token, state.generation == generation else { return nil }
-                    state.set(token)
-                    return state.valid
+                    guard let value, state.generation == generation else { return (nil, nil) }
+                    let old = state.value
+                    state.set(value)
+                    return (state.valid, old)
                 }
+                return credential
             }
-            let subscription = Self.$ownRefreshes.withValue(Self.ownRefreshes + [this]) {
+            let subscription = OwnRefreshes.$all.withValue(OwnRefreshes.all + [this]) {
                 refresh(expired).subscribe { event in
                     switch event {
-                    case .success(let token): observer(.success(end(token)))
+                    case .success(let value): observer(.success(end(value)))
                     case .failure(let error):
                         _ = end(nil)
                         observer(.failure(error))
@@ -94,12 +101,13 @@ final class CredentialStore: Sendable {
         }.share()
     }
 
-    var token: String? {
-        get { state.withLock(\.token) }
+    var current: Value? {
+        get { state.withLock(\.value) }
         set {
-            let refresh = state.withLock { state in
+            let (refresh, _) = state.withLock { state in
+                let old = state.value
                 state.set(newValue)
-                return state.refresh.take()
+                return (state.refresh.take(), old)
             }
             refresh?.observer(newValue == nil ? .failure(Self.signedOut) : .success(nil))
         }
@@ -125,7 +133,7 @@ final class CredentialStore: Sendable {
             let (valid, refresh, signOut) = state.withLock { ($0.valid, $0.refresh, $0.signOut) }
             guard signOut <= began else { throw Self.signedOut }
             if let valid { return .just(valid) }
-            if let refresh, Self.ownRefreshes.contains(where: { $0 === refresh }) {
+            if let refresh, OwnRefreshes.all.contains(where: { $0 === refresh }) {
                 throw APIError.invalidRequest(
                     reason: "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
                         + "AuthenticationMiddleware, or with .option(\\.isAuthenticated, false)")
@@ -135,5 +143,5 @@ final class CredentialStore: Sendable {
         }
     }
 
-    private static let signedOut = APIError.invalidRequest(reason: "its user has signed out")
+    private static var signedOut: APIError { APIError.invalidRequest(reason: "its user has signed out") }
 }

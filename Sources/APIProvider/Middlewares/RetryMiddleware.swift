@@ -28,6 +28,7 @@ public import Foundation
 /// Put it before an ``AuthenticationMiddleware``. Put it before a ``LoggingMiddleware`` that should log each attempt.
 public struct RetryMiddleware: Middleware {
     private let policy: RetryPolicy
+    private let budget: RetryBudget?
     private let scheduler: any Scheduler
     private let random: @Sendable () -> Double
     private let now: @Sendable () -> Date
@@ -36,55 +37,60 @@ public struct RetryMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - policy: Says which requests are sent again, how often, and after which time.
+    ///   - budget: Limits how many retries there are for all requests together. `nil` is no limit.
     ///   - scheduler: The scheduler on which the middleware waits and sends again. In tests, use a `TestScheduler`.
-    public init(_ policy: RetryPolicy = .default, scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)) {
-        self.init(policy, scheduler: scheduler, random: { .random(in: 0...1) })
+    public init(
+        _ policy: RetryPolicy = .default, budget: RetryBudget? = nil,
+        scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
+    ) {
+        self.init(policy, budget: budget, scheduler: scheduler, random: { .random(in: 0...1) })
     }
 
     /// Creates a middleware with its own clock, and with a source of random numbers from 0 to 1.
     package init(
-        _ policy: RetryPolicy = .default, scheduler: some Scheduler, random: @escaping @Sendable () -> Double,
-        now: @escaping @Sendable () -> Date = { Date() }
+        _ policy: RetryPolicy = .default, budget: RetryBudget? = nil, scheduler: some Scheduler,
+        random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        (self.policy, self.scheduler, self.random, self.now) = (policy, scheduler, random, now)
+        (self.policy, self.budget, self.scheduler, self.random, self.now) = (policy, budget, scheduler, random, now)
     }
 
     /// Returns the response to the last attempt.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         let policy = options.retryPolicy ?? policy
         guard policy.maxAttempts > 1, request.canBeSentAgain else { return next(request) }
-        let isRepeatable = policy.allowsRepeating(request)
-        return Single.deferred { next(request) }
-            .map { response in
-                guard !isRepeatable || !policy.statuses.contains(response.statusCode) else { throw Refusal(response: response) }
-                return response
-            }
-            .retry(scheduler: scheduler) { failures, error in
-                guard failures < policy.maxAttempts else { return nil }
-                if let refusal = error as? Refusal { return delay(of: refusal.response, after: failures, policy) }
-                guard isRepeatable ? error.isTransient : error.saysThatNothingWasSent else { return nil }
-                return Backoff(policy, random).delay(after: failures)
-            }
-            .catch { error in
-                guard let refusal = error as? Refusal else { throw error }
-                return .just(refusal.response)
+        do { try budget?.add() } catch { return .error(error) }
+        return attempt(1, request, policy, next)
+    }
+
+    private func attempt(_ number: Int, _ request: URLRequest, _ policy: RetryPolicy, _ next: @escaping Next) -> Single<APIResponse> {
+        Single.deferred { next(request) }
+            .map { Result.success($0) }
+            .catch { .just(.failure($0)) }
+            .flatMap { result in
+                guard number < policy.maxAttempts, try policy.repeats(request, after: result),
+                    let delay = delay(after: number, result, policy),
+                    budget?.take() != false
+                else { return .just(try result.get()) }
+                return Single<Void>.timer(delay, scheduler).flatMap { attempt(number + 1, request, policy, next) }
             }
     }
 
-    private func delay(of response: APIResponse, after failures: Int, _ policy: RetryPolicy) -> DispatchTimeInterval? {
-        guard let asked = response.retryAfter(now: now()) else { return Backoff(policy, random).delay(after: failures) }
+    private func delay(after failures: Int, _ result: Result<APIResponse, any Error>, _ policy: RetryPolicy) -> DispatchTimeInterval? {
+        guard let asked = (try? result.get())?.retryAfter(now: now()) else { return Backoff(policy, random).delay(after: failures) }
         return asked <= policy.maxDelay.seconds ? .wholeMilliseconds(asked) : nil
     }
 }
 
 extension RetryPolicy {
-    /// Whether `request` may reach the server twice.
-    fileprivate func allowsRepeating(_ request: URLRequest) -> Bool { request.isIdempotent(methods) }
-}
-
-/// A response after which the request is sent again, in the form of an error for the operators.
-private struct Refusal: Error {
-    let response: APIResponse
+    /// Whether `request` may be sent again after `result`.
+    fileprivate func repeats(_ request: URLRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
+        if let decision = try shouldRetry?(request, result) { return decision }
+        let isRepeatable = request.isIdempotent(methods)
+        switch result {
+        case .success(let response): return isRepeatable && statuses.contains(response.statusCode)
+        case .failure(let error): return isRepeatable ? error.isTransient : error.saysThatNothingWasSent
+        }
+    }
 }
 
 extension Error {

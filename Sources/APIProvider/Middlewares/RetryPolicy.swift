@@ -1,5 +1,11 @@
 public import Dispatch
 
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
 /// Says which requests ``RetryMiddleware`` sends again, how often, and after which time.
 ///
 /// ```swift
@@ -19,18 +25,32 @@ public struct RetryPolicy: Sendable {
     public var statuses: Set<Int>
     /// The methods of requests that may be sent again even if the server may have acted on them.
     public var methods: Set<HTTPMethod>
+    /// Decides before ``statuses`` and ``methods`` whether a request is sent again after a response or an error. `nil` leaves it to them.
+    ///
+    /// ```swift
+    /// var policy = RetryPolicy()
+    /// policy.shouldRetry = { request, result in
+    ///     (try? result.get())?.statusCode == 423 ? true : nil  // the lock will be free soon
+    /// }
+    /// ```
+    ///
+    /// Return `true` only if the server may get the request twice. The attempts and the delays are still those of the policy. If it throws,
+    /// the request fails with that error. It is called on any thread.
+    public var shouldRetry: (@Sendable (_ request: URLRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
 
     /// Creates a policy. By default it makes three attempts, for the idempotent methods of RFC 9110, section 9.2.2.
     public init(
         maxAttempts: Int = 3, baseDelay: DispatchTimeInterval = .milliseconds(500), maxDelay: DispatchTimeInterval = .seconds(30),
         statuses: Set<Int> = [408, 429, 500, 502, 503, 504],
-        methods: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete]
+        methods: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete],
+        shouldRetry: (@Sendable (_ request: URLRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)? = nil
     ) {
         self.maxAttempts = maxAttempts
         self.baseDelay = baseDelay
         self.maxDelay = maxDelay
         self.statuses = statuses
         self.methods = methods
+        self.shouldRetry = shouldRetry
     }
 
     /// Three attempts for idempotent methods.

@@ -17,6 +17,7 @@ package struct RequestSecrets: Sendable {
     package init(_ request: URLRequest?) {
         guard let marks = request?.marks else { return }
         shown = marks
+        shown[URLRequest.traitsKey] = nil
     }
 
     /// The path of a URL.
@@ -52,6 +53,24 @@ extension URLRequest {
             marks[text.percentEncoded(except: .unreserved)] = marks[text]
         }
         self.marks = marks
+    }
+
+    /// What a request may do that others may not. It travels with the request as its secrets do.
+    enum Trait: String {
+        /// A redirect is the answer.
+        case returnsRedirects
+        /// `GET` and `HEAD` may have a body.
+        case mayHaveBody
+    }
+
+    /// No secret is empty.
+    fileprivate static let traitsKey = ""
+
+    func has(_ trait: Trait) -> Bool { marks?[Self.traitsKey]?.contains(trait.rawValue) == true }
+
+    mutating func add(_ trait: Trait) {
+        guard !has(trait) else { return }
+        marks = (marks ?? [:]).merging([Self.traitsKey: trait.rawValue]) { "\($0) \($1)" }
     }
 
     #if canImport(FoundationNetworking)

@@ -26,10 +26,12 @@ extension Endpoint {
             request.timeoutInterval = timeoutInterval
         }
 
+        if body != nil, options.allowsBody { request.add(.mayHaveBody) }
         guard method.rawValue.isToken else { throw APIError.invalid("its method \"\(method)\" is not a token (RFC 9110, section 9.1)") }
         // On Linux, setting the method costs as much as parsing the URL, and setting a header twice that.
         if method != .get { request.httpMethod = method.rawValue }
 
+        if let problem = headers.problem { throw APIError.invalid(problem) }
         var fields = headers
         if isDecoded, let mediaType, fields["Accept"] == nil { fields["Accept"] = mediaType }
         if let body = try body?.encode(encoder) {
@@ -60,7 +62,7 @@ extension Endpoint {
         guard let base = path.url ?? baseURL else {
             throw APIError.invalid(
                 "its path \"\(path)\" needs a base URL, but baseURL is nil: give DefaultAPIProvider(baseURL:) a URL with its scheme, as in "
-                    + "\"http://127.0.0.1:8080\", or write the path as .url(_:)")
+                    + "\"http://127.0.0.1:8080\" (URL(string:) is nil for a text that is no URL), or write the path as .url(_:)")
         }
         guard let scheme = base.scheme, base.host?.isEmpty == false || !scheme.isHTTP else {
             throw APIError.invalid("its URL \"\(base.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
@@ -97,8 +99,12 @@ extension URLRequest {
         try url?.check()
         for (name, value) in allHTTPHeaderFields ?? [:] { try HTTPHeaders.check(name, value) }
         // Some servers ignore such a body, and URL loading systems refuse it with a misleading error.
-        guard httpBody != nil || httpBodyStream != nil, let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()) else { return }
-        throw APIError.invalid("\(httpMethod) has no body: send it with another method, or put the values into the query")
+        guard httpBody != nil || httpBodyStream != nil, let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()),
+            !has(.mayHaveBody)
+        else { return }
+        throw APIError.invalid(
+            "\(httpMethod) has no body: send it with another method, or put the values into the query; if the server wants it, add "
+                + ".option(\\.allowsBody, true)")
     }
 }
 

@@ -1,3 +1,4 @@
+public import Dispatch
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -50,7 +51,11 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     let isDecoded: Bool
     private(set) var adapt: @Sendable (inout URLRequest) throws -> Void = { _ in }
     private(set) var report: (@Sendable (TransferProgress) -> Void)?
-    private var validate: @Sendable (APIResponse) throws -> Void = { try $0.checkStatus() }
+    /// Reports on the main actor, of which each request has its own state.
+    private(set) var pacedReports: [PacedReport] = []
+    /// How long the request may take in all.
+    private(set) var wholeTimeout: DispatchTimeInterval?
+    private var validate: (@Sendable (APIResponse) throws -> Void)?
     private let decode: @Sendable (APIResponse) throws -> Response
 
     /// Creates an endpoint whose value `decode` makes from the response.
@@ -88,8 +93,16 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     ///
     /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response {
-        try validate(response)
+        if let validate { try validate(response) } else if !response.response.isAccepted { try check(response) }
         return try decode(response)
+    }
+}
+
+extension Endpoint {
+    /// Throws, unless the response is a redirect and the endpoint wants it.
+    private func check(_ response: APIResponse) throws {
+        if case .never = options.redirects, 300..<400 ~= response.statusCode, destination == nil, !isStreamed { return }
+        throw APIError.unacceptableStatus(response)
     }
 }
 
@@ -236,6 +249,37 @@ extension Endpoint {
         return copy
     }
 
+    /// Reports the progress of the transfer on the main actor, at most once in each `interval`.
+    ///
+    /// ```swift
+    /// endpoint.onProgress(on: MainActor.shared) { bar.progress = Double($0.bytesSent) / Double($0.bytesToSend ?? .max) }
+    /// ```
+    ///
+    /// The last report comes before the value, if you get that by `observe(on: MainActor.shared)`. A dispose ends the reports.
+    ///
+    /// - Parameters:
+    ///   - actor: The main actor.
+    ///   - interval: The shortest time between two reports. By default, there are at most ten in a second.
+    ///   - report: Called on the main actor.
+    public func onProgress(
+        on actor: MainActor, every interval: DispatchTimeInterval = .milliseconds(100),
+        _ report: @escaping @MainActor (TransferProgress) -> Void
+    ) -> Endpoint {
+        var copy = self
+        copy.pacedReports.append(PacedReport(interval: interval, report: report))
+        return copy
+    }
+
+    /// Fails the request if it takes longer than this in all: with its redirects, retries, middlewares and waits.
+    ///
+    /// The error is an ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, which says so. For the silence of a server, see
+    /// ``timeoutInterval``. For a stream, it is the time until its head is there.
+    public func timeout(_ time: DispatchTimeInterval) -> Endpoint {
+        var copy = self
+        copy.wholeTimeout = time
+        return copy
+    }
+
     /// Sets an option that middlewares read: `.option(\.retryPolicy, .never)`.
     public func option<Value: Sendable>(_ option: WritableKeyPath<RequestOptions, Value>, _ value: Value) -> Endpoint {
         var copy = self
@@ -246,7 +290,7 @@ extension Endpoint {
     private func decoding<Value>(_ decode: @escaping @Sendable (APIResponse) throws -> Value) -> Endpoint<Value> {
         var copy = Endpoint<Value>(method, path, query, headers, body, timeoutInterval, isDecoded: isDecoded, decode)
         (copy.options, copy.destination, copy.adapt, copy.report, copy.validate) = (options, destination, adapt, report, validate)
-        copy.isStreamed = isStreamed
+        (copy.isStreamed, copy.pacedReports, copy.wholeTimeout) = (isStreamed, pacedReports, wholeTimeout)
         return copy
     }
 }

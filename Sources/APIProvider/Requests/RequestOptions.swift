@@ -54,6 +54,16 @@ extension RequestOptions {
 }
 
 extension RequestOptions {
+    /// Whether a `GET` or `HEAD` may have a body, for servers that want one. It has no meaning by RFC 9110, section 9.3.1, and caches and
+    /// proxies may drop it.
+    ///
+    /// `URLSession` sends no such request, so ``URLSessionTransport`` fails with an error that says so. Use a transport that does, such as the
+    /// package's AsyncHTTPClientTransport.
+    public var allowsBody: Bool {
+        get { self[BodyKey.self] }
+        set { self[BodyKey.self] = newValue }
+    }
+
     /// The provider's base URL.
     package var baseURL: URL? {
         get { self[BaseURLKey.self] }
@@ -61,5 +71,6 @@ extension RequestOptions {
     }
 }
 
+private enum BodyKey: RequestOptionKey { static var defaultValue: Bool { false } }
 private enum BaseURLKey: RequestOptionKey { static var defaultValue: URL? { nil } }
 private enum NameKey: RequestOptionKey { static var defaultValue: String? { nil } }

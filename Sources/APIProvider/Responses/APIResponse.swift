@@ -12,6 +12,10 @@ public struct APIResponse: Sendable {
     public let response: HTTPURLResponse
     /// The body. Empty if it is read while it comes: see ``StreamedResponse``.
     public private(set) var data: Data
+    /// How long the parts of the request took; `nil` if its transport does not know.
+    ///
+    /// To see those of all requests, read them in a ``Middleware``: `next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })`.
+    public private(set) var metrics: TransferMetrics?
     /// The body that is read while it comes.
     package private(set) var unreadStream: UnreadStream?
     /// What of the response the data is, for errors.
@@ -82,16 +86,18 @@ public struct APIResponse: Sendable {
         return response
     }
 
+    /// The same response with what its transport has measured.
+    func measured(_ metrics: TransferMetrics) -> APIResponse {
+        var response = self
+        response.metrics = metrics
+        return response
+    }
+
     /// The same response with a part of its body, such as a line.
     func part(_ name: String, _ data: Data) -> APIResponse {
         var response = self
         (response.part, response.data, response.unreadStream) = (name, data, nil)
         return response
-    }
-
-    /// Throws ``APIError/unacceptableStatus(_:)`` unless the status is in 200...299.
-    func checkStatus() throws {
-        guard response.isAccepted else { throw APIError.unacceptableStatus(self) }
     }
 
     /// Runs `decode`, and turns a `DecodingError` into an ``APIError``. Other errors pass through.

@@ -85,6 +85,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     private var response: HTTPURLResponse?
     private var data = Data()
     private var transferred = TransferProgress()
+    private var clock = TransferClock()
 
     init(
         _ request: URLRequest, to destination: BodyDestination, by transport: ExchangeTransport,
@@ -115,6 +116,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             return true
         }
         guard isInTime else { return }
+        clock.metrics.waiting = clock.lap()
         // Those that have come while it waited are sent, too.
         if let request = transport.cookies?.added(to: original) { state.withLock { $0.request = request } }
         let sending = transport.start(self)
@@ -146,6 +148,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         guard live() else { return false }
         transport.cookies?.keep(response, to: original)
         self.response = response
+        clock.metrics.firstByte = clock.lap()
         if isReporting { transferred.bytesToReceive = response.bodyLength }
         return take {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
@@ -178,7 +181,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             return observer
         }
         guard let observer else { return }
-        let response = APIResponse(request: original, response: response, stream: stream)
+        let response = APIResponse(request: original, response: response, stream: stream).measured(clock.metrics)
         Self.events.async { observer(.success(response)) }
     }
 
@@ -238,7 +241,10 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             state.stack = .done
             return (true, state.isOver)
         }
-        if !wasOver { deliver(error) }
+        if !wasOver {
+            clock.metrics.body = clock.lap()
+            deliver(error)
+        }
         if isFirst { transport.queue?.leave(self) }
     }
 
@@ -278,8 +284,8 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             state.stack = .done
             return (state.isOver, true)
         }
-        if !wasOver { deliver(error) }
         if wasWaiting { transport.queue?.leave(self) }
+        if !wasOver { deliver(error) }
     }
 
     /// Bytes have come or gone: silence counts from `now` on. Returns when it ends the exchange.
@@ -347,7 +353,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             if let failure { throw failure }
             guard let response else { throw URLError(.badServerResponse) }
             try file?.moveToDestination()
-            return .success(APIResponse(request: original, response: response, data: data))
+            return .success(APIResponse(request: original, response: response, data: data).measured(clock.metrics))
         } catch {
             file?.remove()
             let urlError = response == nil ? (error as? URLError)?.explained(for: original) : nil
@@ -355,6 +361,13 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         }
     }
 }
+
+#if !canImport(FoundationNetworking)
+extension Exchange {
+    /// Takes what the session has measured. Call it before ``complete(with:)``.
+    func collect(_ metrics: URLSessionTaskMetrics) { clock.metrics.taskMetrics = metrics }
+}
+#endif
 
 extension Exchange: CustomStringConvertible, CustomReflectable {
     /// `GET https://api.example.com/search?q=…`. See ``Redaction``.

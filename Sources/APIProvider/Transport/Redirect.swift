@@ -9,15 +9,22 @@ package import Foundation
 
 extension Single<APIResponse> {
     /// The single that `send` makes of `request`, and of each request that a redirect leads to.
+    ///
+    /// - Parameter decide: Returns the request that follows a redirect, or `nil` if the redirect is the answer. By default, all are
+    ///   followed that a request does not want itself.
     package static func following(
-        _ request: URLRequest, redirects: Int = 0, _ send: @escaping @Sendable (URLRequest) -> Single
+        _ request: URLRequest, redirects: Int = 0,
+        where decide: @escaping @Sendable (URLRequest, APIResponse) throws -> URLRequest? = {
+            $1.request.has(.returnsRedirects) ? nil : $0
+        },
+        _ send: @escaping @Sendable (URLRequest) -> Single
     ) -> Single {
         send(request).flatMap { response in
-            guard let next = response.redirectedRequest() else { return .just(response) }
+            guard let proposed = response.redirectedRequest(), let next = try decide(proposed, response) else { return .just(response) }
             guard redirects < URLError.maximumRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
-            return following(next, redirects: redirects + 1, send)
+            return following(next, redirects: redirects + 1, where: decide, send)
         }
     }
 }

@@ -152,6 +152,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     #if !canImport(FoundationNetworking)
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        exchange(of: task)?.collect(metrics)
         callersSession?.taskDelegate?.urlSession?(session, task: task, didFinishCollecting: metrics)
     }
     #endif

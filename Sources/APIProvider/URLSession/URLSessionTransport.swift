@@ -121,6 +121,11 @@ public final class URLSessionTransport: Transport {
         do {
             // A protocol class would not see a body that is read while it is sent.
             guard isForNetwork else { return send(try request.withBodyInMemory()) }
+            if request.has(.mayHaveBody), let method = request.httpMethod, ["GET", "HEAD"].contains(method) {
+                throw APIError.invalid(
+                    "URLSession sends no body with \(method); if the server wants one, use a transport that does, such as AsyncHTTPClientTransport"
+                )
+            }
             guard let partsFolder, let body = request.httpBodyStream as? BodyStream, body.file == nil else { return send(request) }
             return .uploading(request, from: partsFolder, send)
         } catch {

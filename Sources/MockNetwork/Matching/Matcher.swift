@@ -23,19 +23,19 @@ struct Matcher: Sendable {
 
 /// A request as matchers see it.
 struct RequestParts: Sendable {
+    let recorded: RecordedRequest
     let method: HTTPMethod
     let url: URLParts
-    private let fields: [String: String]
     let body: Data
     /// What reports show of it.
     let redactor: RecordingRedactor
 
-    init(method: HTTPMethod, url: URL, fields: [String: String], body: Data, redactor: RecordingRedactor) {
-        (self.method, self.url, self.fields, self.body) = (method, URLParts(url.absoluteString), fields, body)
-        self.redactor = redactor
+    init(_ request: RecordedRequest) {
+        recorded = request
+        (method, url, body, redactor) = (request.method, URLParts(request.url.absoluteString), request.body, request.redactor)
     }
 
-    var headers: HTTPHeaders { HTTPHeaders(fields) }
+    var headers: HTTPHeaders { recorded.headers }
 }
 
 extension Matcher {
@@ -82,6 +82,14 @@ extension Matcher {
             let actual = $0.headers[name].map { "\(name): \(redactor.header(name, $0))" }
             return Mismatch(
                 name: "header", Difference(expected: "\(name): \(redactor.header(name, value))", actual: actual ?? "no \(name)"))
+        }
+    }
+
+    static func condition(_ description: String, _ matches: @escaping @Sendable (RecordedRequest) -> Bool) -> Matcher {
+        Matcher {
+            matches($0.recorded)
+        } explain: { _ in
+            Mismatch(name: "closure", Difference(expected: description, actual: "a request for which it returns false"), distance: 1)
         }
     }
 

@@ -13,6 +13,8 @@ final class Scope: Sendable {
         /// The number of requests that each stub has answered.
         var uses: [Int] = []
         var fallback: (any Fallback)?
+        /// That of the provider under test.
+        var baseURL: URL?
         var requests: [RecordedRequest] = []
         var unanswered: [(request: RecordedRequest, report: String)] = []
         var answered: [AnsweredRequest] = []

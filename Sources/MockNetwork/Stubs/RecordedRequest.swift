@@ -48,7 +48,7 @@ public struct RecordedRequest: Sendable {
 
 extension RecordedRequest {
     /// The request as stubs match it.
-    var parts: RequestParts { RequestParts(method: method, url: url, fields: fields, body: body, redactor: redactor) }
+    var parts: RequestParts { RequestParts(self) }
 }
 
 extension RecordedRequest: CustomStringConvertible {

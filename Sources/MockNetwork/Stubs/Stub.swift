@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MiniRx
 
 /// An answer for the requests that match, as `MockURLProtocol.stub` returns it.
 ///
@@ -30,6 +31,7 @@ public struct Stub: Sendable {
         let place: Place
         let response: StubResponse
         let problem: String?
+        let expectation = Locked<Range<Int>?>(nil)
 
         init(line: String, matchers: [Matcher], times: Int, isOptional: Bool, place: Place, response: StubResponse, problem: String?) {
             self.line = line
@@ -89,6 +91,9 @@ public struct Stub: Sendable {
     var times: Int { definition.times }
 
     var response: StubResponse { definition.response }
+
+    /// How many requests it should answer, if its test says so.
+    var expectation: Locked<Range<Int>?> { definition.expectation }
 
     /// The reason why the stub matches no request. Otherwise `nil`.
     package var problem: String? { definition.problem }

@@ -43,6 +43,9 @@ public struct StubResponse: Sendable {
         makers.indices.contains(count) ? makers[count] : repeatsLast ? makers.last : nil
     }
 
+    /// How many answers a sequence has that does not repeat its last.
+    var countOfSequence: Int? { repeatsLast ? nil : makers.count }
+
     private func changing(_ change: @escaping @Sendable (Answer) -> Answer) -> StubResponse {
         StubResponse(makers.map { $0.map(change) }, repeatsLast: repeatsLast)
     }

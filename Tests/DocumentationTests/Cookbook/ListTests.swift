@@ -12,29 +12,16 @@ import FoundationNetworking
 
 private struct Item: Codable, Equatable { let name: String }
 
-extension APIResponse {
-    /// The URL that the header `Link` names as the next page (RFC 8288).
-    fileprivate var nextPage: URL? {
-        for link in (value(forHTTPHeaderField: "Link") ?? "").components(separatedBy: ",") {
-            let parts = link.components(separatedBy: ";").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard parts.dropFirst().contains(#"rel="next""#) else { continue }
-            return URL(string: parts[0].trimmingCharacters(in: CharacterSet(charactersIn: "<>")), relativeTo: request.url)?.absoluteURL
-        }
-        return nil
-    }
+private func items(_ provider: some APIProvider) -> Single<[Item]> {
+    provider.pages(Endpoint<[Item]>(.get, "/items")).all(\.self, maximumPages: 100)
 }
 
-private func itemsByLink(_ provider: DefaultAPIProvider, at path: RequestPath = "/items") -> Single<[Item]> {
-    provider.request(Endpoint<[Item]>(.get, path).withResponse()).flatMap { items, response in
-        guard let next = response.nextPage else { return .just(items) }
-        return itemsByLink(provider, at: .url(next)).map { items + $0 }
+private func itemsByNumber(_ provider: some APIProvider) -> Single<[Item]> {
+    @Sendable func page(_ number: Int) -> Endpoint<(number: Int, items: [Item])> {
+        Endpoint<[Item]>(.get, "/items", query: ["page": number, "per_page": 100]).map { (number, $0) }
     }
-}
-
-private func itemsByNumber(_ provider: DefaultAPIProvider, page: Int = 1) -> Single<[Item]> {
-    provider.request(Endpoint<[Item]>(.get, "/items", query: ["page": page, "per_page": 100])).flatMap { items in
-        items.count < 100 ? .just(items) : itemsByNumber(provider, page: page + 1).map { items + $0 }
-    }
+    return provider.pages(page(1)) { last, _ in last.items.count < 100 ? nil : page(last.number + 1) }
+        .all(\.items, maximumPages: 100)
 }
 
 private struct Cached<Value: Sendable>: Sendable {
@@ -52,11 +39,12 @@ private func items(since cached: Cached<[Item]>? = nil) -> Endpoint<Cached<[Item
     }
 }
 
-private func upload(_ photo: URL, report: @escaping @Sendable (Double) -> Void) -> Endpoint<Void> {
-    Endpoint(.put, "/photo", body: .file(photo, contentType: "image/jpeg")).onProgress { progress in
-        guard let total = progress.bytesToSend, total > 0 else { return }
-        report(Double(progress.bytesSent) / Double(total))
-    }
+private func upload(_ photo: URL, report: @escaping @MainActor (Double) -> Void) -> Endpoint<Void> {
+    Endpoint(.put, "/photo", body: .file(photo, contentType: "image/jpeg"))
+        .onProgress(on: MainActor.shared) { progress in
+            guard let total = progress.bytesToSend, total > 0 else { return }
+            report(Double(progress.bytesSent) / Double(total))
+        }
 }
 
 @Suite("The cookbook: lists and files", .mockNetwork)
@@ -69,7 +57,7 @@ struct ListTests {
         MockURLProtocol.stub(
             .get, "/items", times: 1, respond: .json([a], headers: ["Link": #"<https://api.example.com/items?page=2>; rel="next""#]))
         MockURLProtocol.stub(.get, "/items", query: ["page": 2], respond: .json([b]))
-        #expect(try await itemsByLink(provider).value == [a, b])
+        #expect(try await items(provider).value == [a, b])
     }
 
     @Test("Pages are counted until one is not full")
@@ -95,8 +83,10 @@ struct ListTests {
         let photo = folder.url("photo.jpg")
         try Data(repeating: 1, count: 100).write(to: photo)
         MockURLProtocol.stub(.put, "/photo", respond: .status(204))
-        let log = Log<Double>()
-        try await provider.request(upload(photo) { log.append($0) }).value
+        let (log, done) = (Log<Double>(), Signals<Void>())
+        let subscription = provider.request(upload(photo) { log.append($0) }).observe(on: MainActor.shared).subscribe { _ in done.send(()) }
+        await done.next()
         #expect(log.entries.last == 1)
+        withExtendedLifetime(subscription) {}
     }
 }

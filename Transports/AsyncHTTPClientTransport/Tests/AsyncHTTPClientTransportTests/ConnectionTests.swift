@@ -250,3 +250,18 @@ struct ConnectionTests {
         #expect(try await text(server.url) == "by HTTP/1.1")
     }
 }
+
+@Suite("A GET with a body, for servers that want one")
+struct BodyOfGetTests {
+    @Test("It is sent, with its length and its type", arguments: [HTTPMethod.get, .head])
+    func sent(method: HTTPMethod) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond() }
+        let provider = DefaultAPIProvider(baseURL: server.url, transport: AsyncHTTPClientTransport())
+        let endpoint = Endpoint<Void>(method, "/search", body: .json(["q": "swift"])).option(\.allowsBody, true)
+        try await provider.request(endpoint).value
+        let request = try #require(server.requests.first)
+        #expect(request.method == method.rawValue)
+        #expect(String(decoding: request.body, as: UTF8.self) == #"{"q":"swift"}"#)
+        #expect(request.headers["content-type"] == "application/json")
+    }
+}

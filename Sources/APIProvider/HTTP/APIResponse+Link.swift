@@ -1,22 +1,33 @@
-import APIProvider
-import Foundation
+public import Foundation
 
 extension APIResponse {
-    /// The URL in the header `Link` with this `relation` (RFC 8288, section 3):
+    /// Returns the URL in the header `Link` with this `relation` (RFC 8288, section 3), or `nil` if there is none:
     /// `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
     ///
-    /// A relative reference is resolved against the request's URL. Links to another origin are ignored: the next page is where this one is.
-    func link(_ relation: String) -> URL? {
+    /// A relative reference is resolved against the request's URL.
+    ///
+    /// - Parameters:
+    ///   - relation: The relation, in any case.
+    ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the request. A request to it would take the
+    ///     headers of your endpoint there.
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the URL has another origin and that is not allowed.
+    public func link(_ relation: String, allowsOtherOrigins: Bool = false) throws -> URL? {
         var rest = (value(forHTTPHeaderField: "Link") ?? "")[...]
         while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
             let target = rest[rest.index(after: start)..<end]
             rest = rest[end...].dropFirst()
             let parameters = rest.takeParameters()
             let relations = parameters.first { $0.name == "rel" }?.value.split(separator: " ") ?? []
-            guard relations.contains(where: { $0.lowercased() == relation }), !parameters.contains(where: { $0.name == "anchor" }),
-                let url = URL(string: String(target), relativeTo: request.url)?.absoluteURL, url.host == request.url?.host,
-                url.scheme == request.url?.scheme, url.port == request.url?.port
+            guard relations.contains(where: { $0.lowercased() == relation.lowercased() }),
+                !parameters.contains(where: { $0.name == "anchor" }),
+                let url = URL(string: String(target), relativeTo: request.url)?.absoluteURL
             else { continue }
+            guard allowsOtherOrigins || url.origin == request.url?.origin else {
+                throw APIError.invalidRequest(
+                    reason:
+                        "the link \"\(relation)\" leads from \(request.url?.origin ?? "its request") to \(url.origin); if that is right, "
+                        + "use link(\"\(relation)\", allowsOtherOrigins: true)")
+            }
             return url
         }
         return nil

@@ -1,0 +1,45 @@
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// A ``Middleware`` that is written with `async`.
+///
+/// ```swift
+/// struct Signature: AsyncMiddleware {
+///     let signer: any Signer
+///
+///     func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext) async throws -> APIResponse {
+///         var request = request
+///         request.setValue(try await signer.signature(of: request), forHTTPHeaderField: "X-Signature")
+///         return try await next(request)
+///     }
+/// }
+/// ```
+///
+/// It runs in a task for each request. Disposing the request cancels that task, and cancelling the task cancels what `next` sends.
+public protocol AsyncMiddleware: Middleware {
+    /// Sends a request to the next middleware or the transport.
+    typealias AsyncNext = @Sendable (URLRequest) async throws -> APIResponse
+
+    /// Returns the response to `request`.
+    ///
+    /// - Parameters:
+    ///   - request: The request to send.
+    ///   - options: The options of the endpoint.
+    ///   - next: Sends a request on. Call it once, several times, or not at all.
+    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext) async throws -> APIResponse
+}
+
+extension AsyncMiddleware {
+    /// Calls the method that is written with `async`.
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        .create {
+            let send: AsyncNext = { try await next($0).value }
+            return try await intercept(request, options: options, next: send)
+        }
+    }
+}

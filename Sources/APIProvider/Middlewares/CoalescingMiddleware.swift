@@ -1,0 +1,78 @@
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Sends one request for all that ask for the same at the same time.
+///
+/// ```swift
+/// DefaultAPIProvider(baseURL: api, middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()])
+/// ```
+///
+/// Requests are the same if they are `GET` or `HEAD` and have the same URL, headers and timeout. Put this middleware last, so that it sees
+/// the headers of the others: then users with different credentials never share a response.
+///
+/// All get the response, or the error. If one is disposed, the others go on; when the last is disposed, the request is cancelled. Only the
+/// first reports progress. Downloads, streams and requests with a body are not shared.
+public final class CoalescingMiddleware: Middleware {
+    private struct Key: Hashable {
+        let method: String?
+        let url: URL?
+        let headers: [String: String]?
+        let timeout: TimeInterval
+        /// What middlewares that come later will add: nothing is shared across a sign-out.
+        let isAuthenticated: Bool
+        let latestSignOut: Int?
+    }
+
+    private let running = Locked<[Key: (number: Int, response: Single<APIResponse>)]>([:])
+    private let count = Locked(0)
+
+    /// Creates a middleware. Each has its own requests.
+    public init() {}
+
+    /// Returns the response to the same request that is under way, or to `request`.
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        guard options.isWhole, ["GET", "HEAD"].contains(request.httpMethod ?? "GET"), request.httpBody == nil, request.httpBodyStream == nil
+        else { return next(request) }
+        let key = Key(
+            method: request.httpMethod, url: request.url, headers: request.allHTTPHeaderFields, timeout: request.timeoutInterval,
+            isAuthenticated: options.isAuthenticated, latestSignOut: options.latestSignOut)
+        return .deferred { [self] in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let own = Single.deferred { next(request) }.do(onDispose: { [running] in
+                running.withLock { if $0[key]?.number == number { $0[key] = nil } }
+            }).share()
+            return running.withLock { running in
+                if let other = running[key] { return other.response }
+                running[key] = (number, own)
+                return own
+            }
+        }
+    }
+}
+
+extension CoalescingMiddleware: CustomStringConvertible, CustomReflectable {
+    /// The name of the type.
+    public var description: String { "CoalescingMiddleware" }
+
+    /// An empty mirror, so that `dump` shows no request.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension RequestOptions {
+    /// Whether the response is in memory when it comes, so that several may read it.
+    var isWhole: Bool {
+        get { self[WholeKey.self] }
+        set { self[WholeKey.self] = newValue }
+    }
+}
+
+private enum WholeKey: RequestOptionKey { static var defaultValue: Bool { true } }

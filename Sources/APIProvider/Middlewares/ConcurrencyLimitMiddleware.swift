@@ -1,0 +1,47 @@
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Lets at most some requests run at the same time. Others wait for their turn, first come, first served.
+///
+/// ```swift
+/// DefaultAPIProvider(baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maximum: 4)])
+/// ```
+///
+/// A request frees its place when its response is there, or when it fails or is disposed. A stream frees it when its reading begins. A
+/// timeout starts when the request is sent.
+public struct ConcurrencyLimitMiddleware: Middleware {
+    private let maximum: Int
+    private let limit: ConcurrencyLimit
+
+    /// Creates a middleware.
+    ///
+    /// - Parameter maximum: The number of requests that may run at the same time. With a number below 1, each request fails with an error
+    ///   that says so.
+    public init(maximum: Int) {
+        self.maximum = maximum
+        limit = ConcurrencyLimit(maximum)
+    }
+
+    /// Returns the response to `request`, which is sent when it is its turn.
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        guard maximum > 0 else {
+            return .error(
+                APIError.invalidRequest(reason: "the maximum of its ConcurrencyLimitMiddleware is \(maximum); it must be 1 or more"))
+        }
+        return limit.limit(.deferred { next(request) })
+    }
+}
+
+extension ConcurrencyLimitMiddleware: CustomStringConvertible, CustomReflectable {
+    /// The name of the type, and the number.
+    public var description: String { "ConcurrencyLimitMiddleware(maximum: \(maximum))" }
+
+    /// A mirror with the number only.
+    public var customMirror: Mirror { Mirror(self, children: ["maximum": maximum]) }
+}

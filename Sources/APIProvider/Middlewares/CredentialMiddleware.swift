@@ -1,0 +1,227 @@
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+public import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Adds a credential of your own type to each request, and refreshes it when the server refuses it, or before it expires.
+///
+/// ```swift
+/// struct Session: Codable, Sendable { var accessToken, refreshToken: String, expires: Date }
+///
+/// let authentication = CredentialMiddleware(
+///     keychain.session, apply: { $1.setValue("Bearer \($0.accessToken)", forHTTPHeaderField: "Authorization") },
+///     expiry: { $0.expires - 60 }
+/// ) { expired in
+///     guard let expired else { throw SignInError.needed }
+///     let session = try await login.request(RefreshRequest(refreshToken: expired.refreshToken)).value
+///     keychain.session = session
+///     return session
+/// }
+/// ```
+///
+/// For a plain token, use ``AuthenticationMiddleware``.
+///
+/// If many requests are refused at the same time, there is one refresh, and each request is sent once more with the new credential. A
+/// request that is in flight during the refresh and is refused later is also sent once more, without another refresh.
+///
+/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is not sent, nor sent again by a
+/// ``RetryMiddleware``. It fails instead.
+///
+/// Some requests are not sent again, and the refusal is their answer: a request that was sent again already, one whose body is a stream of
+/// yours, one that lost its credential on a redirect, and one whose user has signed out.
+///
+/// If the refresh fails, all requests that wait for it fail with its error. The next request tries again. A waiting request keeps its own
+/// timeout. Disposing one request does not stop the refresh, unless no other request waits for it.
+///
+/// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts have none, nor have
+/// endpoints with `.option(\.isAuthenticated, false)`.
+///
+/// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. It then fails with
+/// an error that says so, or with a timeout if it was sent from another queue.
+public final class CredentialMiddleware<Credential: Sendable>: Middleware {
+    private let credentials: CredentialStore<Credential>
+    private let hosts: Set<String>?
+    private let apply: @Sendable (Credential, inout URLRequest) throws -> Void
+    private let expiry: @Sendable (Credential) -> Date?
+    private let isExpired: @Sendable (APIResponse) throws -> Bool
+    private let scheduler: any Scheduler
+    private let now: @Sendable () -> Date
+
+    /// Creates a middleware that starts with `credential`.
+    ///
+    /// - Parameters:
+    ///   - credential: The first credential. Without one, `refresh` is called before the first request is sent.
+    ///   - hosts: The hosts that the credential is for: `["api.example.com"]`. By default, it is for the scheme, host and port of the
+    ///     provider's base URL. A provider without a base URL needs hosts.
+    ///   - apply: Puts a credential into a request. Errors, logs and recordings do not show the headers that it sets. If it throws, the
+    ///     request fails with that error. It is called for each request that is sent, on any thread.
+    ///   - expiry: Returns the date from which a credential is refreshed before it is sent; `nil` is never. Leave some time for clocks that
+    ///     differ: `{ $0.expires - 60 }`.
+    ///   - isExpired: Returns whether a response says that the credential has expired. By default, its status is 401. If it throws, the
+    ///     request fails with that error.
+    ///   - refresh: Returns a single of a new credential. It gets the one that was refused, or `nil` if there was none. It is called on any
+    ///     thread, and not again before its single has ended.
+    public convenience init(
+        _ credential: Credential? = nil, hosts: Set<String>? = nil,
+        apply: @escaping @Sendable (_ credential: Credential, inout URLRequest) throws -> Void,
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
+        refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
+    ) {
+        self.init(
+            credential, hosts: hosts, scheduler: ConcurrentDispatchQueueScheduler(qos: .default), now: { Date() }, apply: apply,
+            expiry: expiry, isExpired: isExpired, refresh: refresh)
+    }
+
+    /// Creates a middleware whose `refresh` is written with `async`. Its task is cancelled when no request waits any more.
+    ///
+    /// The other parameters are those of ``init(_:hosts:apply:expiry:isExpired:refresh:)-(_,_,_,_,_,(Credential?)->Single<Credential>)``.
+    public convenience init(
+        _ credential: Credential? = nil, hosts: Set<String>? = nil,
+        apply: @escaping @Sendable (_ credential: Credential, inout URLRequest) throws -> Void,
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
+        refresh: @escaping @Sendable (_ expired: Credential?) async throws -> Credential
+    ) {
+        self.init(credential, hosts: hosts, apply: apply, expiry: expiry, isExpired: isExpired) { expired in
+            Single.create { try await refresh(expired) }
+        }
+    }
+
+    /// Creates a middleware with a scheduler for the timeouts of waiting requests, and with a clock.
+    package init(
+        _ credential: Credential?, hosts: Set<String>? = nil, scheduler: any Scheduler, now: @escaping @Sendable () -> Date = { Date() },
+        apply: @escaping @Sendable (_ credential: Credential, inout URLRequest) throws -> Void,
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
+        refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
+    ) {
+        credentials = CredentialStore(credential, refresh: refresh)
+        self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
+        (self.apply, self.expiry, self.isExpired, self.scheduler, self.now) = (apply, expiry, isExpired, scheduler, now)
+    }
+
+    /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, also before another user signs in.
+    ///
+    /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new credential. At sign-out, all
+    /// requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
+    public var credential: Credential? {
+        get { credentials.current }
+        set { credentials.current = newValue }
+    }
+
+    /// Returns the response to `request` with the credential, or to the second attempt with a new one.
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        do {
+            guard options.isAuthenticated, try isMeant(for: request, options.baseURL) else { return next(request) }
+        } catch {
+            return .error(error)
+        }
+        let began = options.latestSignOut ?? SignOuts.latest
+        return credential(of: began, for: request).flatMap { [self] credential in
+            guard let date = expiry(credential.value), date <= now(), credentials.expire(credential, of: began) else {
+                return send(request, with: credential, of: began, next)
+            }
+            return self.credential(of: began, for: request).flatMap { self.send(request, with: $0, of: began, next) }
+        }
+    }
+
+    private func send(
+        _ request: URLRequest, with credential: NumberedCredential<Credential>, of began: Int, _ next: @escaping Next
+    ) -> Single<APIResponse> {
+        .deferred { [self] in
+            let authorized = try applying(credential.value, to: request)
+            return next(authorized).flatMap { [self] response in
+                guard try isExpired(response), !response.hasLost(what: authorized, hasMoreThan: request) else { return .just(response) }
+                guard credentials.expire(credential, of: began), request.canBeSentAgain else { return .just(response) }
+                return self.credential(of: began, for: request).flatMap { next(try self.applying($0.value, to: request)) }
+            }
+        }
+    }
+
+    private func isMeant(for request: URLRequest, _ baseURL: URL?) throws -> Bool {
+        guard let url = request.url else { return false }
+        guard let hosts else {
+            guard let baseURL else {
+                throw APIError.invalidRequest(
+                    reason: "its AuthenticationMiddleware does not know which hosts the token is for; give it hosts:, or give the provider "
+                        + "a baseURL:"
+                )
+            }
+            return url.origin == baseURL.origin
+        }
+        if let entry = hosts.first(where: { $0.contains("/") || $0.contains(":") && !$0.contains("[") }) {
+            throw APIError.invalidRequest(
+                reason: "\"\(entry)\" in the hosts of AuthenticationMiddleware is not a host; write it as \"api.example.com\"")
+        }
+        return hosts.contains(url.host?.lowercased() ?? "")
+            && (url.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
+    }
+
+    private func credential(of began: Int, for request: URLRequest) -> Single<NumberedCredential<Credential>> {
+        let timeout = DispatchTimeInterval.nanoseconds(Int(max(0, min(request.timeoutInterval, 1e6)) * 1e9))
+        return credentials.valid(of: began, within: timeout, on: scheduler).mapError { error in
+            guard error is RxError else { return error }
+            let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
+            return APIError.transport(request, underlying: URLError(.timedOut, userInfo: [URLError.reasonKey: reason]))
+        }
+    }
+
+    private func applying(_ credential: Credential, to request: URLRequest) throws -> URLRequest {
+        let token = credential as? String
+        guard token?.isFieldValue != false else {
+            // Linux drops a header with such a value without an error.
+            let cause = "a file that it was read from may end in a line break"
+            throw APIError.invalidRequest(reason: "its token has a line break or a NUL; \(cause)")
+        }
+        var authorized = request
+        try apply(credential, &authorized)
+        let values = authorized.headers(notIn: request).compactMap { authorized.value(forHTTPHeaderField: $0)?.split(separator: " ").last }
+        authorized.addSecrets(token.map { [$0] } ?? values.map(String.init))
+        return authorized
+    }
+}
+
+extension RequestOptions {
+    /// Whether ``AuthenticationMiddleware`` adds its credential. With `false`, the request has none, and a 401 starts no refresh.
+    public var isAuthenticated: Bool {
+        get { self[AuthenticationKey.self] }
+        set { self[AuthenticationKey.self] = newValue }
+    }
+
+    /// The latest sign-out of anybody when the request was subscribed to.
+    var latestSignOut: Int? {
+        get { self[LatestSignOutKey.self] }
+        set { self[LatestSignOutKey.self] = newValue }
+    }
+}
+
+private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool { true } }
+private enum LatestSignOutKey: RequestOptionKey { static var defaultValue: Int? { nil } }
+
+extension CredentialMiddleware: CustomStringConvertible, CustomReflectable {
+    /// The name of the type, without the credential.
+    public var description: String { Credential.self == String.self ? "AuthenticationMiddleware" : "CredentialMiddleware" }
+
+    /// An empty mirror, so that `dump` does not show the credential.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension APIResponse {
+    /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.
+    fileprivate func hasLost(what authorized: URLRequest, hasMoreThan plain: URLRequest) -> Bool {
+        authorized.url?.origin != request.url?.origin
+            || authorized.headers(notIn: plain).contains { request.value(forHTTPHeaderField: $0) == nil }
+    }
+}
+
+extension URLRequest {
+    /// The names of the headers that `other` has not, or with other values.
+    fileprivate func headers(notIn other: URLRequest) -> [String] {
+        (allHTTPHeaderFields ?? [:]).filter { other.value(forHTTPHeaderField: $0.key) != $0.value }.map(\.key)
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+public import MiniRx
+
+extension APIProvider {
+    /// Returns the pages of a list, which begins with `first`. Each page is requested when you ask for it.
+    ///
+    /// ```swift
+    /// let pages = provider.pages(SearchRequest(keyword: "swift")) { page, response in
+    ///     page.cursor.map { Endpoint(.get, "/search", query: ["after": $0]) }
+    /// }
+    /// for try await page in pages { show(page.items) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - first: The request for the first page.
+    ///   - next: Returns the endpoint of the page after `page`, or `nil` if it is the last. If it throws, reading throws that error after the
+    ///     page. It is called on any thread.
+    public func pages<Page: Sendable>(
+        _ first: some APIRequest<Page>,
+        next: @escaping @Sendable (_ page: Page, _ response: APIResponse) throws -> Endpoint<Page>?
+    ) -> Pages<Page> {
+        Pages(first: { first.endpoint }, next: { page, response, _ in try next(page, response) }) { request($0.withResponse()) }
+    }
+
+    /// Returns the pages of a list whose responses have a link to the next one: `Link: <https://…?page=2>; rel="next"` (RFC 8288).
+    ///
+    /// The next page is requested as `first` is, with the URL of the link. A link to another origin is an error: see
+    /// ``APIResponse/link(_:allowsOtherOrigins:)``.
+    public func pages<Page: Sendable>(_ first: some APIRequest<Page>) -> Pages<Page> {
+        Pages {
+            first.endpoint
+        } next: { _, response, endpoint in
+            guard let url = try response.link("next") else { return nil }
+            var next = endpoint
+            (next.path, next.query) = (.url(url), [:])
+            return next
+        } send: {
+            request($0.withResponse())
+        }
+    }
+}
+
+/// The pages of a list. Each is requested when you ask for it: see ``APIProvider/pages(_:next:)``.
+///
+/// Reading throws the error of a request, and ``APIError/invalidRequest(reason:underlying:)`` when a page would come twice. Then it ends. If
+/// the task is cancelled, the request is. Each loop begins with the first page.
+public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
+    let first: @Sendable () -> Endpoint<Page>
+    let next: @Sendable (Page, APIResponse, Endpoint<Page>) throws -> Endpoint<Page>?
+    let send: @Sendable (Endpoint<Page>) -> Single<(value: Page, response: APIResponse)>
+
+    /// Requests all pages, one after the other, and succeeds with their items in order.
+    ///
+    /// ```swift
+    /// provider.pages(StarredRequest(login: "octocat")).all(\.self, maximumPages: 10)
+    /// ```
+    ///
+    /// The first error ends it, and disposing cancels the request.
+    ///
+    /// - Parameters:
+    ///   - items: Returns the items of a page. If it throws, the single fails with that error.
+    ///   - maximumPages: Of a list with more pages, only this many are requested. The number must be 1 or more.
+    public func all<Item: Sendable>(
+        _ items: @escaping @Sendable (Page) throws -> [Item], maximumPages: Int
+    ) -> Single<[Item]> {
+        .create {
+            guard maximumPages > 0 else {
+                throw APIError.invalidRequest(reason: "maximumPages is \(maximumPages); it must be 1 or more")
+            }
+            var all: [Item] = []
+            var iterator = makeAsyncIterator()
+            for _ in 0..<maximumPages {
+                guard let page = try await iterator.next() else { break }
+                all += try items(page)
+            }
+            return all
+        }
+    }
+
+    /// Returns what reads the pages, from the first on.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
+
+    /// Requests one page after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private enum Position {
+            case start
+            case after(Page, APIResponse, Endpoint<Page>)
+            case end
+        }
+
+        private let pages: Pages
+        private var position = Position.start
+        private var requested: Set<PageKey> = []
+
+        fileprivate init(pages: Pages) { self.pages = pages }
+
+        /// Requests the next page and returns it; `nil` is the end.
+        public mutating func next() async throws -> Page? {
+            let last = position
+            position = .end
+            guard let endpoint = try endpoint(after: last) else { return nil }
+            guard requested.insert(PageKey(endpoint)).inserted else {
+                throw APIError.invalidRequest(
+                    reason: "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")
+            }
+            let (page, response) = try await pages.send(endpoint).value
+            position = .after(page, response, endpoint)
+            return page
+        }
+
+        private func endpoint(after position: Position) throws -> Endpoint<Page>? {
+            switch position {
+            case .start: pages.first()
+            case .after(let page, let response, let endpoint): try pages.next(page, response, endpoint)
+            case .end: nil
+            }
+        }
+    }
+}
+
+/// What tells one page from another.
+private struct PageKey: Hashable {
+    private let line: String
+    private let query: QueryParameters
+    private let headers: HTTPHeaders
+    private let body: Data?
+
+    init<Page>(_ endpoint: Endpoint<Page>) {
+        line = "\(endpoint.method) \(endpoint.path.url?.absoluteString ?? "") \(endpoint.path.percentEncoded)"
+        (query, headers) = (endpoint.query, endpoint.headers)
+        body = try? endpoint.body?.encode(.sortingKeys).pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
+    }
+}

@@ -1,0 +1,24 @@
+import Dispatch
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import Foundation
+import FoundationNetworking
+#else
+import Foundation
+#endif
+
+private let clock = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+
+extension Endpoint {
+    /// Fails `response` when the request has taken longer than the endpoint's `timeout`.
+    func limiting(_ response: Single<Response>, to request: URLRequest) -> Single<Response> {
+        guard let wholeTimeout else { return response }
+        guard wholeTimeout.seconds > 0 else {
+            return .error(APIError.invalid("its timeout is \(wholeTimeout.seconds) seconds; it must be more than 0"))
+        }
+        let reason = "it took longer than the \(wholeTimeout.seconds) seconds that its endpoint allows in all"
+        let error = APIError.transport(request, underlying: URLError(.timedOut, userInfo: [URLError.reasonKey: reason]))
+        return response.timeout(wholeTimeout, clock, error: error)
+    }
+}

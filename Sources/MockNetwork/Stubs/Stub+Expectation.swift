@@ -1,0 +1,48 @@
+import APIProvider
+import MiniRx
+
+extension Stub {
+    /// Expects that the stub answers exactly `count` requests. ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report another number.
+    ///
+    /// ```swift
+    /// MockURLProtocol.stub(.post, "/orders", respond: .status(201)).expecting(1)
+    /// ```
+    ///
+    /// A stub still answers more requests than it expects. To let it answer no more, pass `times`.
+    @discardableResult
+    public func expecting(_ count: Int) -> Stub { expecting(count...count) }
+
+    /// Expects that the stub answers this number of requests: `2...` is at least two, `...2` is at most two, and `1...3` is between.
+    ///
+    /// ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report another number.
+    @discardableResult
+    public func expecting(_ counts: some RangeExpression<Int>) -> Stub {
+        expectation.withLock { $0 = counts.relative(to: 0..<Int.max) }
+        return self
+    }
+
+    /// What is wrong with the number of requests that the stub has answered; `nil` if nothing is.
+    func report(afterUses uses: Int) -> String? {
+        if let counts = expectation.withLock({ $0 }) {
+            return counts.contains(uses) ? nil : "The stub \(self) should answer \(counts.text), and has answered \(uses)\(ending)"
+        }
+        guard !isOptional, times > 0 else { return nil }
+        if uses == 0 { return "The stub \(self) was never used\(ending)" }
+        guard let count = response.countOfSequence, uses < min(count, times) else { return nil }
+        return
+            "The stub \(self) has a sequence of \(count) answers, of which \(count - uses) \(count - uses == 1 ? "was" : "were") not used."
+    }
+
+    private var ending: String { problem.map { ": \($0)." } ?? "." }
+}
+
+extension Range<Int> {
+    /// `2 requests`, `at least 1 request`.
+    fileprivate var text: String {
+        func requests(_ count: Int) -> String { "\(count) \(count == 1 ? "request" : "requests")" }
+        if isEmpty { return "a number of requests that cannot be" }
+        if upperBound == .max { return "at least \(requests(lowerBound))" }
+        if count == 1 { return requests(lowerBound) }
+        return lowerBound == 0 ? "at most \(requests(upperBound - 1))" : "\(lowerBound) to \(requests(upperBound - 1))"
+    }
+}

@@ -1,0 +1,198 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("One request for many", tenMinutes)
+struct CoalescingTests {
+    /// A server that answers when the test says so.
+    private final class Server: Sendable {
+        let seen = Log<String>()
+        let ended = Log<String>()
+        private let observers = Locked<[Single<APIResponse>.SingleObserver]>([])
+
+        var next: Middleware.Next {
+            { request in
+                .create { observer in
+                    let line = "\(request.httpMethod ?? "") \(request.url?.path ?? "")"
+                    self.seen.append(line)
+                    self.observers.withLock { $0.append(observer) }
+                    return Disposables.create { self.ended.append(line) }
+                }
+            }
+        }
+
+        func answer(_ number: Int = 0, _ event: SingleEvent<Int> = .success(200)) {
+            let observer = observers.withLock { $0[number] }
+            observer(event.map { APIResponse(to: URLRequest("GET"), status: $0) })
+        }
+    }
+
+    private let middleware = CoalescingMiddleware()
+    private let server = Server()
+
+    private func send(_ request: URLRequest, options: RequestOptions = RequestOptions(), to log: Log<String>) -> any Disposable {
+        middleware.intercept(request, options: options, next: server.next)
+            .subscribe { log.append((try? $0.get()).map { "\($0.statusCode)" } ?? "error") }
+    }
+
+    @Test("Many that ask for the same at the same time get one response", arguments: [true, false])
+    func shared(isSuccess: Bool) {
+        let log = Log<String>()
+        let all = (0..<100).map { _ in send(URLRequest("GET", headers: ["Authorization": "a"]), to: log) }
+        #expect(server.seen.entries == ["GET /items"])
+        server.answer(0, isSuccess ? .success(200) : .failure(TestError()))
+        #expect(log.entries == Array(repeating: isSuccess ? "200" : "error", count: 100))
+        #expect(server.ended.count == 1)
+        _ = send(URLRequest("GET", headers: ["Authorization": "a"]), to: log)
+        #expect(server.seen.count == 2)
+        withExtendedLifetime(all) {}
+    }
+
+    @Test("Requests that differ are sent each")
+    func different() {
+        let log = Log<String>()
+        var body = URLRequest("GET")
+        body.httpBody = Data("a".utf8)
+        var impatient = URLRequest("GET")
+        impatient.timeoutInterval = 1
+        var anonymous = RequestOptions()
+        anonymous.isAuthenticated = false
+        let all = [
+            send(URLRequest("GET"), to: log), send(URLRequest("HEAD"), to: log),
+            send(URLRequest("GET", "https://api.example.com/b"), to: log),
+            send(URLRequest("GET", headers: ["Authorization": "a"]), to: log),
+            send(URLRequest("GET", headers: ["Authorization": "b"]), to: log),
+            send(URLRequest("POST"), to: log), send(URLRequest("POST"), to: log), send(body, to: log), send(body, to: log),
+            send(impatient, to: log), send(URLRequest("GET"), options: anonymous, to: log),
+        ]
+        #expect(server.seen.count == all.count)
+    }
+
+    @Test("One that leaves does not cancel the others, and the last one does")
+    func leaving() {
+        let log = Log<String>()
+        let all = (0..<3).map { _ in send(URLRequest("GET"), to: log) }
+        all[0].dispose()
+        all[1].dispose()
+        #expect(server.ended.count == 0)
+        all[2].dispose()
+        #expect(server.ended.count == 1)
+        let late = send(URLRequest("GET"), to: log)
+        #expect(server.seen.count == 2)
+        server.answer(1)
+        #expect(log.entries == ["200"])
+        withExtendedLifetime(late) {}
+    }
+
+    @Test("A user who signs in does not get the response to the request of the one before")
+    func users() async throws {
+        let authentication = AuthenticationMiddleware(token: "a") { _ in .error(TestError()) }
+        let producer = Producer<APIResponse>()
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: ClosureTransport { _ in producer.single }, middlewares: [CoalescingMiddleware(), authentication])
+        let log = Log<String>()
+        let first = provider.request(Endpoint<String>(.get, "/me")).subscribe { log.append("a \((try? $0.get()) ?? "error")") }
+        #expect(producer.subscriptions == 1)
+        authentication.token = nil
+        authentication.token = "b"
+        let second = provider.request(Endpoint<String>(.get, "/me")).subscribe { log.append("b \((try? $0.get()) ?? "error")") }
+        #expect(producer.subscriptions == 2)
+        producer.send(.success(APIResponse(to: URLRequest("GET"), data: Data("of b".utf8))))
+        #expect(log.entries == ["b of b"])
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test("Downloads and streams are not shared")
+    func unshared() {
+        let log = Log<String>()
+        let transport = ClosureTransport { request in
+            log.append(request.url?.path ?? "")
+            return .create { _ in Disposables.create() }
+        }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [CoalescingMiddleware()])
+        let folder = TemporaryFolder()
+        let file = folder.url("a")
+        let bag = DisposeBag()
+        for _ in 0..<2 {
+            provider.request(Endpoint(.get, "/download", downloadingTo: file)).subscribe { _ in }.disposed(by: bag)
+            provider.request(Endpoint<ByteStream>(.get, "/stream")).subscribe { _ in }.disposed(by: bag)
+            provider.request(Endpoint<Data>(.get, "/data")).subscribe { _ in }.disposed(by: bag)
+        }
+        #expect(log.entries.sorted() == ["/data", "/download", "/download", "/stream", "/stream"])
+    }
+
+    @Test("Ten thousand requests from eight threads all get a response, and nothing is kept")
+    func race() async {
+        let (middleware, count) = (CoalescingMiddleware(), Locked(0))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for number in 0..<rounds(1_250) {
+                        let request = URLRequest("GET", "https://api.example.com/\(number % 3)")
+                        let response = middleware.intercept(request) {
+                            .just(APIResponse(to: $0)).observe(on: ConcurrentDispatchQueueScheduler(qos: .default))
+                        }
+                        if (try? await response.value.statusCode) == 200 { count.withLock { $0 += 1 } }
+                    }
+                }
+            }
+        }
+        #expect(count.withLock { $0 } == 8 * rounds(1_250))
+    }
+}
+
+@Suite("At most some requests at a time", tenMinutes)
+struct ConcurrencyLimitTests {
+    @Test("Others wait for their turn, first come, first served, and one that leaves makes place")
+    func turns() {
+        let middleware = ConcurrencyLimitMiddleware(maximum: 2)
+        let (started, observers) = (Log<Int>(), Locked<[Int: Single<APIResponse>.SingleObserver]>([:]))
+        let all = (0..<5).map { number in
+            middleware.intercept(URLRequest("GET")) { _ in
+                .create { observer in
+                    started.append(number)
+                    observers.withLock { $0[number] = observer }
+                    return Disposables.create()
+                }
+            }.subscribe { _ in }
+        }
+        #expect(started.entries == [0, 1])
+        all[2].dispose()
+        observers.withLock { $0[1] }?(.success(APIResponse(to: URLRequest("GET"))))
+        #expect(started.entries == [0, 1, 3])
+        all[0].dispose()
+        #expect(started.entries == [0, 1, 3, 4])
+    }
+
+    @Test("A number below 1 is an error that says so, and nothing is sent")
+    func none() async {
+        let answers = Answers(.status(200))
+        let error = await #expect(throws: APIError.self) {
+            try await ConcurrencyLimitMiddleware(maximum: 0).intercept(URLRequest("GET"), next: answers.next).value
+        }
+        #expect(
+            error?.description == "The request was not sent: the maximum of its ConcurrencyLimitMiddleware is 0; it must be 1 or more.")
+        #expect(answers.requests.count == 0)
+    }
+
+    @Test("Ten thousand requests that are answered at once take their turns without a deep stack, also when the first one is slow")
+    func flat() {
+        let middleware = ConcurrencyLimitMiddleware(maximum: 1)
+        let (first, count) = (Producer<APIResponse>(), Locked(0))
+        let bag = DisposeBag()
+        middleware.intercept(URLRequest("GET")) { _ in first.single }.subscribe { _ in }.disposed(by: bag)
+        for _ in 0..<10_000 {
+            middleware.intercept(URLRequest("GET")) { .just(APIResponse(to: $0)) }.subscribe { _ in count.withLock { $0 += 1 } }.disposed(
+                by: bag)
+        }
+        #expect(count.withLock { $0 } == 0)
+        first.send(.success(APIResponse(to: URLRequest("GET"))))
+        #expect(count.withLock { $0 } == 10_000)
+    }
+}

@@ -1,0 +1,158 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Credentials of one's own", tenMinutes)
+struct CredentialMiddlewareTests {
+    private struct Session: Sendable, Equatable {
+        var access: String
+        var refresh: String
+        var expires = Date.distantFuture
+    }
+
+    /// A server that accepts the access tokens a2, a3, … and knows each refresh token once.
+    private final class Server: Sendable {
+        let seen = Log<String>()
+        let refreshes = Log<String>()
+
+        var next: Middleware.Next {
+            { request in
+                let token = request.value(forHTTPHeaderField: "Authorization") ?? "none"
+                self.seen.append(token)
+                return .just(APIResponse(to: request, status: token == "Bearer a1" ? 403 : 200, data: Data(#"{"code":"expired"}"#.utf8)))
+            }
+        }
+
+        func refresh(_ session: Session?) throws -> Session {
+            let old = session?.refresh ?? "none"
+            refreshes.append(old)
+            let number = refreshes.count + 1
+            return Session(access: "a\(number)", refresh: "r\(number)")
+        }
+    }
+
+    private let server = Server()
+
+    private func middleware(
+        _ session: Session?, expiry: @escaping @Sendable (Session) -> Date? = { $0.expires }, now: Date = Date(),
+        isExpired: @escaping @Sendable (APIResponse) throws -> Bool = { $0.statusCode == 403 }
+    ) -> CredentialMiddleware<Session> {
+        CredentialMiddleware(
+            session, scheduler: TestScheduler(), now: { now },
+            apply: { $1.setValue("Bearer \($0.access)", forHTTPHeaderField: "Authorization") }, expiry: expiry, isExpired: isExpired,
+            refresh: { [server] session in .deferred { .just(try server.refresh(session)) } })
+    }
+
+    @Test("A predicate says which answer means that the credential has expired, and the refresh gets the whole of it")
+    func predicate() async throws {
+        let middleware = middleware(Session(access: "a1", refresh: "r1"))
+        #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200)
+        #expect(server.seen.entries == ["Bearer a1", "Bearer a2"])
+        #expect(server.refreshes.entries == ["r1"])
+        #expect(middleware.credential == Session(access: "a2", refresh: "r2"))
+    }
+
+    @Test("The predicate may read the body, also of a 200")
+    func body() async throws {
+        let middleware = middleware(
+            Session(access: "a2", refresh: "r1"),
+            isExpired: { response in
+                struct Problem: Decodable { let code: String }
+                return try response.decode(Problem.self).code == "expired"
+                    && response.request.value(forHTTPHeaderField: "Authorization") == "Bearer a2"
+            })
+        let server = server
+        server.refreshes.append("r0")
+        #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200)
+        #expect(server.seen.entries == ["Bearer a2", "Bearer a3"])
+    }
+
+    @Test("A predicate that throws is the error of the request")
+    func throwing() async {
+        let middleware = middleware(Session(access: "a1", refresh: "r1"), isExpired: { _ in throw TestError("predicate") })
+        await #expect(throws: TestError("predicate")) { try await middleware.intercept(URLRequest("GET"), next: server.next).value }
+        #expect(server.refreshes.count == 0)
+    }
+
+    @Test("A credential that knows its expiry is refreshed before it is sent, once for all that ask", arguments: [0, 1])
+    func expiry(seconds: Double) async throws {
+        let now = Date()
+        let middleware = middleware(Session(access: "a9", refresh: "r1", expires: now + seconds), now: now)
+        for _ in 0..<3 { _ = try await middleware.intercept(URLRequest("GET"), next: server.next).value }
+        #expect(server.refreshes.entries == (seconds == 0 ? ["r1"] : []))
+        #expect(server.seen.entries == Array(repeating: seconds == 0 ? "Bearer a2" : "Bearer a9", count: 3))
+    }
+
+    @Test("A new credential that has already expired is sent, and not refreshed again for the same request")
+    func clocks() async throws {
+        let middleware = middleware(Session(access: "a1", refresh: "r1"), expiry: { _ in .distantPast })
+        #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200)
+        #expect(server.refreshes.count == 1)
+        #expect(server.seen.entries == ["Bearer a2"])
+    }
+
+    @Test("The refresh may be written with async, and its task is cancelled with the last request that waits")
+    func async() async throws {
+        let (waiting, cancelled) = (Signals<Void>(), Signals<Void>())
+        let server = server
+        let middleware = CredentialMiddleware<Session>(
+            Session(access: "a1", refresh: "r1"), apply: { $1.setValue("Bearer \($0.access)", forHTTPHeaderField: "Authorization") },
+            isExpired: { $0.statusCode == 403 }
+        ) { expired in
+            await Task.yield()
+            return try server.refresh(expired)
+        }
+        #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200)
+        let slow = AuthenticationMiddleware { _ in
+            waiting.send(())
+            do { try await Task.sleep(nanoseconds: .max) } catch { cancelled.send(()) }
+            return "never"
+        }
+        let subscription = slow.intercept(URLRequest("GET"), next: server.next).subscribe { _ in Issue.record("An event came.") }
+        await waiting.next()
+        subscription.dispose()
+        await cancelled.next()
+    }
+
+    @Test("A refresh in async that goes through the same provider is an error that says so")
+    func ownProvider() async {
+        let answers = Answers(.status(401))
+        let holder = Locked<DefaultAPIProvider?>(nil)
+        let authentication = AuthenticationMiddleware(token: "old") { _ in
+            guard let provider = holder.withLock({ $0 }) else { return "" }
+            return try await provider.request(Endpoint<String>(.post, "/token")).value
+        }
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: ClosureTransport { answers.next($0) }, middlewares: [authentication])
+        holder.withLock { $0 = provider }
+        let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "/me")).value }
+        #expect("\(String(describing: error))".contains("it is part of the refresh of the token"))
+        holder.withLock { $0 = nil }
+    }
+
+    @Test("What it puts into a header is shown in no error, log or command")
+    func secret() async throws {
+        let log = Log<URLRequest>()
+        let middleware = middleware(Session(access: "hunter2hunter2", refresh: "r1"))
+        _ = try await middleware.intercept(URLRequest("GET")) { request in
+            log.append(request)
+            return .just(APIResponse(to: request))
+        }.value
+        let request = try #require(log.entries.first)
+        #expect(!request.curlCommand().contains("hunter2"))
+        #expect(Redactor(for: request).message("no hunter2hunter2 here") == "no … here")
+    }
+
+    @Test("Apply may throw, and nothing is sent")
+    func apply() async {
+        let middleware = CredentialMiddleware<Int>(1, apply: { _, _ in throw TestError("apply") }) { _ in .just(2) }
+        await #expect(throws: TestError("apply")) { try await middleware.intercept(URLRequest("GET"), next: server.next).value }
+        #expect(server.seen.count == 0)
+    }
+}

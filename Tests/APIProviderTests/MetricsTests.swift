@@ -1,0 +1,50 @@
+import APIProvider
+import Dispatch
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Metrics", tenMinutes)
+struct MetricsTests {
+    private let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
+
+    @Test("A response says how long its parts took")
+    func parts() async throws {
+        let held = Locked(0.0)
+        let server = try LoopbackServer { _, connection in
+            let start = DispatchTime.now().uptimeNanoseconds
+            // Something that takes a moment.
+            let body = (0..<10_000).reduce(into: "") { $0 += "\($1)" }
+            held.withLock { $0 = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 }
+            connection.respond(body: body)
+        }
+        let start = DispatchTime.now().uptimeNanoseconds
+        let response = try await provider.request(Endpoint<String>(.get, .url(server.url)).withResponse()).value.response
+        let whole = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+        let metrics = try #require(response.metrics)
+        #expect(metrics.firstByte >= held.withLock { $0 })
+        #expect(metrics.waiting >= 0 && metrics.body >= 0)
+        #expect(metrics.waiting + metrics.firstByte + metrics.body <= whole)
+    }
+
+    @Test("A middleware sees those of all requests, and a transport of one's own may have none")
+    func middleware() async throws {
+        struct Measuring: Middleware {
+            let log: Log<String>
+
+            func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+                next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })
+            }
+        }
+        let log = Log<String>()
+        let own = ClosureTransport { .just(APIResponse(to: $0)) }
+        try await DefaultAPIProvider(baseURL: example, transport: own, middlewares: [Measuring(log: log)])
+            .request(Endpoint<Void>(.get, "/")).value
+        #expect(log.entries == ["0.0"])
+    }
+}

@@ -1,0 +1,201 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Links")
+struct LinkTests {
+    private func response(_ link: String?) -> APIResponse { APIResponse(to: URLRequest("GET"), headers: ["Link": link]) }
+
+    @Test(
+        "A link is where the header Link says (RFC 8288, section 3)",
+        arguments: [
+            (
+                #"<https://api.example.com/x?page=2>; rel="next", <https://api.example.com/x?page=9>; rel="last""#,
+                "https://api.example.com/x?page=2"
+            ),
+            (#"<https://api.example.com/1>; rel="prev",<https://api.example.com/3>;rel="next""#, "https://api.example.com/3"),
+            ("<https://api.example.com/2>; rel=next", "https://api.example.com/2"),
+            (#"<https://api.example.com/2>; title="a, b; rel=\"prev\""; rel="next""#, "https://api.example.com/2"),
+            (#"<https://api.example.com/2?a=1,2;b>; rel="next""#, "https://api.example.com/2?a=1,2;b"),
+            (#"<https://api.example.com/2>; rel="last NEXT""#, "https://api.example.com/2"),
+            (#"<https://api.example.com/2>; REL = "next""#, "https://api.example.com/2"),
+            (#"<?page=2>; rel="next""#, "https://api.example.com/items?page=2"),
+            (#"</items?page=2>; rel="next""#, "https://api.example.com/items?page=2"),
+        ])
+    func link(_ link: String, url: String) throws {
+        #expect(try response(link).link("next")?.absoluteString == url)
+    }
+
+    @Test(
+        "There is no link where none has this relation",
+        arguments: [
+            nil, "",
+            #"<https://api.example.com/2>; rel="next"; anchor="x""#, #"<https://api.example.com/1>; rel="prev""#,
+            "<https://api.example.com/1>", #"https://api.example.com/2; rel="next""#, "<https://api.example.com/2",
+            #"<https://api.example.com/2>; rel="nextish""#,
+            #"<https://api.example.com/2>; title="rel=next""#,
+        ])
+    func noLink(_ link: String?) throws {
+        #expect(try response(link).link("next") == nil)
+    }
+
+    @Test(
+        "A link to another origin is an error, unless that is allowed",
+        arguments: ["https://evil.example/2", "http://api.example.com/2", "https://api.example.com:8443/2", "//evil.example/2"])
+    func otherOrigin(target: String) throws {
+        let response = response("<\(target)>; rel=\"next\"")
+        let error = #expect(throws: APIError.self) { try response.link("next") }
+        #expect("\(String(describing: error))".contains("the link \"next\" leads from https://api.example.com:443 to "))
+        #expect(try response.link("next", allowsOtherOrigins: true) != nil)
+    }
+}
+
+@Suite("Pages", tenMinutes)
+struct PagesTests {
+    private struct Page: Codable, Sendable, Equatable {
+        let items: [Int]
+        var next: Int?
+    }
+
+    /// A server with pages that know the number of the next one.
+    private final class Server: Sendable {
+        let seen = Log<String>()
+        private let pages: [Int: Page]
+        private let link: @Sendable (Int) -> String?
+
+        init(_ pages: [Int: Page], link: @escaping @Sendable (Int) -> String? = { _ in nil }) { (self.pages, self.link) = (pages, link) }
+
+        var provider: DefaultAPIProvider {
+            DefaultAPIProvider(
+                baseURL: example,
+                transport: ClosureTransport { [self] request in
+                    .deferred {
+                        let url = request.url?.absoluteString ?? ""
+                        self.seen.append(
+                            "\(url.dropFirst(example.absoluteString.count)) \(request.value(forHTTPHeaderField: "X-Own") ?? "-")")
+                        let number = Int(url.split(separator: "=").last ?? "") ?? 1
+                        guard let page = self.pages[number] else { return .just(APIResponse(to: request, status: 404)) }
+                        return .just(APIResponse(to: request, headers: ["Link": self.link(number)], data: try JSONEncoder().encode(page)))
+                    }
+                })
+        }
+
+        func read(next: (@Sendable (Page, APIResponse) throws -> Endpoint<Page>?)? = nil) -> Pages<Page> {
+            let first = Endpoint<Page>(.get, "/items", headers: ["X-Own": "1"])
+            return next.map { provider.pages(first, next: $0) } ?? provider.pages(first)
+        }
+
+        func readNumbers() -> Pages<Page> {
+            read { page, _ in page.next.map { Endpoint(.get, "/items", query: ["page": $0]) } }
+        }
+    }
+
+    private static let three = [1: Page(items: [1, 2], next: 2), 2: Page(items: [], next: 3), 3: Page(items: [3])]
+
+    @Test("A page is requested when it is asked for, and the first nil is the end")
+    func lazily() async throws {
+        let server = Server(Self.three)
+        var iterator = server.readNumbers().makeAsyncIterator()
+        #expect(server.seen.entries == [])
+        #expect(try await iterator.next()?.items == [1, 2])
+        #expect(server.seen.entries == ["/items 1"])
+        #expect(try await iterator.next()?.items == [])
+        #expect(try await iterator.next()?.items == [3])
+        #expect(try await iterator.next() == nil)
+        #expect(try await iterator.next() == nil)
+        #expect(server.seen.entries == ["/items 1", "/items?page=2 -", "/items?page=3 -"])
+    }
+
+    @Test("Each loop begins with the first page")
+    func again() async throws {
+        let server = Server(Self.three)
+        let pages = server.readNumbers()
+        for _ in 0..<2 {
+            for try await page in pages where page.next == nil { #expect(page.items == [3]) }
+        }
+        #expect(server.seen.count == 6)
+    }
+
+    @Test(
+        "All items come in one single, of no more pages than asked for",
+        arguments: [(1, [1, 2]), (2, [1, 2]), (3, [1, 2, 3]), (9, [1, 2, 3])])
+    func all(maximum: Int, items: [Int]) async throws {
+        let server = Server(Self.three)
+        #expect(try await server.readNumbers().all(\.items, maximumPages: maximum).value == items)
+        #expect(server.seen.count == min(maximum, 3))
+    }
+
+    @Test("Without a closure, the link in the header leads on, with the headers of the first request")
+    func links() async throws {
+        let server = Server(Self.three) { $0 < 3 ? "</items?page=\($0 + 1)>; rel=\"next\"" : nil }
+        #expect(try await server.read().all(\.items, maximumPages: 5).value == [1, 2, 3])
+        #expect(server.seen.entries == ["/items 1", "/items?page=2 1", "/items?page=3 1"])
+        let evil = Server(Self.three) { _ in "<https://evil.example/>; rel=next" }
+        let error = await #expect(throws: APIError.self) { try await evil.read().all(\.items, maximumPages: 5).value }
+        #expect("\(String(describing: error))".contains("leads from"))
+        #expect(evil.seen.count == 1)
+    }
+
+    @Test("A page that would come twice ends the list with an error, and is not requested")
+    func twice() async throws {
+        let server = Server([1: Page(items: [1], next: 2), 2: Page(items: [2], next: 3), 3: Page(items: [3], next: 2)])
+        var items: [Int] = []
+        let error = await #expect(throws: APIError.self) {
+            for try await page in server.readNumbers() { items += page.items }
+        }
+        #expect(items == [1, 2, 3])
+        #expect(server.seen.count == 3)
+        #expect(
+            error?.description
+                == "The request was not sent: the page GET /items has been requested before, so the list would have no end; return nil after the last page."
+        )
+    }
+
+    @Test("A number of pages below 1 is an error that says so", arguments: [0, -1])
+    func noPages(maximum: Int) async {
+        let server = Server(Self.three)
+        let error = await #expect(throws: APIError.self) { try await server.readNumbers().all(\.items, maximumPages: maximum).value }
+        #expect(error?.description == "The request was not sent: maximumPages is \(maximum); it must be 1 or more.")
+        #expect(server.seen.entries == [])
+    }
+
+    @Test("An error of the closure or of a page comes after the pages before it, and ends the list")
+    func errors() async throws {
+        let server = Server([1: Page(items: [1], next: 7)])
+        var iterator = server.readNumbers().makeAsyncIterator()
+        #expect(try await iterator.next()?.items == [1])
+        await #expect(throws: APIError.self) { _ = try await iterator.next() }
+        #expect(try await iterator.next() == nil)
+        var other = server.read { _, _ in throw TestError("next") }.makeAsyncIterator()
+        #expect(try await other.next()?.items == [1])
+        await #expect(throws: TestError.self) { _ = try await other.next() }
+        #expect(try await other.next() == nil)
+        await #expect(throws: TestError.self) {
+            try await server.readNumbers().all({ _ -> [Int] in throw TestError("items") }, maximumPages: 3).value
+        }
+    }
+
+    @Test("A dispose cancels the request of the page")
+    func dispose() async {
+        let (started, ended) = (Signals<Void>(), Signals<Void>())
+        let transport = ClosureTransport { _ in
+            .create { _ in
+                started.send(())
+                return Disposables.create { ended.send(()) }
+            }
+        }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport)
+        let subscription = provider.pages(Endpoint<Page>(.get, "/items")).all(\.items, maximumPages: 2).subscribe { _ in
+            Issue.record("An event came.")
+        }
+        await started.next()
+        subscription.dispose()
+        await ended.next()
+    }
+}

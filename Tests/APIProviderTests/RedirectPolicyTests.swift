@@ -1,0 +1,114 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("What happens at a redirect", tenMinutes)
+struct RedirectPolicyTests {
+    /// Redirects `/a` to `/b`, and `/b` to another host.
+    private let server = TestedServer()
+
+    private final class TestedServer: Sendable {
+        let seen = Log<String>()
+
+        var provider: DefaultAPIProvider {
+            DefaultAPIProvider(
+                baseURL: example,
+                transport: ExchangeTransport { [self] exchange in
+                    let url = exchange.request.url ?? example
+                    self.seen.append("\(url.host ?? "")\(url.path) \(exchange.request.value(forHTTPHeaderField: "X-Own") ?? "-")")
+                    let location = url.path == "/a" ? "/b" : url.path == "/b" ? "https://cdn.example.com/c" : nil
+                    let head = HTTPURLResponse(
+                        url: url, statusCode: location == nil ? 200 : 302, httpVersion: nil, headerFields: location.map { ["Location": $0] }
+                    )
+                    if let head { _ = exchange.receive(head) }
+                    _ = exchange.receive(Data("body of \(url.path)".utf8))
+                    exchange.complete()
+                    return Disposables.create()
+                })
+        }
+
+        func send(_ policy: RedirectPolicy) -> Single<(value: String, response: APIResponse)> {
+            provider.request(Endpoint<String>(.get, "/a", headers: ["X-Own": "1"]).option(\.redirects, policy).withResponse())
+        }
+    }
+
+    @Test("By default, redirects are followed")
+    func follow() async throws {
+        #expect(try await server.send(.follow).value.value == "body of /c")
+        #expect(server.seen.entries == ["api.example.com/a 1", "api.example.com/b 1", "cdn.example.com/c -"])
+    }
+
+    @Test("With never, the redirect is the response, and its status is accepted")
+    func never() async throws {
+        let (value, response) = try await server.send(.never).value
+        #expect(value == "body of /a")
+        #expect(response.statusCode == 302)
+        #expect(response.value(forHTTPHeaderField: "Location") == "/b")
+        #expect(server.seen.entries == ["api.example.com/a 1"])
+        #expect("\(Redactor(for: response.request).line(of: response.request))" == "GET https://api.example.com/a")
+    }
+
+    @Test("A closure decides by the new request, and may change it")
+    func decide() async throws {
+        let policy = RedirectPolicy.decide { next, redirect in
+            #expect(redirect.statusCode == 302)
+            var next = next
+            next.setValue("2", forHTTPHeaderField: "X-Own")
+            return next
+        }
+        #expect(try await server.send(policy).value.value == "body of /c")
+        #expect(server.seen.entries == ["api.example.com/a 1", "api.example.com/b 2", "cdn.example.com/c 2"])
+    }
+
+    @Test("Where the closure returns nil, the redirect is the response, and its status is refused")
+    func decideNot() async throws {
+        let error = await #expect(throws: APIError.self) {
+            try await server.send(.decide { next, _ in next.url?.host == "api.example.com" ? next : nil }).value
+        }
+        #expect(error?.statusCode == 302)
+        #expect(error?.response?.request.url?.path == "/b")
+        #expect(server.seen.count == 2)
+    }
+
+    @Test("What the closure throws is the error of the request")
+    func decideThrows() async {
+        await #expect(throws: TestError.self) { try await server.send(.decide { _, _ in throw TestError("no") }).value }
+        #expect(server.seen.count == 1)
+    }
+
+    @Test("A loop ends after 20 redirects also where a closure decides")
+    func loop() async {
+        let policy = RedirectPolicy.decide { next, _ in
+            var next = next
+            next.url = URL(string: "https://api.example.com/a")
+            return next
+        }
+        let error = await #expect(throws: APIError.self) { try await server.send(policy).value }
+        #expect(error?.urlError?.code == .httpTooManyRedirects)
+        #expect(server.seen.count == 21)
+    }
+
+    @Test("A request with a secret segment keeps it and its mark")
+    func secret() async throws {
+        let endpoint = Endpoint<Void>(.get, "/\(secret: "hunter2/x")").option(\.redirects, .never).validating { _ in throw TestError("x") }
+        let request = try endpoint.urlRequest(relativeTo: example)
+        #expect(Redactor(for: request).line(of: request) == "GET https://api.example.com/…")
+        await #expect(throws: TestError.self) { try await server.provider.request(endpoint).value }
+    }
+
+    @Test("A download does not take the body of a redirect for its file")
+    func download() async {
+        let folder = TemporaryFolder()
+        let file = folder.url("a")
+        let endpoint = Endpoint(.get, "/a", downloadingTo: file).option(\.redirects, .never)
+        let error = await #expect(throws: APIError.self) { try await server.provider.request(endpoint).value }
+        #expect(error?.statusCode == 302)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+}
