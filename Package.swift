@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "MiniRx", targets: ["MiniRx"]),
         .library(name: "RxSwiftNames", targets: ["RxSwiftNames"]),
         .library(name: "APIProvider", targets: ["APIProvider"]),
+        .library(name: "ResponseCache", targets: ["ResponseCache"]),
         .library(name: "MockNetwork", targets: ["MockNetwork"]),
         .library(name: "MockNetworkTesting", targets: ["MockNetworkTesting"]),
     ],
@@ -20,6 +21,7 @@ let package = Package(
         .target(name: "MiniRx", swiftSettings: settings),
         .target(name: "RxSwiftNames", dependencies: ["MiniRx"], swiftSettings: settings),
         .target(name: "APIProvider", dependencies: ["MiniRx"], swiftSettings: settings),
+        .target(name: "ResponseCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetworkTesting", dependencies: ["MockNetwork", "MiniRx"], swiftSettings: settings),
         .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
@@ -30,7 +32,7 @@ let package = Package(
             name: "Fixtures", dependencies: ["MockNetwork"], path: "Fixtures", resources: [.copy("GitHub")],
             swiftSettings: settings),
         .executableTarget(
-            name: "documentation-pictures", dependencies: ["APIProvider", "MiniRx", "MockNetwork", "github-demo"],
+            name: "documentation-pictures", dependencies: ["APIProvider", "MiniRx", "MockNetwork", "ResponseCache", "github-demo"],
             path: "Documentation/Pictures", swiftSettings: settings),
 
         .target(name: "TestSupport", dependencies: ["MiniRx"], path: "Tests/TestSupport", swiftSettings: settings),
@@ -40,6 +42,10 @@ let package = Package(
         .testTarget(name: "SourceCompatibilityTests", dependencies: ["RxSwiftNames"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "APIProviderTests", dependencies: ["APIProvider", "MiniRx", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ResponseCacheTests",
+            dependencies: ["ResponseCache", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "MockNetworkTests",
             dependencies: ["MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "Fixtures", "TestSupport"],
@@ -54,7 +60,9 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],
+            dependencies: [
+                "GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport",
+            ],
             exclude: ["Manifests"], resources: [.process("Fixtures")], swiftSettings: settings),
         .testTarget(
             name: "ReadmeTests", dependencies: ["APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "TestSupport"],

@@ -9,7 +9,7 @@ enum DocumentationPictures {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let isCheck = CommandLine.arguments.contains("--check")
         var differences = 0
-        var pictures = operators.map(\.picture) + streams.map(\.picture) + [flow, await unansweredReport()]
+        var pictures = operators.map(\.picture) + streams.map(\.picture) + [flow, try await cacheDecisions(), await unansweredReport()]
         #if os(macOS) || os(Linux)
         pictures.append(try demo())
         #endif

@@ -1,33 +1,53 @@
-import Foundation
+package import Foundation
 
 extension Date {
     /// Creates the time of an HTTP date, in any of the three forms of RFC 9110, section 5.6.7. `nil` if the text is not such a date.
     ///
     /// - Parameters:
-    ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+    ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Upper and lower case do
+    ///     not matter.
     ///   - now: The time now. A year of two digits is at most 50 years later.
-    init?(httpDate text: String, now: Date) {
-        var fields = text.split { " ,-:".contains($0) }.map(String.init)
-        if fields.count == 7 { fields = [fields[0], fields[2], fields[1], fields[6], fields[3], fields[4], fields[5], "GMT"] }
-        guard fields.count == 8, fields[7] == "GMT", let month = Self.months.firstIndex(of: fields[2]), [2, 4].contains(fields[3].count)
-        else { return nil }
-        let numbers = [1, 3, 4, 5, 6].compactMap { Int(fields[$0]) }
-        guard numbers.count == 5 else { return nil }
-
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? .current
-        var year = numbers[1]
-        if fields[3].count == 2 {
-            let latest = calendar.component(.year, from: now) + 50
-            year += (latest - year) / 100 * 100
+    package init?(httpDate text: String, now: Date) {
+        let fields = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
+        let (day, month, year, time): (Substring, Substring, Substring, Substring)
+        switch fields.count {
+        case 6 where fields[0].count == 4 && fields[0].last == "," && fields[3].count == 4 && fields[5] == "gmt":
+            (day, month, year, time) = (fields[1], fields[2], fields[3], fields[4])
+        case 4 where fields[0].count > 6 && fields[0].last == "," && fields[3] == "gmt":
+            let parts = fields[1].split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[2].count == 2 else { return nil }
+            (day, month, year, time) = (parts[0], parts[1], parts[2], fields[2])
+        case 5 where fields[0].count == 3 && fields[4].count == 4:
+            (day, month, year, time) = (fields[2], fields[1], fields[4], fields[3])
+        case 6 where fields[0].count == 3 && fields[2].isEmpty && fields[3].count == 1 && fields[5].count == 4:
+            (day, month, year, time) = ("0" + fields[3], fields[1], fields[5], fields[4])
+        default: return nil
         }
-        // The 60th second is a leap second, which Foundation does not know.
-        let components = DateComponents(
-            calendar: calendar, year: year, month: month + 1, day: numbers[0], hour: numbers[2], minute: numbers[3],
-            second: numbers[4] == 60 ? 59 : numbers[4])
-        guard components.isValidDate, let date = components.date else { return nil }
-        self = date
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false)
+        guard let monthIndex = Self.months.firstIndex(of: String(month)), let days = day.number(2), var years = year.number(year.count),
+            clock.count == 3, let hours = clock[0].number(2), let minutes = clock[1].number(2), let seconds = clock[2].number(2),
+            hours < 24, minutes < 60, seconds <= 60
+        else { return nil }
+        if year.count == 2 {
+            let latest = Int(now.timeIntervalSince1970 / 31_556_952) + 1970 + 50
+            years += (latest - years) / 100 * 100
+        }
+        let isLeapYear = years % 4 == 0 && (years % 100 != 0 || years % 400 == 0)
+        guard days >= 1, days <= (monthIndex == 1 && !isLeapYear ? 28 : Self.daysOfMonths[monthIndex]) else { return nil }
+        // Days since 1970, with years that begin in March. The 60th second is a leap second, which no clock here has.
+        let marchYear = monthIndex < 2 ? years - 1 : years
+        let sinceMarch = (153 * ((monthIndex + 10) % 12) + 2) / 5 + days - 1
+        let count = marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + sinceMarch - 719_468
+        self.init(timeIntervalSince1970: TimeInterval(((count * 24 + hours) * 60 + minutes) * 60 + Swift.min(seconds, 59)))
     }
 
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+    private static let daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+}
+
+extension Substring {
+    /// A number of so many digits.
+    fileprivate func number(_ digits: Int) -> Int? {
+        count == digits && utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? Int(self) : nil
+    }
 }

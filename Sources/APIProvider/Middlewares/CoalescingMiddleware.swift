@@ -69,7 +69,7 @@ extension CoalescingMiddleware: CustomStringConvertible, CustomReflectable {
 
 extension RequestOptions {
     /// Whether the response is in memory when it comes, so that several may read it.
-    var isWhole: Bool {
+    package var isWhole: Bool {
         get { self[WholeKey.self] }
         set { self[WholeKey.self] = newValue }
     }

@@ -95,7 +95,7 @@ extension RetryPolicy {
 
 extension Error {
     /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
-    var isTransient: Bool {
+    package var isTransient: Bool {
         saysThatNothingWasSent || [.timedOut, .networkConnectionLost, .badServerResponse].contains(urlError?.code)
     }
 

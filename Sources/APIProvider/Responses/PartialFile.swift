@@ -54,11 +54,13 @@ package final class PartialFile: Sendable {
     func remove() { unlink(path) }
 
     /// Puts `data` in the place of `destination`, which is whole at every moment. A new file gets `mode`.
-    package static func replace(_ destination: URL, with data: Data, mode: mode_t = 0o666) throws {
+    ///
+    /// - Parameter isDurable: Whether it is whole after a power failure, too.
+    package static func replace(_ destination: URL, with data: Data, mode: mode_t = 0o666, isDurable: Bool = true) throws {
         let file = try PartialFile(beside: destination, mode: mode)
         do {
             try file.append(data)
-            try file.synchronize()
+            if isDurable { try file.synchronize() }
             try file.moveToDestination()
         } catch {
             file.remove()

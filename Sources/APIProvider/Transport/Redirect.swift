@@ -70,7 +70,7 @@ extension URL {
     }
 
     /// Scheme, host and port (RFC 6454, section 4).
-    var origin: String {
+    package var origin: String {
         let scheme = scheme?.lowercased() ?? ""
         return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
     }

@@ -48,7 +48,7 @@ extension Endpoint {
 
 extension URLRequest {
     /// The same request, whose redirects no transport follows.
-    fileprivate var returningRedirects: URLRequest {
+    package var returningRedirects: URLRequest {
         var request = self
         request.add(.returnsRedirects)
         return request

@@ -1,0 +1,238 @@
+public import APIProvider
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+public import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Keeps responses and answers with them, as a private HTTP cache does (RFC 9111 and RFC 5861).
+///
+/// ```swift
+/// let cache = CacheMiddleware(DiskCache(folder, maximumBytes: 50_000_000))
+/// let provider = DefaultAPIProvider(baseURL: api, middlewares: [cache, RetryMiddleware(), authentication])
+///
+/// provider.request(Endpoint<Feed>(.get, "/feed").option(\.caching, .staleIfOffline))
+/// ```
+///
+/// The server says how long a response is fresh, by `Cache-Control`, `Expires` or `Last-Modified`. Until then, the cache answers. After that,
+/// it asks the server with `If-None-Match` or `If-Modified-Since`, once for all that want it, and a 304 makes the response fresh again. Each
+/// hop of a redirect is a response of its own. `POST`, `PUT`, `DELETE` and others remove what is stored for their URL when they succeed. A
+/// `HEAD` and a range are answered by a whole response. Downloads, streams and requests with a body pass by, and so does what the server marks
+/// with `no-store`.
+///
+/// Put it behind middlewares that set headers which `Vary` may name, and before `RetryMiddleware` and `AuthenticationMiddleware`. A private
+/// cache also keeps responses to requests with a credential: call ``removeAll()`` at the sign-out. A response to a request that was sent before
+/// is not stored after that.
+///
+/// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`.
+public final class CacheMiddleware: Middleware {
+    /// The name in `Cache-Status`.
+    static let name = "ResponseCache"
+
+    private struct State {
+        var statistics = CacheStatistics()
+        /// The number of times that something was removed. What was asked for before is not stored after that.
+        var generation = 0
+        /// The keys of responses that are validated while the app uses them.
+        var validating: Set<String> = []
+    }
+
+    /// One request on its way through the cache.
+    private struct Passage {
+        let request: URLRequest
+        let options: RequestOptions
+        let key: String
+        let generation: Int
+        let next: Next
+    }
+
+    private let store: any CacheStore
+    private let now: @Sendable () -> Date
+    private let validations = CoalescingMiddleware()
+    private let state = Locked(State())
+
+    /// Creates a cache.
+    ///
+    /// - Parameters:
+    ///   - store: Where responses are kept.
+    ///   - now: The clock.
+    public init(_ store: some CacheStore = MemoryCache(), now: @escaping @Sendable () -> Date = { Date() }) {
+        (self.store, self.now) = (store, now)
+    }
+
+    /// What the cache has done since it was created.
+    public var statistics: CacheStatistics { state.withLock(\.statistics) }
+
+    /// Forgets all responses. Call it at the sign-out: `authentication.token = nil; cache.removeAll()`.
+    public func removeAll() {
+        state.withLock { $0.generation += 1 }
+        store.removeAll()
+    }
+
+    /// Returns the response from the cache, or the one to `request`.
+    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        guard options.isWhole, options.caching != .noStore else { return next(request) }
+        switch request.httpMethod ?? "GET" {
+        case "GET", "HEAD":
+            guard request.httpBody == nil, request.httpBodyStream == nil else { return next(request) }
+            guard case .follow = options.redirects else { return answered(request, options, next) }
+            // Each hop comes here: what is sent follows none.
+            let answer: Next = { [self] request in answered(request, options) { next($0.returningRedirects) } }
+            return .following(request, where: { next, _ in next }, answer)
+        case "OPTIONS", "TRACE": return next(request)
+        default:
+            return .deferred { [self] in
+                let requested = now()
+                return next(request).do(onSuccess: { [self] in invalidate($0, of: request, requested: requested) })
+            }
+        }
+    }
+
+    private func answered(_ request: URLRequest, _ options: RequestOptions, _ next: @escaping Next) -> Single<APIResponse> {
+        let answer = Single.deferred { [self] () -> Single<APIResponse> in
+            let generation = state.withLock(\.generation)
+            let passage = Passage(request: request, options: options, key: request.url.cacheKey, generation: generation, next: next)
+            guard !request.hasOtherConditions else { return send(passage, nil) }
+            let stored = options.caching == .reload ? nil : best(for: request, passage.key)
+            switch Decision(stored, for: request, options.caching, at: now()) {
+            case .use(let stored): return use(stored, passage)
+            case .useAndValidate(let stored):
+                validateLater(stored, passage)
+                return use(stored, passage)
+            case .validate(let stored): return validate(stored, passage)
+            case .send: return send(passage, nil)
+            case .fail:
+                let status = "\(Self.name); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
+                return .just(APIResponse(to: request, status: 504, headers: ["Cache-Status": status]))
+            }
+        }
+        return store.scheduler.map { answer.subscribe(on: $0) } ?? answer
+    }
+
+    private func best(for request: URLRequest, _ key: String) -> CachedResponse? {
+        store.responses(for: key).filter { $0.matches(request) }.max { $0.received < $1.received }
+    }
+
+    private func use(_ stored: CachedResponse, _ passage: Passage) -> Single<APIResponse> {
+        let now = now()
+        guard let response = stored.response(to: passage.request, at: now) else { return send(passage, nil) }
+        count {
+            $0.hits += 1
+            if stored.freshFor(at: now) <= 0 { $0.staleHits += 1 }
+        }
+        return .just(response)
+    }
+
+    /// Sends the request, and stores its response.
+    private func send(_ passage: Passage, _ stored: CachedResponse?) -> Single<APIResponse> {
+        if stored == nil { count { $0.misses += 1 } }
+        let requested = now()
+        return passage.next(passage.request).map { [self] response in
+            keep(response, passage, stored, requested: requested)
+            return response
+        }
+    }
+
+    /// Asks the server whether the stored response still is right.
+    private func validate(_ stored: CachedResponse, _ passage: Passage) -> Single<APIResponse> {
+        let answer: Single<APIResponse>
+        if stored.hasValidator, !passage.request.isConditional, passage.request.httpMethod != "HEAD",
+            passage.request.value(forHTTPHeaderField: "Range") == nil
+        {
+            count { $0.revalidations += 1 }
+            answer = validations.intercept(passage.request.validating(stored), options: passage.options) { [self] request in
+                let requested = now()
+                return passage.next(request).map { [self] response in
+                    guard response.statusCode == 304 else {
+                        keep(response, passage, nil, requested: requested)
+                        return response
+                    }
+                    let updated = stored.updated(by: response, requested: requested, received: now())
+                    store(updated, passage)
+                    let detail = "\(Self.name); fwd=stale; fwd-status=304; stored"
+                    return updated.response(to: passage.request, at: now(), status: detail) ?? response
+                }
+            }
+        } else {
+            answer = send(passage, stored)
+        }
+        let isOfflineAllowed = passage.options.caching == .staleIfOffline && stored.mayBeStale
+        guard isOfflineAllowed || stored.staleIfError(for: passage.request, at: now()) else { return answer }
+        return answer.flatMap { [self] response in
+            guard [500, 502, 503, 504].contains(response.statusCode), stored.staleIfError(for: passage.request, at: now()) else {
+                return .just(response)
+            }
+            return use(stored, passage)
+        }.catch { [self] error in
+            guard isOfflineAllowed || stored.staleIfError(for: passage.request, at: now()), error.isTransient else { throw error }
+            return use(stored, passage)
+        }
+    }
+
+    /// Validates while the app has the stale response, unless that is done already.
+    private func validateLater(_ stored: CachedResponse, _ passage: Passage) {
+        guard state.withLock({ $0.validating.insert(passage.key).inserted }) else { return }
+        _ = validate(stored, passage).do(onDispose: { [state] in _ = state.withLock { $0.validating.remove(passage.key) } })
+            .subscribe { _ in }
+    }
+
+    /// Stores what may be stored.
+    private func keep(_ response: APIResponse, _ passage: Passage, _ stored: CachedResponse?, requested: Date) {
+        let asked = CacheControl(passage.request.value(forHTTPHeaderField: "Cache-Control"))
+        guard !asked.has("no-store"), passage.request.value(forHTTPHeaderField: "Range") == nil else { return }
+        let received = now()
+        let isWithoutBody = response.statusCode == 304 || passage.request.httpMethod == "HEAD"
+        guard isWithoutBody else {
+            let new = CachedResponse(response, to: passage.request, requested: requested, received: received)
+            if let new { return store(new, passage) }
+            // What was stored is not right any more, though the new one may not be stored. An error of the server says nothing about it.
+            if response.statusCode < 500 { replace(passage) { $0.filter { !$0.matches(passage.request) } } }
+            return
+        }
+        // A 304 to the app's own condition, or the head of what is stored (RFC 9111, section 4.3.5).
+        guard let stored = stored ?? best(for: passage.request, passage.key) else { return }
+        if stored.isSame(as: response) { store(stored.updated(by: response, requested: requested, received: received), passage) }
+    }
+
+    private func store(_ new: CachedResponse, _ passage: Passage) {
+        replace(passage) { old in old.filter { !$0.matches(passage.request) } + [new] }
+    }
+
+    private func replace(_ passage: Passage, _ change: ([CachedResponse]) -> [CachedResponse]) {
+        guard state.withLock({ $0.generation == passage.generation }) else { return }
+        let old = store.responses(for: passage.key)
+        let new = change(old)
+        if !new.isEmpty || !old.isEmpty { store.replace(new, for: passage.key) }
+        // It was called while this was written: then the old user's response goes as well.
+        if state.withLock({ $0.generation != passage.generation }) { store.replace([], for: passage.key) }
+    }
+
+    /// Removes what an unsafe method may have changed (RFC 9111, section 4.4), unless its response is what a GET would get.
+    private func invalidate(_ response: APIResponse, of request: URLRequest, requested: Date) {
+        guard 200..<400 ~= response.statusCode, let url = request.url else { return }
+        // What is under way may be what was there before.
+        state.withLock { $0.generation += 1 }
+        let others = ["Location", "Content-Location"].compactMap { response.value(forHTTPHeaderField: $0) }
+            .compactMap { URL(string: $0, relativeTo: url)?.absoluteURL }.filter { $0.origin == url.origin }
+        for url in [url] + others { store.replace([], for: url.cacheKey) }
+        // RFC 9110, section 9.3.3.
+        guard request.httpMethod == "POST", others.contains(where: { $0.cacheKey == url.cacheKey }),
+            response.value(forHTTPHeaderField: "Content-Location") != nil,
+            let new = CachedResponse(response, to: request, requested: requested, received: now()), new.freshFor(at: now()) > 0
+        else { return }
+        store.replace([new], for: url.cacheKey)
+    }
+
+    private func count(_ change: (inout CacheStatistics) -> Void) { state.withLock { change(&$0.statistics) } }
+}
+
+extension CacheMiddleware: CustomStringConvertible, CustomReflectable {
+    /// The name of the type, and what it has done.
+    public var description: String { "CacheMiddleware(\(statistics))" }
+
+    /// A mirror with the statistics only, so that `dump` shows no response.
+    public var customMirror: Mirror { Mirror(self, children: ["statistics": statistics]) }
+}

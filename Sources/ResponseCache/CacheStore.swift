@@ -1,0 +1,20 @@
+public import MiniRx
+
+/// Keeps the responses of a ``CacheMiddleware``. ``MemoryCache`` and ``DiskCache`` are two; write your own to keep them elsewhere.
+///
+/// It is called on any thread, by several at a time. A store may forget what it likes. It must not give what it was not given.
+public protocol CacheStore: Sendable {
+    /// Where responses are read. `nil` is the subscriber's thread, for a store that never waits.
+    var scheduler: (any Scheduler)? { get }
+    /// Returns the responses of a key: those that `Vary` keeps apart.
+    func responses(for key: String) -> [CachedResponse]
+    /// Replaces all responses of a key. With none, the key is forgotten.
+    func replace(_ responses: [CachedResponse], for key: String)
+    /// Forgets all.
+    func removeAll()
+}
+
+extension CacheStore {
+    /// The subscriber's thread.
+    public var scheduler: (any Scheduler)? { nil }
+}

@@ -1,0 +1,116 @@
+import APIProvider
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension CachedResponse {
+    /// The answer to `request`: the whole, a range of it, its head, or a 304 if the app has it already. `nil` if it has not what is asked for.
+    ///
+    /// - Parameter status: The value of `Cache-Status`. By default, that of a hit.
+    func response(to request: URLRequest, at now: Date, status cacheStatus: String? = nil) -> APIResponse? {
+        var (status, body, fields) = (status, body, fields)
+        let fresh = freshFor(at: now)
+        fields["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
+        fields["Cache-Status"] = cacheStatus ?? "\(CacheMiddleware.name); hit" + (fresh > 0 ? "" : "; ttl=\(Int64(max(fresh, -1e9)))")
+        if isWhatTheAppHas(request) {
+            (status, body) = (304, Data())
+        } else if let range = request.value(forHTTPHeaderField: "Range") {
+            guard status == 200, let part = body.range(range) else { return nil }
+            fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
+            fields["Content-Length"] = "\(part.count)"
+            (status, body) = (206, body.subdata(in: part))
+        }
+        if request.httpMethod == "HEAD" { body = Data() }
+        guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+        else { return nil }
+        return APIResponse(request: request, response: head, data: body)
+    }
+
+    /// Whether a condition of the app names this response (RFC 9110, sections 13.1.2 and 13.1.3).
+    private func isWhatTheAppHas(_ request: URLRequest) -> Bool {
+        if let tags = request.value(forHTTPHeaderField: "If-None-Match") {
+            let own = value("ETag")?.weakTag
+            return tags.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == "*" || String($0).weakTag == own }
+        }
+        guard let since = request.value(forHTTPHeaderField: "If-Modified-Since").flatMap({ Date(httpDate: $0, now: received) }) else {
+            return false
+        }
+        return (value("Last-Modified").flatMap { Date(httpDate: $0, now: received) } ?? received) <= since
+    }
+
+    /// Whether a 304 or the head of `response` is about this one.
+    func isSame(as response: APIResponse) -> Bool {
+        guard response.statusCode == 304 || response.statusCode == status else { return false }
+        if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.weakTag == value("ETag")?.weakTag }
+        if let modified = response.value(forHTTPHeaderField: "Last-Modified") { return modified == value("Last-Modified") }
+        return true
+    }
+
+    /// Whether it may be used, stale, after an error (RFC 5861, section 4).
+    func staleIfError(for request: URLRequest, at now: Date) -> Bool {
+        let asked = CacheControl(request.value(forHTTPHeaderField: "Cache-Control"))
+        guard mayBeStale, let window = asked.seconds("stale-if-error") ?? freshness.ifError else { return false }
+        return -freshFor(at: now) <= window
+    }
+}
+
+extension URLRequest {
+    /// The request with the conditions under which the server need not send `stored` again.
+    func validating(_ stored: CachedResponse) -> URLRequest {
+        var request = self
+        request.setValue(stored.value("ETag"), forHTTPHeaderField: "If-None-Match")
+        request.setValue(stored.value("Last-Modified"), forHTTPHeaderField: "If-Modified-Since")
+        return request
+    }
+
+    /// Whether the app asks for what it has not.
+    var isConditional: Bool {
+        ["If-None-Match", "If-Modified-Since"].contains { value(forHTTPHeaderField: $0) != nil }
+    }
+
+    /// Whether it has conditions that only the server can judge.
+    var hasOtherConditions: Bool {
+        ["If-Match", "If-Unmodified-Since", "If-Range"].contains { value(forHTTPHeaderField: $0) != nil }
+    }
+}
+
+extension URL? {
+    /// The key of what is stored for a URL.
+    var cacheKey: String { self?.cacheKey ?? "" }
+}
+
+extension URL {
+    /// The URL without its fragment.
+    var cacheKey: String {
+        let text = absoluteString
+        return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
+    }
+}
+
+extension String {
+    /// An entity tag as it is compared weakly (RFC 9110, section 8.8.3.2).
+    fileprivate var weakTag: String {
+        let tag = trimmingCharacters(in: .whitespaces)
+        return tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
+    }
+}
+
+extension Data {
+    /// The bytes of a single range (RFC 9110, section 14.1.2); `nil` for several, and for one that is not there.
+    fileprivate func range(_ field: String) -> Range<Int>? {
+        guard field.hasPrefix("bytes="), !field.contains(",") else { return nil }
+        let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
+        guard ends.count == 2 else { return nil }
+        let numbers = ends.map { Int($0) }
+        switch (numbers[0], numbers[1]) {
+        case (let first?, let last?) where first <= last && first < count: return first..<Swift.min(last, count - 1) + 1
+        case (let first?, nil) where ends[1].isEmpty && first < count: return first..<count
+        case (nil, let suffix?) where ends[0].isEmpty && suffix > 0 && !isEmpty: return Swift.max(0, count - suffix)..<count
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import APIProvider
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What is done with a request, by what is stored (RFC 9111, section 4).
+enum Decision {
+    /// The stored response is fresh.
+    case use(CachedResponse)
+    /// It is stale. It is used now, and validated for the next time (RFC 5861, section 3).
+    case useAndValidate(CachedResponse)
+    /// It is stale, and the server is asked.
+    case validate(CachedResponse)
+    /// Nothing of use is stored.
+    case send
+    /// Nothing of use is stored, and nothing may be sent.
+    case fail
+
+    init(_ stored: CachedResponse?, for request: URLRequest, _ policy: CachePolicy, at now: Date) {
+        let asked = CacheControl(request.value(forHTTPHeaderField: "Cache-Control"))
+        guard let stored else {
+            self = policy == .onlyIfCached || asked.has("only-if-cached") ? .fail : .send
+            return
+        }
+        let (age, fresh) = (stored.age(at: now), stored.freshFor(at: now))
+        let isTooOld = asked.seconds("max-age").map { age > $0 } ?? false || asked.seconds("min-fresh").map { fresh < $0 } ?? false
+        let asksServer =
+            asked.has("no-cache") || stored.freshness.mustAlwaysValidate
+            || !asked.has("max-age") && request.value(forHTTPHeaderField: "Pragma")?.lowercased().contains("no-cache") == true
+        if fresh > 0, !isTooOld, !asksServer {
+            self = .use(stored)
+        } else if policy == .onlyIfCached || asked.has("only-if-cached") {
+            self = policy == .onlyIfCached && stored.mayBeStale ? .use(stored) : .fail
+        } else if !asksServer, stored.mayBeStale, let staleness = asked.staleness, -fresh <= staleness, !isTooOld {
+            self = .use(stored)
+        } else if !asksServer, !isTooOld, stored.mayBeStale, let window = stored.freshness.whileRevalidating, -fresh <= window {
+            self = .useAndValidate(stored)
+        } else {
+            self = .validate(stored)
+        }
+    }
+}
+
+extension CacheControl {
+    /// How stale a response the request takes; without a number, any.
+    fileprivate var staleness: TimeInterval? { has("max-stale") ? (argument("max-stale") == nil ? .infinity : seconds("max-stale")) : nil }
+}

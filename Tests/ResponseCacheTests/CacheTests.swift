@@ -1,0 +1,520 @@
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+
+@testable import ResponseCache
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A provider with a cache, whose clock the test moves.
+final class World: Sendable {
+    private let time = Locked(Date(timeIntervalSince1970: 1_700_000_000))
+    let cache: CacheMiddleware
+    let provider: DefaultAPIProvider
+
+    init(_ store: some CacheStore = MemoryCache(), behind: [any Middleware] = []) {
+        let time = time
+        cache = CacheMiddleware(store, now: { time.withLock { $0 } })
+        provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [cache] + behind)
+    }
+
+    var now: Date { time.withLock { $0 } }
+
+    func pass(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
+
+    /// A date as HTTP writes it, some seconds from now.
+    func date(_ seconds: TimeInterval = 0) -> String {
+        let formatter = DateFormatter()
+        (formatter.locale, formatter.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0))
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: now + seconds)
+    }
+
+    /// Sends a request, and returns its response whatever its status.
+    func get(
+        _ path: RequestPath = "/a", _ headers: HTTPHeaders = [:], method: HTTPMethod = .get, _ policy: CachePolicy = .standard
+    ) async throws -> APIResponse {
+        try await provider.request(
+            Endpoint<APIResponse>(method, path, headers: headers) { $0 }.validating { _ in }.option(\.caching, policy)
+        ).value
+    }
+
+    /// Answers with the number of the request, and with a 304 where the request has the tag of the last response.
+    func serve(_ headers: HTTPHeaders, at path: String = "/a", status: Int = 200) {
+        let count = Locked(0)
+        MockURLProtocol.stub(
+            path,
+            respond: .handler { request in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if let tag = headers["ETag"], request.headers["If-None-Match"] == tag { return .status(304, headers: headers) }
+                return .data(Data("\(number)".utf8), status: status, headers: headers)
+            })
+    }
+
+    var requests: Int { MockURLProtocol.requests.count }
+}
+
+extension APIResponse {
+    var text: String { String(decoding: data, as: UTF8.self) }
+}
+
+@Suite("The cache: what is fresh", .mockNetwork)
+struct FreshnessTests {
+    @Test(
+        "A response is used for as long as its server says (RFC 9111, section 4.2)",
+        arguments: [
+            (["Cache-Control": "max-age=10"], 10), (["Cache-Control": "MaX-AgE=10"], 10), (["Cache-Control": "max-age=\"10\""], 10),
+            (["Cache-Control": "max-age=0010"], 10), (["Cache-Control": "private, max-age=10, foo"], 10),
+            (["Cache-Control": "max-age=10, max-age=99"], 10), (["Cache-Control": "a=\"max-age=99\", max-age=10"], 10),
+            (["Cache-Control": "s-maxage=99, max-age=10"], 10), (["Cache-Control": "max-age=10", "Expires": "EXPIRED"], 10),
+            (["Cache-Control": "max-age=10", "Expires": "0"], 10), (["Cache-Control": "max-age=30", "Age": "20"], 10),
+            (["Cache-Control": "max-age=10", "Age": "-7"], 10), (["Cache-Control": "max-age=10", "Age": "1.5"], 10),
+            (["Cache-Control": "max-age=10", "Age": "old"], 10), (["Cache-Control": "max-age=30", "Age": "20, 0"], 10),
+            (["Cache-Control": "must-revalidate, max-age=10"], 10), (["Expires": "IN10"], 10), (["Expires": "IN10", "Date": "NOW"], 10),
+            (["Expires": "IN10", "Date": "no date"], 10), (["Expires": "IN10", "Date": "AGO5"], 10),
+            (["Cache-Control": "no-store, must-understand, max-age=10"], 10), (["Last-Modified": "AGO100", "Date": "NOW"], 10),
+            (["Cache-Control": "max-age=99999999999"], 2_147_483_648), (["Last-Modified": "AGO100000000"], 86_400),
+            (["Cache-Control": "max-age=0"], 0), (["Cache-Control": "max-age=-1"], 0), (["Cache-Control": "max-age='10'"], 0),
+            (["Cache-Control": "max-age=10.0"], 0), (["Cache-Control": "max-age=a10"], 0), (["Cache-Control": "max-age"], 0),
+            (["Cache-Control": "max-age=0", "Expires": "IN10"], 0), (["Cache-Control": "no-cache, max-age=10"], 0),
+            (["Cache-Control": "No-CaChE=\"a\", max-age=10"], 0), (["Cache-Control": "max-age=10", "Age": "2147483649"], 0),
+            (["Expires": "0"], 0),
+            (["Expires": "NOW"], 0), (["Expires": "EXPIRED"], 0), (["Expires": "IN10, IN10"], 0), ([:], 0), (["ETag": "\"a\""], 0),
+        ] as [([String: String], Int)])
+    func lifetimes(headers: [String: String], seconds: Int) async throws {
+        let world = World()
+        let dates = [
+            "NOW": world.date(), "IN10": world.date(10), "EXPIRED": world.date(-10), "AGO100000000": world.date(-1e8),
+            "AGO100": world.date(-100),
+            "AGO5": world.date(-5),
+        ]
+        let fields = headers.mapValues {
+            dates.sorted { $0.key.count > $1.key.count }.reduce($0) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+        }
+        world.serve(HTTPHeaders(fields))
+        #expect(try await world.get().text == "1")
+        if seconds > 0 {
+            world.pass(TimeInterval(seconds) - 1)
+            let hit = try await world.get()
+            #expect(hit.text == "1" && hit.isFromCache, "\(headers)")
+            world.pass(1)
+        }
+        #expect(try await world.get().isFromCache == false, "\(headers)")
+        #expect(world.requests == 2, "\(headers)")
+    }
+
+    @Test(
+        "Statuses that may be kept without being told for how long",
+        arguments: [
+            (200, true), (203, true), (404, true), (410, true), (501, true), (201, false), (403, false), (500, false), (503, false),
+        ])
+    func heuristics(status: Int, isKept: Bool) async throws {
+        let world = World()
+        world.serve(["Last-Modified": world.date(-1_000)], status: status)
+        for _ in 0..<2 { #expect(try await world.get().statusCode == status) }
+        #expect(world.requests == (isKept ? 1 : 2))
+        MockURLProtocol.reset()
+        let told = World()
+        told.serve(["Cache-Control": "max-age=10"], status: status)
+        for _ in 0..<2 { #expect(try await told.get().text == "1") }
+    }
+
+    @Test("The age says how old a response is, and grows")
+    func age() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=100", "Age": "7", "Date": world.date(-3)])
+        #expect(try await world.get().age == 7)
+        for seconds in [10.0, 20] {
+            world.pass(10)
+            let response = try await world.get()
+            #expect(response.age == 7 + seconds)
+            #expect(response.value(forHTTPHeaderField: "Date") == World().date(-3))
+            #expect(response.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit")
+        }
+    }
+
+    @Test(
+        "What the request says counts (RFC 9111, section 5.2.1)",
+        arguments: [
+            (["Cache-Control": "no-cache"], 5.0, false), (["Pragma": "no-cache"], 5, false), (["Pragma": "other"], 5, true),
+            (["Cache-Control": "max-age=5"], 4, true), (["Cache-Control": "max-age=5"], 6, false),
+            (["Cache-Control": "max-age=0"], 1, false),
+            (["Cache-Control": "min-fresh=5"], 4, true), (["Cache-Control": "min-fresh=5"], 6, false),
+            (["Cache-Control": "max-stale"], 99, true), (["Cache-Control": "max-stale=5"], 14, true),
+            (["Cache-Control": "max-stale=5"], 16, false), (["Cache-Control": "only-if-cached"], 5, true),
+        ] as [([String: String], TimeInterval, Bool)])
+    func asked(headers: [String: String], seconds: TimeInterval, isHit: Bool) async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10"])
+        _ = try await world.get()
+        world.pass(seconds)
+        #expect(try await world.get("/a", HTTPHeaders(headers)).isFromCache == isHit)
+    }
+
+    @Test("Nothing is sent for only-if-cached, and a response that must be validated is not used stale")
+    func onlyIfCached() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10"])
+        world.serve(["Cache-Control": "max-age=10, must-revalidate"], at: "/strict")
+        for policy in [CachePolicy.standard, .onlyIfCached] {
+            let headers: HTTPHeaders = policy == .standard ? ["Cache-Control": "only-if-cached"] : [:]
+            #expect(try await world.get("/b", headers, policy).statusCode == 504)
+        }
+        #expect(world.requests == 0)
+        for path in ["/a", "/strict"] as [RequestPath] { _ = try await world.get(path) }
+        world.pass(1_000)
+        let stale = try await world.get("/a", [:], .onlyIfCached)
+        #expect(stale.isFromCache && stale.text == "1")
+        #expect(stale.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit; ttl=-990")
+        #expect(try await world.get("/strict", [:], .onlyIfCached).statusCode == 504)
+        #expect(world.requests == 2)
+    }
+}
+
+@Suite("The cache: validation and errors", .mockNetwork, tenMinutes)
+struct ValidationTests {
+    @Test(
+        "A stale response is validated by its tag, and a 304 makes it fresh with its new fields", arguments: ["\"a\"", "W/\"a\"", "bare"])
+    func tag(tag: String) async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "ETag": tag])
+        _ = try await world.get()
+        world.pass(20)
+        let validated = try await world.get()
+        #expect(validated.statusCode == 200 && validated.text == "1" && !validated.isFromCache)
+        #expect(validated.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; fwd=stale; fwd-status=304; stored")
+        #expect(MockURLProtocol.requests.last?.headers["If-None-Match"] == tag)
+        world.pass(9)
+        #expect(try await world.get().isFromCache)
+        #expect(world.cache.statistics == CacheStatistics(hits: 1, revalidations: 1, misses: 1))
+    }
+
+    @Test("A 304 updates the fields, but not those that say what the body is")
+    func update() async throws {
+        let world = World()
+        MockURLProtocol.stub(
+            .get, "/a", headers: ["If-Modified-Since": world.date(-50)],
+            respond: .status(
+                304, headers: ["Cache-Control": "max-age=99", "X-A": "2", "x-c": "2", "Content-Encoding": "x", "Connection": "X-A"]))
+        MockURLProtocol.stub(
+            .get, "/a", times: 1,
+            respond: .data(
+                Data("1".utf8),
+                headers: [
+                    "Cache-Control": "max-age=0", "X-A": "1", "X-B": "1", "X-C": "1", "Last-Modified": world.date(-50), "Keep-Alive": "1",
+                ]))
+        let first = try await world.get()
+        #expect(first.value(forHTTPHeaderField: "Keep-Alive") == "1")
+        for _ in 0..<2 {
+            let response = try await world.get()
+            #expect(response.text == "1")
+            #expect(["X-A", "X-B", "X-C"].map { response.value(forHTTPHeaderField: $0) } == ["2", "1", "2"])
+            #expect(response.value(forHTTPHeaderField: "Content-Encoding") == nil)
+            #expect(response.value(forHTTPHeaderField: "Keep-Alive") == nil)
+        }
+        #expect(world.requests == 2)
+    }
+
+    @Test("One of many that validate at once asks the server, and all get its answer")
+    func once() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+        _ = try await world.get()
+        world.pass(20)
+        MockURLProtocol.stub("/a", respond: .status(304).delayed(by: 0.05))
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<20 { group.addTask { try await world.get().text } }
+            for try await text in group { #expect(text == "1") }
+        }
+        #expect(world.requests == 2)
+    }
+
+    @Test("stale-while-revalidate uses the stale response now, and validates it once for the next time (RFC 5861)")
+    func whileRevalidating() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10, stale-while-revalidate=5", "ETag": "\"a\""])
+        _ = try await world.get()
+        world.pass(14)
+        #expect(try await world.get().isFromCache)
+        #expect(await eventually { world.cache.statistics.revalidations == 1 && world.requests == 2 })
+        world.pass(9)
+        let fresh = try await world.get()
+        #expect(fresh.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit")
+        world.pass(7)
+        #expect(try await world.get().isFromCache == false)
+        #expect(world.cache.statistics == CacheStatistics(hits: 2, staleHits: 1, revalidations: 2, misses: 1))
+    }
+
+    @Test(
+        "After an error, a stale response is used where its server or the app allows that",
+        arguments: [
+            ("max-age=10, stale-if-error=5", CachePolicy.standard, 14.0, true, true),
+            ("max-age=10, stale-if-error=5", .standard, 16, false, false),
+            ("max-age=10", .standard, 14, false, false), ("max-age=10", .staleIfOffline, 1_000, true, false),
+            ("max-age=10, must-revalidate", .staleIfOffline, 14, false, false),
+            ("max-age=10, no-cache, stale-if-error=99", .staleIfOffline, 5, false, false),
+        ] as [(String, CachePolicy, TimeInterval, Bool, Bool)])
+    func errors(control: String, policy: CachePolicy, seconds: TimeInterval, hitOffline: Bool, hitAt503: Bool) async throws {
+        let world = World()
+        world.serve(["Cache-Control": control])
+        _ = try await world.get()
+        world.pass(seconds)
+        MockURLProtocol.stub("/a", times: 1, respond: .status(503))
+        #expect(try await world.get("/a", [:], policy).statusCode == (hitAt503 ? 200 : 503))
+        MockURLProtocol.stub("/a", times: 1, respond: .failure(URLError(.notConnectedToInternet)))
+        if hitOffline {
+            #expect(try await world.get("/a", [:], policy).isFromCache)
+        } else {
+            await #expect(throws: APIError.self) { try await world.get("/a", [:], policy) }
+        }
+        MockURLProtocol.stub("/a", times: 1, respond: .failure(URLError(.serverCertificateUntrusted)))
+        await #expect(throws: APIError.self) { try await world.get("/a", [:], policy) }
+    }
+
+    @Test("Conditions of the app are answered by what is fresh, and go to the server otherwise")
+    func ownConditions() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "ETag": "\"a\"", "Last-Modified": world.date(-50)])
+        _ = try await world.get()
+        for (name, value, status) in [
+            ("If-None-Match", "W/\"a\", \"b\"", 304), ("If-None-Match", "\"b\"", 200), ("If-None-Match", "*", 304),
+            ("If-Modified-Since", world.date(-50), 304), ("If-Modified-Since", world.date(-51), 200),
+        ] {
+            let response = try await world.get("/a", [name: value])
+            #expect(response.statusCode == status && response.isFromCache, "\(name): \(value)")
+            #expect(response.text == (status == 304 ? "" : "1"))
+        }
+        #expect(world.requests == 1)
+        world.pass(20)
+        #expect(try await world.get("/a", ["If-None-Match": "\"a\""]).statusCode == 304)
+        #expect(try await world.get("/a", ["If-Match": "\"a\""]).text == "3")
+        #expect(world.requests == 3)
+    }
+}
+
+@Suite("The cache: what is stored", .mockNetwork, tenMinutes)
+struct StoringTests {
+    @Test("Variants are kept apart by what Vary names (RFC 9110, section 12.5.5)")
+    func vary() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "Vary": "Accept-Language, X-A"])
+        func text(_ headers: HTTPHeaders) async throws -> String { try await world.get("/a", headers).text }
+        #expect(try await text(["Accept-Language": "en, de", "X-A": "1, 2"]) == "1")
+        #expect(try await text(["Accept-Language": "de,EN", "X-A": " 1,2 ", "X-B": "b"]) == "1")
+        #expect(try await text(["Accept-Language": "en, de", "X-A": "2, 1"]) == "2")
+        #expect(try await text(["Accept-Language": "en, de"]) == "3")
+        #expect(try await text([:]) == "4")
+        #expect(try await text(["Accept-Language": "en, de", "X-A": "1,2"]) == "1")
+        #expect(try await text([:]) == "4")
+    }
+
+    @Test("A response whose Vary nobody can meet is not used", arguments: ["*", ", *", "*, *", "Foo, *"])
+    func varyStar(vary: String) async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "Vary": vary])
+        for number in 1...2 { #expect(try await world.get().text == "\(number)") }
+    }
+
+    @Test("A response that varies by what a later middleware sets is not used for another")
+    func varyBehind() async throws {
+        let world = World(behind: [AuthenticationMiddleware(token: "a") { _ in .error(TestError()) }])
+        world.serve(["Cache-Control": "max-age=10", "Vary": "Authorization"])
+        for number in 1...2 { #expect(try await world.get().text == "\(number)") }
+    }
+
+    @Test("What must not be stored never reaches the store, and what was there goes", arguments: ["no-store", "nO-StOrE, max-age=10"])
+    func noStore(control: String) async throws {
+        let spy = Spy()
+        let world = World(spy)
+        MockURLProtocol.stub("/a", respond: .data(Data("secret".utf8), headers: ["Cache-Control": control]))
+        _ = try await world.get()
+        #expect(spy.log.entries == [])
+        MockURLProtocol.stub("/a", times: 1, respond: .data(Data("open".utf8), headers: ["Cache-Control": "max-age=1"]))
+        _ = try await world.get()
+        world.pass(5)
+        _ = try await world.get()
+        #expect(spy.log.entries == ["1 for https://api.example.com/a", "0 for https://api.example.com/a"])
+        #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == 504)
+    }
+
+    @Test("A request that forbids it, and one with the option noStore, store nothing")
+    func askedNoStore() async throws {
+        let spy = Spy()
+        let world = World(spy)
+        world.serve(["Cache-Control": "max-age=10"])
+        _ = try await world.get("/a", ["Cache-Control": "no-store"])
+        _ = try await world.get("/a", [:], .noStore)
+        #expect(spy.log.entries == [])
+        _ = try await world.get()
+        #expect(try await world.get("/a", [:], .noStore).text == "4")
+        #expect(try await world.get("/a", [:], .reload).text == "5")
+        #expect(try await world.get().text == "5")
+    }
+
+    @Test("Downloads, streams, GETs with a body, OPTIONS and TRACE pass by")
+    func passingBy() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10"])
+        let folder = TemporaryFolder()
+        for number in 1...2 {
+            _ = try await world.provider.request(Endpoint(.get, "/a", downloadingTo: folder.url("a"))).value
+            #expect(try String(contentsOf: folder.url("a"), encoding: .utf8) == "\(number * 5 - 4)")
+            _ = try await world.provider.request(Endpoint<ByteStream>(.get, "/a")).value
+            let body = Endpoint<String>(.get, "/a", body: .json(1)).option(\.allowsBody, true)
+            #expect(try await world.provider.request(body).value == "\(number * 5 - 2)")
+            for method in [HTTPMethod.options, .trace] { _ = try await world.get("/a", [:], method: method) }
+        }
+        #expect(world.requests == 10)
+    }
+
+    @Test(
+        "A successful request that may change something removes what is stored, also for its Location and Content-Location of the same origin",
+        arguments: [
+            (HTTPMethod.post, 200, true), (.put, 303, true), (.delete, 204, true), ("M-SEARCH", 200, true), (.post, 500, false),
+            (.patch, 404, false),
+        ])
+    func invalidation(method: HTTPMethod, status: Int, isRemoved: Bool) async throws {
+        let world = World()
+        for path in ["/a", "/b", "/c"] { world.serve(["Cache-Control": "max-age=10"], at: path) }
+        for path in ["/a", "/b", "/c"] as [RequestPath] { _ = try await world.get(path) }
+        MockURLProtocol.stub(
+            method, "/a", respond: .status(status, headers: ["Location": "https://other.example.com/b", "Content-Location": "/c"]))
+        _ = try await world.provider.request(Endpoint<APIResponse>(method, "/a") { $0 }.validating { _ in }.option(\.redirects, .never))
+            .value
+        for (path, isGone) in [("/a", isRemoved), ("/b", false), ("/c", isRemoved)] as [(RequestPath, Bool)] {
+            #expect(try await world.get(path, [:], .onlyIfCached).statusCode == (isGone ? 504 : 200), "\(path)")
+        }
+    }
+
+    @Test("A POST that says where its response can be read from is a response to GET (RFC 9110, section 9.3.3)")
+    func post() async throws {
+        let world = World()
+        MockURLProtocol.stub(
+            .post, "/a", respond: .data(Data("x".utf8), headers: ["Cache-Control": "max-age=10", "Content-Location": "/a"]))
+        _ = try await world.provider.request(Endpoint<Void>(.post, "/a", body: .json(1))).value
+        #expect(try await world.get().text == "x")
+    }
+
+    @Test("What was asked for before a change or a sign-out is not stored after it", arguments: [true, false])
+    func underWay(isSignOut: Bool) async throws {
+        let answer = Producer<APIResponse>()
+        let cache = CacheMiddleware()
+        let log = Log<String>()
+        let (first, other) = (URLRequest(url: example), URLRequest(url: example.appendingPathComponent("b")))
+        let options = RequestOptions()
+        let subscription = cache.intercept(first, options: options) { _ in answer.single }.subscribe {
+            log.append((try? $0.get().text) ?? "")
+        }
+        if isSignOut {
+            cache.removeAll()
+        } else {
+            var change = other
+            change.httpMethod = "DELETE"
+            _ = cache.intercept(change, options: options) { .just(APIResponse(to: $0, status: 204)) }.subscribe { _ in }
+        }
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=10"]
+        answer.send(.success(APIResponse(to: first, headers: headers, data: Data("old".utf8))))
+        let again = cache.intercept(first, options: options) { .just(APIResponse(to: $0, headers: headers, data: Data("new".utf8))) }
+        #expect(try await again.value.text == "new")
+        #expect(log.entries == ["old"])
+        subscription.dispose()
+    }
+
+    @Test("Each hop of a redirect is a response of its own, for the URL that answered")
+    func redirects() async throws {
+        let world = World()
+        MockURLProtocol.stub("/a", respond: .status(301, headers: ["Location": "/b", "Cache-Control": "max-age=100"]))
+        world.serve(["Cache-Control": "max-age=10"], at: "/b")
+        for _ in 0..<2 { #expect(try await world.get().text == "1") }
+        #expect(try await world.get("/b").isFromCache)
+        #expect(world.requests == 2)
+        world.pass(20)
+        #expect(try await world.get().text == "2")
+        #expect(MockURLProtocol.requests.map(\.path) == ["/a", "/b", "/b"])
+        let redirect = try await world.provider.request(
+            Endpoint<APIResponse>(.get, "/a") { $0 }.option(\.redirects, .never)
+        ).value
+        #expect(redirect.statusCode == 301 && redirect.isFromCache)
+    }
+
+    @Test(
+        "A range is answered by a whole response (RFC 9110, section 14.2)",
+        arguments: [
+            ("bytes=0-1", "01", "bytes 0-1/10"), ("bytes=8-99", "89", "bytes 8-9/10"), ("bytes=7-", "789", "bytes 7-9/10"),
+            ("bytes=-2", "89", "bytes 8-9/10"), ("bytes=-99", "0123456789", "bytes 0-9/10"), ("bytes=10-", nil, nil),
+            ("bytes=5-4", nil, nil),
+            ("bytes=0-1,3-4", nil, nil), ("bytes=-0", nil, nil), ("lines=1-2", nil, nil), ("bytes=x-y", nil, nil),
+            ("bytes=-9223372036854775808", nil, nil),
+        ] as [(String, String?, String?)])
+    func ranges(range: String, body: String?, contentRange: String?) async throws {
+        let world = World()
+        MockURLProtocol.stub("/a", headers: ["Range": range], isOptional: true, respond: .status(416))
+        MockURLProtocol.stub("/a", times: 1, respond: .data(Data("0123456789".utf8), headers: ["Cache-Control": "max-age=10"]))
+        _ = try await world.get()
+        let response = try await world.get("/a", ["Range": range])
+        #expect(response.statusCode == (body == nil ? 416 : 206))
+        #expect(response.value(forHTTPHeaderField: "Content-Range") == contentRange)
+        if let body { #expect(response.text == body) }
+        #expect(try await world.get().text == "0123456789")
+    }
+
+    @Test("A HEAD is answered by what is stored, and its own answer updates that")
+    func head() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "ETag": "\"a\"", "X-A": "1"])
+        _ = try await world.get()
+        let head = try await world.get("/a", [:], method: .head)
+        #expect(head.isFromCache && head.data.isEmpty && head.value(forHTTPHeaderField: "X-A") == "1")
+        world.pass(20)
+        MockURLProtocol.stub(.head, "/a", respond: .status(200, headers: ["Cache-Control": "max-age=50", "ETag": "\"a\"", "X-A": "2"]))
+        _ = try await world.get("/a", [:], method: .head)
+        let updated = try await world.get()
+        #expect(updated.isFromCache && updated.text == "1" && updated.value(forHTTPHeaderField: "X-A") == "2")
+    }
+
+    @Test("Queries are different URLs, and fragments are not")
+    func keys() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10"])
+        func get(_ url: String) async throws -> String { try await world.get(.url(try #require(URL(string: url)))).text }
+        #expect(try await get("https://api.example.com/a?x=1") == "1")
+        #expect(try await get("https://api.example.com/a?x=2") == "2")
+        #expect(try await get("https://api.example.com/a?x=1#part") == "1")
+    }
+
+    @Test("Nothing that it shows has a response in it")
+    func dumped() async throws {
+        let world = World()
+        MockURLProtocol.stub("/a", respond: .data(Data("hunter2".utf8), headers: ["Cache-Control": "max-age=10"]))
+        _ = try await world.get()
+        var text = ""
+        dump(world.cache, to: &text)
+        dump(world.provider, to: &text)
+        #expect(!text.contains("hunter2") && text.contains("misses"))
+        #expect("\(world.cache)" == "CacheMiddleware(CacheStatistics(hits: 0, staleHits: 0, revalidations: 0, misses: 1))")
+    }
+}
+
+/// Logs what is written to it.
+private final class Spy: CacheStore {
+    let log = Log<String>()
+    private let cache = MemoryCache()
+
+    func responses(for key: String) -> [CachedResponse] { cache.responses(for: key) }
+
+    func replace(_ responses: [CachedResponse], for key: String) {
+        log.append("\(responses.count) for \(key)")
+        cache.replace(responses, for: key)
+    }
+
+    func removeAll() { cache.removeAll() }
+}
