@@ -34,8 +34,10 @@ public final class CacheMiddleware: Middleware {
 
     private struct State {
         var statistics = CacheStatistics()
-        /// The number of times that something was removed. What was asked for before is not stored after that.
+        /// The number of calls of `removeAll`. What was asked for before is not stored after that.
         var generation = 0
+        /// How many requests are under way for each key, and whether what they bring may be what was there before a change.
+        var underWay: [String: (count: Int, isOutdated: Bool)] = [:]
         /// The keys of responses that are validated while the app uses them.
         var validating: Set<String> = []
     }
@@ -129,8 +131,7 @@ public final class CacheMiddleware: Middleware {
     /// Sends the request, and stores its response.
     private func send(_ passage: Passage, _ stored: CachedResponse?) -> Single<APIResponse> {
         if stored == nil { count { $0.misses += 1 } }
-        let requested = now()
-        return passage.next(passage.request).map { [self] response in
+        return request(passage.request, passage) { [self] response, requested in
             keep(response, passage, stored, requested: requested)
             return response
         }
@@ -143,9 +144,8 @@ public final class CacheMiddleware: Middleware {
             passage.request.value(forHTTPHeaderField: "Range") == nil
         {
             count { $0.revalidations += 1 }
-            answer = validations.intercept(passage.request.validating(stored), options: passage.options) { [self] request in
-                let requested = now()
-                return passage.next(request).map { [self] response in
+            answer = validations.intercept(passage.request.validating(stored), options: passage.options) { [self] conditional in
+                request(conditional, passage) { [self] response, requested in
                     guard response.statusCode == 304 else {
                         keep(response, passage, nil, requested: requested)
                         return response
@@ -202,22 +202,43 @@ public final class CacheMiddleware: Middleware {
     }
 
     private func replace(_ passage: Passage, _ change: ([CachedResponse]) -> [CachedResponse]) {
-        guard state.withLock({ $0.generation == passage.generation }) else { return }
+        guard isCurrent(passage) else { return }
         let old = store.responses(for: passage.key)
         let new = change(old)
         if !new.isEmpty || !old.isEmpty { store.replace(new, for: passage.key) }
-        // It was called while this was written: then the old user's response goes as well.
-        if state.withLock({ $0.generation != passage.generation }) { store.replace([], for: passage.key) }
+        // A removal may have come while this was written.
+        if !isCurrent(passage) { store.replace([], for: passage.key) }
+    }
+
+    private func isCurrent(_ passage: Passage) -> Bool {
+        state.withLock { $0.generation == passage.generation && $0.underWay[passage.key]?.isOutdated != true }
+    }
+
+    /// Counts `request` among those under way, until `take` has done with its response.
+    private func request(
+        _ request: URLRequest, _ passage: Passage, _ take: @escaping @Sendable (APIResponse, _ requested: Date) -> APIResponse
+    ) -> Single<APIResponse> {
+        .deferred { [self] in
+            state.withLock { $0.underWay[passage.key, default: (0, false)].count += 1 }
+            let requested = now()
+            return passage.next(request).map { take($0, requested) }.do(onDispose: { [state] in
+                state.withLock { state in
+                    state.underWay[passage.key]?.count -= 1
+                    if state.underWay[passage.key]?.count == 0 { state.underWay[passage.key] = nil }
+                }
+            })
+        }
     }
 
     /// Removes what an unsafe method may have changed (RFC 9111, section 4.4), unless its response is what a GET would get.
     private func invalidate(_ response: APIResponse, of request: URLRequest, requested: Date) {
         guard 200..<400 ~= response.statusCode, let url = request.url else { return }
-        // What is under way may be what was there before.
-        state.withLock { $0.generation += 1 }
         let others = ["Location", "Content-Location"].compactMap { response.value(forHTTPHeaderField: $0) }
             .compactMap { URL(string: $0, relativeTo: url)?.absoluteURL }.filter { $0.origin == url.origin }
-        for url in [url] + others { store.replace([], for: url.cacheKey) }
+        for key in ([url] + others).map(\.cacheKey) {
+            state.withLock { $0.underWay[key]?.isOutdated = true }
+            store.replace([], for: key)
+        }
         // RFC 9110, section 9.3.3.
         guard request.httpMethod == "POST", others.contains(where: { $0.cacheKey == url.cacheKey }),
             response.value(forHTTPHeaderField: "Content-Location") != nil,

@@ -404,27 +404,30 @@ struct StoringTests {
         #expect(try await world.get().text == "x")
     }
 
-    @Test("What was asked for before a change or a sign-out is not stored after it", arguments: [true, false])
-    func underWay(isSignOut: Bool) async throws {
+    enum Change: CaseIterable { case removeAll, delete, deleteOfAnother }
+
+    @Test("What was asked for before a change or a sign-out is not stored after it", arguments: Change.allCases)
+    func underWay(change: Change) async throws {
         let answer = Producer<APIResponse>()
         let cache = CacheMiddleware()
         let log = Log<String>()
-        let (first, other) = (URLRequest(url: example), URLRequest(url: example.appendingPathComponent("b")))
+        let request = URLRequest(url: example)
         let options = RequestOptions()
-        let subscription = cache.intercept(first, options: options) { _ in answer.single }.subscribe {
+        let subscription = cache.intercept(request, options: options) { _ in answer.single }.subscribe {
             log.append((try? $0.get().text) ?? "")
         }
-        if isSignOut {
-            cache.removeAll()
-        } else {
-            var change = other
-            change.httpMethod = "DELETE"
-            _ = cache.intercept(change, options: options) { .just(APIResponse(to: $0, status: 204)) }.subscribe { _ in }
+        switch change {
+        case .removeAll: cache.removeAll()
+        case .delete, .deleteOfAnother:
+            var delete = URLRequest(url: change == .delete ? example : example.appendingPathComponent("b"))
+            delete.httpMethod = "DELETE"
+            _ = try await cache.intercept(delete, options: options) { .just(APIResponse(to: $0, status: 204)) }.value
         }
         let headers: HTTPHeaders = ["Cache-Control": "max-age=10"]
-        answer.send(.success(APIResponse(to: first, headers: headers, data: Data("old".utf8))))
-        let again = cache.intercept(first, options: options) { .just(APIResponse(to: $0, headers: headers, data: Data("new".utf8))) }
-        #expect(try await again.value.text == "new")
+        answer.send(.success(APIResponse(to: request, headers: headers, data: Data("old".utf8))))
+        let again = cache.intercept(request, options: options) { .just(APIResponse(to: $0, headers: headers, data: Data("new".utf8))) }
+        #expect(try await again.value.text == (change == .deleteOfAnother ? "old" : "new"))
+        #expect(try await again.value.isFromCache)
         #expect(log.entries == ["old"])
         subscription.dispose()
     }
