@@ -45,7 +45,10 @@ let package = Package(
         .executableTarget(name: "ratios"),
         .executableTarget(
             name: "instructions",
-            dependencies: [.product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider")]),
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
+                .product(name: "MockNetwork", package: "APIProvider"), .product(name: "ResponseCache", package: "APIProvider"),
+            ]),
         .executableTarget(
             name: "long-runs",
             dependencies: [

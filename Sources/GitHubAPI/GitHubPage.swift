@@ -1,11 +1,16 @@
 public import APIProvider
 public import Foundation
 
-/// One page of a list, and the URL of the next page.
+/// One page of a list with its rate limit, and the URL of the next page.
 ///
 /// ```swift
 /// provider.request(StarredRequest(login: "octocat").endpoint.page)
-///     .flatMap { page in page.next.map { provider.request(Endpoint<[Repository]>(.get, .url($0)).gitHub.page) } ?? .just(page) }
+/// ```
+///
+/// For all pages, one after the other:
+///
+/// ```swift
+/// provider.pages(StarredRequest(login: "octocat")).all(\.self, maximumPages: 10)
 /// ```
 ///
 /// https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api

@@ -4,9 +4,12 @@ import Testing
 
 @Suite("The documentation's links", tenMinutes)
 struct LinkTests {
-    @Test(
-        "Each link to a file leads to one, and each anchor to a heading",
-        arguments: ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "Benchmarks/README.md"])
+    private static let pages = [
+        "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "RELEASING.md", "CODE_OF_CONDUCT.md", "Benchmarks/README.md",
+        "Documentation/Upstream.md", "Transports/AsyncHTTPClientTransport/README.md",
+    ]
+
+    @Test("Each link to a file leads to one, and each anchor to a heading", arguments: pages)
     func links(path: String) throws {
         let text = try PackageFile(path).text
         let folder = PackageFile.root.appendingPathComponent(path).deletingLastPathComponent()
@@ -19,6 +22,25 @@ struct LinkTests {
             let anchors = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n").filter { $0.hasPrefix("#") }
                 .map { $0.drop { $0 == "#" || $0 == " " }.lowercased().replacingOccurrences(of: " ", with: "-") }
             #expect(anchors.contains(parts[1]), "\(path) links to \(target)")
+        }
+    }
+}
+
+extension LinkTests {
+    @Test("Each page but the first is linked by another, and none is forgotten here")
+    func linked() throws {
+        let folders = ["Documentation", "Benchmarks", "Transports"]
+        let found = try folders.flatMap { try PackageFile.files(below: $0, withExtensions: "md") }.map(\.path)
+            .filter { !$0.contains(".docc/") && !$0.contains("/.build/") }
+        #expect(Set(found).isSubset(of: Self.pages))
+        for page in Self.pages.dropFirst() {
+            let folder = (page as NSString).deletingLastPathComponent
+            let names = [page, folder].filter { !$0.isEmpty }
+            let isLinked = try Self.pages.contains { other in
+                let text = try PackageFile(other).text
+                return other != page && names.contains { text.contains("](\($0))") || text.contains("](\($0)#") }
+            }
+            #expect(isLinked, "no page links \(page)")
         }
     }
 }

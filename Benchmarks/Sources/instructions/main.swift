@@ -3,6 +3,8 @@ import APIProvider
 import Dispatch
 import Foundation
 import MiniRx
+import MockNetwork
+import ResponseCache
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -72,6 +74,46 @@ let url = try endpoint().urlRequest(relativeTo: baseURL).url ?? baseURL
         return { done in
             _ = try? decoder.decode([Item].self, from: body)
             done()
+        }
+    case "create":
+        let single = Single<Int>.create { observer in
+            observer(.success(1))
+            return Disposables.create()
+        }
+        return { done in _ = single.subscribe { _ in done() } }
+    case "maps":
+        let single = Single<Int>.create { observer in
+            observer(.success(1))
+            return Disposables.create()
+        }.map { $0 + 1 }.map { $0 + 1 }.map { $0 + 1 }
+        return { done in _ = single.subscribe { _ in done() } }
+    case "flatMap":
+        let single = Single.just(1).map { $0 + 1 }.flatMap { .just($0 + 1) }
+        return { done in _ = single.subscribe { _ in done() } }
+    case "zip":
+        let single = Single.zip(Single.just(1).map { $0 }, Single.just(2).map { $0 })
+        return { done in _ = single.subscribe { _ in done() } }
+    case "mock":
+        MockURLProtocol.stub(.get, "/users/*/repos", respond: .data(body, headers: ["Content-Type": "application/json"]))
+        let provider = DefaultAPIProvider(baseURL: baseURL, transport: MockTransport())
+        return { done in _ = provider.request(endpoint()).subscribe { _ in done() } }
+    case "hit":
+        MockURLProtocol.stub(.get, "/users/*/repos", respond: .data(body, headers: ["Cache-Control": "max-age=100000"]))
+        let provider = DefaultAPIProvider(baseURL: baseURL, transport: MockTransport(), middlewares: [CacheMiddleware()])
+        return { done in _ = provider.request(endpoint()).subscribe { _ in done() } }
+    case "event":
+        // A hundred events, which come whole.
+        let text = String(repeating: #"data: {"id":1}"# + "\n\n", count: 100)
+        let response = HTTPURLResponse(
+            url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": "text/event-stream"])
+        return { done in
+            guard let response else { return done() }
+            let whole = APIResponse(request: URLRequest(url: url), response: response, data: Data(text.utf8))
+            Task {
+                let events = try ServerSentEvents(ByteStream(whole), decoder: JSONDecoder())
+                for try await event in events { _ = try event.decode([String: Int].self) }
+                done()
+            }
         }
     case "building":
         return { done in

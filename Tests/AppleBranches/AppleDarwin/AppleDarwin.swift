@@ -15,3 +15,8 @@ public func os_unfair_lock_lock(_ lock: UnsafeMutablePointer<os_unfair_lock>) {}
 
 /// As Apple documents it.
 public func os_unfair_lock_unlock(_ lock: UnsafeMutablePointer<os_unfair_lock>) {}
+
+extension stat {
+    /// As Apple documents it.
+    package var st_mtimespec: timespec { st_mtim }
+}

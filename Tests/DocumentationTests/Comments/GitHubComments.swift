@@ -5,9 +5,12 @@ import MiniRx
 
 // The code of the doc comments of GitHubAPI.
 
-private func twoPages(_ provider: DefaultAPIProvider) -> Single<GitHubPage<[Repository]>> {
+private func page(_ provider: DefaultAPIProvider) -> Single<GitHubPage<[Repository]>> {
     provider.request(StarredRequest(login: "octocat").endpoint.page)
-        .flatMap { page in page.next.map { provider.request(Endpoint<[Repository]>(.get, .url($0)).gitHub.page) } ?? .just(page) }
+}
+
+private func pages(_ provider: DefaultAPIProvider) -> Single<[Repository]> {
+    provider.pages(StarredRequest(login: "octocat")).all(\.self, maximumPages: 10)
 }
 
 @MainActor

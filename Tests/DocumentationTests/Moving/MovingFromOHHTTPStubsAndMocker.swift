@@ -41,6 +41,8 @@ struct MovingFromStubsTests {
 
     private func stub(_ data: Data) {
         MockURLProtocol.stub("/user", respond: .status(200))
+        MockURLProtocol.stub("the user", where: { $0.path == "/user" }, respond: .status(200))
+        MockURLProtocol.stub(.get, "/user", respond: .status(200)).expecting(2)
         MockURLProtocol.stub(.get, "https://api.example.com/user", respond: .status(200))
         MockURLProtocol.stub(.get, "/items", query: ["page": 2], respond: .status(200))
         MockURLProtocol.stub(.get, "/items", headers: ["Accept": "text/plain"], respond: .status(200))

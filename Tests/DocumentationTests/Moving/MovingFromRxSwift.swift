@@ -11,8 +11,10 @@ private func moved(_ single: Single<Int>, _ text: String, _ scheduler: TestSched
     scheduler.advance(by: .seconds(1))
     scheduler.advance(to: .now())
     scheduler.run()
+    let singles = [single]
     return [
         nothing,
+        Single.zip(singles, maxConcurrent: 4),
         try await single.value,
         Single.just(1).delay(.seconds(1), scheduler: scheduler),
         single.flatMap { value in .create { try await work(value) } },

@@ -1,0 +1,31 @@
+import Foundation
+import MockNetwork
+
+@testable import APIProvider
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Reads the bytes by each parser of what comes from outside: JSON, dates, links, cookies and recordings. None may end the process.
+func parse(_ bytes: [UInt8], in folder: URL) {
+    let (data, text) = (Data(bytes), String(decoding: bytes, as: UTF8.self))
+    var tokens = JSONTokens(data)
+    while let token = try? tokens.next() { if token.kind == .string || token.kind == .name { _ = tokens.text(of: token) } }
+    _ = Redactor().body(data, contentType: nil, isAnswer: true)
+    _ = RecordingRedactor(for: nil).responseBody(data, contentType: "application/json")
+    _ = Date(httpDate: text, now: Date())
+    _ = SetCookie(text)
+    _ = text.setCookies
+    if let url = URL(string: "https://api.example.com"),
+        let head = HTTPURLResponse(url: url, statusCode: 503, httpVersion: nil, headerFields: ["Link": text, "Retry-After": text])
+    {
+        let response = APIResponse(request: URLRequest(url: url), response: head, data: data)
+        _ = try? response.link("next", allowsOtherOrigins: true)
+        let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .never), budget: RetryBudget(reserve: 0))
+        _ = retry.intercept(response.request, options: RequestOptions()) { _ in .just(response) }.subscribe { _ in }
+    }
+    let file = folder.appendingPathComponent("fuzz.har")
+    MockURLProtocol.reset()
+    if (try? data.write(to: file)) != nil { try? MockURLProtocol.replay(har: file) }
+}
