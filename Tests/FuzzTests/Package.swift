@@ -8,7 +8,9 @@ let package = Package(
     dependencies: [.package(name: "APIProvider", path: "../..")],
     targets: [
         .executableTarget(
-            name: "stream-fuzz", dependencies: [.product(name: "APIProvider", package: "APIProvider"), .product(name: "MockNetwork", package: "APIProvider")], path: "Sources")
+            name: "stream-fuzz",
+            dependencies: [.product(name: "APIProvider", package: "APIProvider"), .product(name: "MockNetwork", package: "APIProvider")],
+            path: "Sources")
     ],
     swiftLanguageModes: [.v6]
 )
