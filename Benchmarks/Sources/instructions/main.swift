@@ -109,7 +109,7 @@ let url = try endpoint().urlRequest(relativeTo: baseURL).url ?? baseURL
         return { done in
             guard let response else { return done() }
             let whole = APIResponse(request: URLRequest(url: url), response: response, data: Data(text.utf8))
-            Task {
+            Task.detached {
                 let events = try ServerSentEvents(ByteStream(whole), decoder: JSONDecoder())
                 for try await event in events { _ = try event.decode([String: Int].self) }
                 done()

@@ -161,15 +161,19 @@ package struct JSONTokens {
 
 extension JSONTokens {
     /// What a string or a name says, without its quotes and escapes.
-    package func text(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
+    ///
+    /// - Parameter maximum: Of what is longer than this, at least so many bytes are read, and not all.
+    package func text(of token: Token, maximum: Int = .max) -> String {
+        String(decoding: content(of: token, maximum: maximum), as: UTF8.self)
+    }
 
     /// The same in UTF-8. Half of a pair of surrogates is U+FFFD.
-    package func content(of token: Token) -> [UInt8] {
+    package func content(of token: Token, maximum: Int = .max) -> [UInt8] {
         let inner = bytes[(token.range.lowerBound + 1)..<(token.range.upperBound - 1)]
         guard inner.contains(UInt8(ascii: "\\")) else { return Array(inner) }
         var content: [UInt8] = []
         var position = inner.startIndex
-        while position < inner.endIndex {
+        while position < inner.endIndex, content.count < maximum {
             guard inner[position] == UInt8(ascii: "\\") else {
                 content.append(inner[position])
                 position += 1
@@ -195,9 +199,12 @@ extension JSONTokens {
 
     private func hexNumber(at position: Int) -> UInt32? {
         guard position + 4 <= bytes.count else { return nil }
-        return bytes[position..<position + 4].reduce(0) { number, byte in
-            Character(Unicode.Scalar(byte)).hexDigitValue.flatMap { digit in number.map { $0 << 4 | UInt32(digit) } }
+        var number: UInt32 = 0
+        for byte in bytes[position..<position + 4] {
+            guard let digit = byte.hexDigit else { return nil }
+            number = number << 4 | digit
         }
+        return number
     }
 
     /// What stands behind a backslash, and what it means.
@@ -211,6 +218,15 @@ extension JSONTokens {
 }
 
 extension UInt8 {
+    fileprivate var hexDigit: UInt32? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(self - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(self - UInt8(ascii: "a")) + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(self - UInt8(ascii: "A")) + 10
+        default: nil
+        }
+    }
+
     var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
     var isLowercaseLetter: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self }

@@ -49,6 +49,7 @@ struct MessageText {
     static func looksSecret(_ text: some StringProtocol) -> Bool { looksSecret(Array(text.utf8)[...]) }
 
     static func looksSecret(_ word: ArraySlice<UInt8>) -> Bool {
+        guard word.contains(where: \.isDigit) else { return false }
         let pieces = word.split { !$0.isLetterOrDigit }
         let length = pieces.reduce(0) { $0 + $1.count }
         let numbers = pieces.filter { $0.allSatisfy(\.isDigit) }
@@ -85,7 +86,13 @@ extension UInt8 {
     /// Letters beyond ASCII are bytes beyond it.
     fileprivate var isLetterOrDigit: Bool { isDigit || isLowercaseLetter || isUppercaseLetter || self >= 0x80 }
 
-    fileprivate var endsWord: Bool { self <= 0x20 || "\"'`()[]{}<>,;:=|".utf8.contains(self) }
+    fileprivate var endsWord: Bool { wordEnds[Int(self)] }
 
-    fileprivate var endsURL: Bool { self <= 0x20 || "\"'`()<>{}|\\".utf8.contains(self) }
+    fileprivate var endsURL: Bool { urlEnds[Int(self)] }
 }
+
+private let wordEnds = table("\"'`()[]{}<>,;:=|")
+private let urlEnds = table("\"'`()<>{}|\\")
+
+/// For each byte, whether it is white space or one of `marks`.
+private func table(_ marks: String) -> [Bool] { (0...255).map { $0 <= 0x20 || marks.utf8.contains($0) } }

@@ -160,7 +160,7 @@ extension RecordingRedactor {
     /// A text that decodes to the same types: another UUID, another date, and otherwise the mark.
     private func replacement(for text: String) -> String {
         if text.isEmpty { return text }
-        if UUID(uuidString: text) != nil { return "00000000-0000-0000-0000-000000000000" }
+        if text.utf8.count == 36, UUID(uuidString: text) != nil { return "00000000-0000-0000-0000-000000000000" }
         let isDate =
             text.utf8.count >= 10 && text.utf8.count <= 40
             && zip(text.utf8, "0000-00-00".utf8).allSatisfy { $1 == UInt8(ascii: "-") ? $0 == $1 : $0.isDigit }

@@ -138,7 +138,9 @@ extension Redactor {
             case .string:
                 switch outer?.rule {
                 case .shown: output += secrets.hide(in: String(decoding: written, as: UTF8.self)).utf8
-                case .message: output += message(tokens.text(of: token), maximum: maximum).jsonString
+                case .message:
+                    let text = tokens.text(of: token, maximum: maximum < .max / 4 ? 4 * maximum : .max)
+                    output += message(text, maximum: maximum).jsonString
                 default: output += Array("\"…\"".utf8)
                 }
             case .number:

@@ -37,7 +37,7 @@ enum JSONTree: Equatable {
             var elements: [JSONTree] = []
             while let element = try tokens.next(), element.kind != .endArray { elements.append(try JSONTree(&tokens, from: element)) }
             self = .array(elements)
-        case .string, .name: self = .string(ExactText(token.map(tokens.text) ?? ""))
+        case .string, .name: self = .string(ExactText(token.map { tokens.text(of: $0) } ?? ""))
         case .number: self = .number(JSONNumber(String(decoding: token.map { tokens.bytes[$0.range] } ?? [], as: UTF8.self)))
         case .true: self = .bool(true)
         case .false: self = .bool(false)
