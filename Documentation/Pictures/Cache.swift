@@ -49,16 +49,10 @@ func cacheDecisions() async throws -> Picture {
             let x = left + step * (Double(index) + 0.5)
             svg.line(from: Point(x, column.server == nil ? top + 100 : top), to: Point(x, bottom), .line, dashed: true, width: 1)
             svg.text(column.decision, at: Point(x + 8, top + 80), size: 15, anchor: "start", isBold: true)
-            if let text = column.server { pill(text, at: Point(x, top), text == "offline" ? .error : .orange, in: &svg) }
-            pill("200", at: Point(x, bottom), .result, in: &svg)
+            if let text = column.server { svg.pill(text, at: Point(x, top), text == "offline" ? .error : .orange) }
+            svg.pill("200", at: Point(x, bottom), .result)
             svg.text("\(column.seconds) s", at: Point(x, bottom + 36), size: 12, .line)
         }
         return svg
     }
-}
-
-private func pill(_ text: String, at center: Point, _ color: Color, in svg: inout SVG) {
-    let half = max(15, Double(text.count) * 14 * SVG.characterWidth / 2 + 8)
-    svg.box(at: Point(center.x - half, center.y - 15), width: half * 2, height: 30, radius: 15, fill: color)
-    svg.text(text, at: Point(center.x, center.y + 5), size: 14, .onColor, isBold: true)
 }

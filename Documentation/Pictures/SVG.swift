@@ -97,3 +97,12 @@ extension String {
         replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;").replacingOccurrences(of: ">", with: "&gt;")
     }
 }
+
+extension SVG {
+    /// A word in a round box.
+    mutating func pill(_ text: String, at center: Point, _ color: Color) {
+        let half = max(15, Double(text.count) * 14 * SVG.characterWidth / 2 + 8)
+        box(at: Point(center.x - half, center.y - 15), width: half * 2, height: 30, radius: 15, fill: color)
+        self.text(text, at: Point(center.x, center.y + 5), size: 14, .onColor, isBold: true)
+    }
+}

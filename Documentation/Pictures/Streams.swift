@@ -40,8 +40,8 @@ struct StreamDiagram: Sendable {
         for (index, text) in received.enumerated() {
             svg.line(from: Point(x(index), top), to: Point(x(index), bottom), .line, dashed: true, width: 1)
             let (sent, seen) = index == 0 ? ("200 OK", "stream") : (text, text)
-            pill(sent, at: Point(x(index), top), .orange, in: &svg)
-            pill(seen, at: Point(x(index), bottom), index == 0 ? .result : .blue, in: &svg)
+            svg.pill(sent, at: Point(x(index), top), .orange)
+            svg.pill(seen, at: Point(x(index), bottom), index == 0 ? .result : .blue)
         }
         svg.box(at: Point(12, top + 44), width: 696, height: boxHeight, fill: .box, stroke: .border)
         for (index, line) in code.enumerated() {
@@ -51,11 +51,5 @@ struct StreamDiagram: Sendable {
         svg.text(words.0, at: Point(last + 10, top + 4), size: 13, anchor: "start", .line)
         svg.text(words.1, at: Point(last + 10, bottom + 4), size: 13, anchor: "start", .line)
         return svg
-    }
-
-    private func pill(_ text: String, at center: Point, _ color: Color, in svg: inout SVG) {
-        let half = max(15, Double(text.count) * 14 * SVG.characterWidth / 2 + 8)
-        svg.box(at: Point(center.x - half, center.y - 15), width: half * 2, height: 30, radius: 15, fill: color)
-        svg.text(text, at: Point(center.x, center.y + 5), size: 14, .onColor, isBold: true)
     }
 }

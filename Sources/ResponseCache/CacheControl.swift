@@ -1,3 +1,4 @@
+import APIProvider
 import Foundation
 
 /// The directives of a Cache-Control field (RFC 9111, section 5.2), of a request or a response.
@@ -31,7 +32,7 @@ struct CacheControl {
 extension StringProtocol {
     /// A number of seconds as RFC 9111, section 1.2.2 has it: digits only. Any number is taken, and those above 2^31 are that.
     var deltaSeconds: TimeInterval? {
-        guard !isEmpty, utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }
+        guard !isEmpty, utf8.allSatisfy(\.isDigit) else { return nil }
         return Swift.min(TimeInterval(self) ?? .infinity, 2_147_483_648)
     }
 

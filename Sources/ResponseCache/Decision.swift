@@ -29,13 +29,15 @@ enum Decision {
         let asksServer =
             asked.has("no-cache") || stored.freshness.mustAlwaysValidate
             || !asked.has("max-age") && request.value(forHTTPHeaderField: "Pragma")?.lowercased().contains("no-cache") == true
-        if fresh > 0, !isTooOld, !asksServer {
+        let mustAsk = isTooOld || asksServer
+        let mayBeStale = !mustAsk && stored.mayBeStale
+        if fresh > 0, !mustAsk {
             self = .use(stored)
         } else if policy == .onlyIfCached || asked.has("only-if-cached") {
             self = policy == .onlyIfCached && stored.mayBeStale ? .use(stored) : .fail
-        } else if !asksServer, stored.mayBeStale, let staleness = asked.staleness, -fresh <= staleness, !isTooOld {
+        } else if mayBeStale, let staleness = asked.staleness, -fresh <= staleness {
             self = .use(stored)
-        } else if !asksServer, !isTooOld, stored.mayBeStale, let window = stored.freshness.whileRevalidating, -fresh <= window {
+        } else if mayBeStale, let window = stored.freshness.whileRevalidating, -fresh <= window {
             self = .useAndValidate(stored)
         } else {
             self = .validate(stored)

@@ -48,6 +48,6 @@ extension Date {
 extension Substring {
     /// A number of so many digits.
     fileprivate func number(_ digits: Int) -> Int? {
-        count == digits && utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? Int(self) : nil
+        count == digits && utf8.allSatisfy(\.isDigit) ? Int(self) : nil
     }
 }

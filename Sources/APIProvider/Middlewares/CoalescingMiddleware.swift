@@ -29,8 +29,13 @@ public final class CoalescingMiddleware: Middleware {
         let latestSignOut: Int?
     }
 
-    private let running = Locked<[Key: (number: Int, response: Single<APIResponse>)]>([:])
-    private let count = Locked(0)
+    private struct State {
+        var running: [Key: (number: Int, response: Single<APIResponse>)] = [:]
+        /// The number of the last request, which tells it from a later one with the same key.
+        var last = 0
+    }
+
+    private let state = Locked(State())
 
     /// Creates a middleware. Each has its own requests.
     public init() {}
@@ -42,17 +47,14 @@ public final class CoalescingMiddleware: Middleware {
         let key = Key(
             method: request.httpMethod, url: request.url, headers: request.allHTTPHeaderFields, timeout: request.timeoutInterval,
             isAuthenticated: options.isAuthenticated, latestSignOut: options.latestSignOut)
-        return .deferred { [self] in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            let own = Single.deferred { next(request) }.do(onDispose: { [running] in
-                running.withLock { if $0[key]?.number == number { $0[key] = nil } }
-            }).share()
-            return running.withLock { running in
-                if let other = running[key] { return other.response }
-                running[key] = (number, own)
+        return .deferred { [state] in
+            state.withLock { shared in
+                if let other = shared.running[key] { return other.response }
+                shared.last += 1
+                let own = Single.deferred { next(request) }.do(onDispose: { [state, number = shared.last] in
+                    state.withLock { if $0.running[key]?.number == number { $0.running[key] = nil } }
+                }).share()
+                shared.running[key] = (shared.last, own)
                 return own
             }
         }

@@ -110,7 +110,7 @@ extension APIResponse {
     fileprivate func retryAfter(now: Date) -> Double? {
         guard let text = value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
         // Unlike an Int, a Double takes any number of digits.
-        if text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) { return Double(text) }
+        if text.utf8.allSatisfy(\.isDigit) { return Double(text) }
         let sent = value(forHTTPHeaderField: "Date").flatMap { Date(httpDate: $0, now: now) } ?? now
         return Date(httpDate: text, now: now)?.timeIntervalSince(sent)
     }
