@@ -8,13 +8,7 @@ enum GitHubDemo {
         do {
             let words = try Words(CommandLine.arguments.dropFirst())
             guard words.options[.help] == nil else { return try Output.standard.print(Command.help(for: words.command)) }
-            let session = try Session(Arguments(words, environment: ProcessInfo.processInfo.environment))
-            let work = Task { try await session.run() }
-            let interrupt = Interrupt.handled { work.cancel() }
-            defer { interrupt.cancel() }
-            try await work.value
-        } catch is CancellationError {
-            Interrupt.endProgram()
+            try await Session(Arguments(words, environment: ProcessInfo.processInfo.environment)).run()
         } catch let misuse as Arguments.Misuse {
             end(with: 64, misuse.message, "\n" + Command.usage(of: misuse.command))  // EX_USAGE of sysexits.h
         } catch {

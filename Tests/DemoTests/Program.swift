@@ -8,7 +8,6 @@ struct Program {
         let output: String
         let error: String
         let status: Int32
-        let wasSignal: Bool
     }
 
     private let process = Process()
@@ -24,18 +23,15 @@ struct Program {
         process.standardError = error
     }
 
-    /// Runs it to its end. `started` gets what sends it a Ctrl-C.
-    func run(_ started: (_ interrupt: @escaping @Sendable () -> Void) -> Void = { _ in }) async throws -> Outcome {
+    /// Runs it to its end.
+    func run() async throws -> Outcome {
         try process.run()
         let (output, error, process) = (output.fileHandleForReading, error.fileHandleForReading, process)
-        let id = process.processIdentifier
-        started { kill(id, SIGINT) }
         async let text = Self.text(of: output)
         async let errorText = Self.text(of: error)
         let (outputText, words) = try await (text, errorText)
         process.waitUntilExit()
-        return Outcome(
-            output: outputText, error: words, status: process.terminationStatus, wasSignal: process.terminationReason == .uncaughtSignal)
+        return Outcome(output: outputText, error: words, status: process.terminationStatus)
     }
 
     private static func text(of handle: FileHandle) async throws -> String {

@@ -91,26 +91,6 @@ struct ProgramTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("Ctrl-C cancels the request and ends the program as shells expect")
-    func interrupt() async throws {
-        let came = DispatchSemaphore(value: 0)
-        let server = try LoopbackServer { _, connection in
-            came.signal()
-            connection.waitUntilClosed()
-        }
-        let outcome = try await Program("user", "octocat", "--base-url", "\(server.url)", "--verbose").run { interrupt in
-            DispatchQueue.global().async {
-                came.wait()
-                interrupt()
-            }
-        }
-        #expect(outcome.output.isEmpty)
-        #expect(outcome.error.hasPrefix("GET \(server.url)/users/octocat: cancelled, "))
-        #expect(outcome.error.split(separator: "\n").count == 1)
-        #expect(outcome.wasSignal)
-        #expect(outcome.status == SIGINT)
-    }
-
     private func fixture(_ type: MockURLProtocol.MockDTOType) -> String {
         let types = MockURLProtocol.MockDTOType.self
         let url = types.bundle.url(forResource: "\(type.fileName).json", withExtension: nil, subdirectory: types.subdirectory)
