@@ -83,7 +83,7 @@ struct CurlTests {
     fileprivate func quoting(shell: Shell) throws {
         for value in Self.hostile {
             let request = URLRequest("PUT", "https://api.example.com/\(value.count)", headers: ["X-A": value], body: Data(value.utf8))
-            let call = try shell.call(request.curlCommand(revealingSecrets: true))
+            let call = try shell.call(request.curlCommand(redacting: .none))
             let body = value == "a\tb" ? ["--data-binary", "@-"] : ["--data-raw", value]
             let arguments =
                 ["--request", "PUT", "--header", "X-A: \(value)", "--header", "Content-Type:"] + body
@@ -102,7 +102,7 @@ struct CurlTests {
             Data(repeating: 0x61, count: 100_000), Data(String(repeating: "é", count: 50_000).utf8),
         ]
         for body in bodies {
-            let call = try shell.call(URLRequest("POST", body: body).curlCommand(revealingSecrets: true))
+            let call = try shell.call(URLRequest("POST", body: body).curlCommand(redacting: .none))
             #expect(call.body == body, "\(body.prefix(20).map { $0 })")
         }
     }
@@ -113,7 +113,7 @@ struct CurlTests {
             "https://h/p?q=a%20b&c='$x'", "https://h/p?a%5B%5D=1&b={c}", "http://[::1]:8080/p", "https://u:p@h/p;v=1,2!*()#fragment",
         ] {
             let request = URLRequest("GET", url)
-            let call = try Shell.first.call(request.curlCommand(revealingSecrets: true))
+            let call = try Shell.first.call(request.curlCommand(redacting: .none))
             let address = try #require(request.url).absoluteString
             #expect(call.value(of: "--url") == Data(address.utf8))
             #expect(call.arguments.contains(Data("--globoff".utf8)) == address.contains { "[]{}".contains($0) })
@@ -198,7 +198,7 @@ struct CurlTests {
                   --data-raw '{"name":"…","password":"…"}' \
                   --url 'https://api.example.com/p?page=…'
                 """#)
-        let revealed = request.curlCommand(revealingSecrets: true)
+        let revealed = request.curlCommand(redacting: .none)
         #expect(revealed.components(separatedBy: "s3cret").count == 7)
         #expect(!revealed.contains("left out"))
         #expect(try Shell.first.call(request.curlCommand()).headers.count == 4)

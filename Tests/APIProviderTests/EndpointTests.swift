@@ -324,7 +324,7 @@ struct EndpointTests {
             #expect(!text.contains("s3gment"), "\(text)")
             #expect(text.contains("/bot…/getMe"), "\(text)")
         }
-        #expect(request.curlCommand(revealingSecrets: true).contains("s3gment"))
+        #expect(request.curlCommand(redacting: .none).contains("s3gment"))
     }
 
     @Test("A request is logged by its name, if it has one")

@@ -32,7 +32,10 @@ let declarations = graphs.flatMap(\.symbols).filter { ["public", "open"].contain
     let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     return "\(symbol.pathComponents.joined(separator: ".")) | \(line)"
 }
+// Those that a compiler adds by itself, each version others.
+let implied: Set = ["Swift.Copyable", "Swift.Escapable", "Swift.SendableMetatype"]
 let conformances = graphs.flatMap(\.relationships).filter { $0.kind == "conformsTo" }.compactMap { relationship in
-    names[relationship.source].map { "\($0): \(names[relationship.target] ?? relationship.targetFallback ?? relationship.target)" }
+    let target = names[relationship.target] ?? relationship.targetFallback ?? relationship.target
+    return implied.contains(target) ? nil : names[relationship.source].map { "\($0): \(target)" }
 }
 for line in Set(declarations + conformances).sorted() { print(line) }

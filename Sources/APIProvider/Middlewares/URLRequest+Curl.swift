@@ -17,9 +17,6 @@ extension URLRequest {
     ///
     /// - Parameter redaction: What is shown. ``Redaction/none`` shows everything, so take care where you paste it.
     public func curlCommand(redacting redaction: Redaction = .standard) -> String { CurlCommand(self, redaction).description }
-
-    /// The command with or without secrets: ``curlCommand(redacting:)`` with ``Redaction/none`` or ``Redaction/standard``.
-    public func curlCommand(revealingSecrets: Bool) -> String { curlCommand(redacting: revealingSecrets ? .none : .standard) }
 }
 
 /// The lines of a command.
