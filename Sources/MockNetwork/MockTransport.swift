@@ -21,7 +21,8 @@ public import Foundation
 ///
 /// ```swift
 /// let scheduler = TestScheduler()
-/// let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport(scheduler: scheduler))
+/// let provider = DefaultAPIProvider(
+///     baseURL: api, transport: MockTransport(scheduler: scheduler))
 /// provider.request(UserRequest()).subscribe { log.append($0) }.disposed(by: bag)
 /// scheduler.advance(by: .seconds(60))
 /// ```

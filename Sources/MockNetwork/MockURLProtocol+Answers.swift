@@ -62,18 +62,18 @@ extension MockURLProtocol {
 
     /// Removes all answers, stubs and recorded requests.
     public static func reset() {
-        var state = Scope.State()
-        scope.state.withLock { swap(&$0, &state) }
+        var old = Scope.Contents()
+        scope.contents.withLock { swap(&$0, &old) }
     }
 
-    private static var general: GeneralAnswer { scope.state.withLock(\.general) }
+    private static var general: GeneralAnswer { scope.contents.withLock(\.general) }
 
     private static func set<Value>(_ property: WritableKeyPath<GeneralAnswer, Value>, _ value: Value) {
         // The old value is released after the lock, because its deinit may run any code.
-        _ = scope.state.withLock { state in
-            var general = state.general
+        _ = scope.contents.withLock { contents in
+            var general = contents.general
             general[keyPath: property] = value
-            return exchange(&state.fallback, with: general)
+            return exchange(&contents.fallback, with: general)
         }
     }
 }
@@ -114,7 +114,7 @@ extension MockURLProtocol.ResponseType {
     }
 }
 
-extension Scope.State {
+extension Scope.Contents {
     fileprivate var general: GeneralAnswer { fallback as? GeneralAnswer ?? GeneralAnswer() }
 }
 

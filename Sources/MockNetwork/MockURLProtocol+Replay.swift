@@ -4,7 +4,8 @@ extension MockURLProtocol {
     /// Answers requests from a HAR file, which ``RecordingMiddleware``, a browser or a proxy has written.
     ///
     /// ```swift
-    /// let file = try #require(Bundle.module.url(forResource: "search", withExtension: "har"))
+    /// let file = try #require(
+    ///     Bundle.module.url(forResource: "search", withExtension: "har"))
     /// try MockURLProtocol.replay(har: file)
     /// ```
     ///

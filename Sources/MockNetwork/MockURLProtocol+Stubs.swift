@@ -8,7 +8,9 @@ extension MockURLProtocol {
     ///
     /// ```swift
     /// MockURLProtocol.stub(.get, "/repos/*/*", respond: .fixture(Fixture.repository))
-    /// MockURLProtocol.stub(.post, "https://api.example.com/orders", body: .json(order), times: 1, respond: .status(201))
+    /// MockURLProtocol.stub(
+    ///     .post, "https://api.example.com/orders", body: .json(order), times: 1,
+    ///     respond: .status(201))
     /// ```
     ///
     /// The URL is a path, for any host, or a whole URL. `*` stands for one segment of the path. Escapes are decoded before the URL is
@@ -62,7 +64,8 @@ extension MockURLProtocol {
     /// Answers the requests that `request` sends, which have its method, path, query and body.
     ///
     /// ```swift
-    /// MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
+    /// MockURLProtocol.stub(
+    ///     SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
     /// MockURLProtocol.stub(UserRequest(login: "nobody"), times: 1, respond: .status(404))
     /// ```
     ///
@@ -106,7 +109,8 @@ extension MockURLProtocol {
     /// Answers the requests for which `matches` returns `true`.
     ///
     /// ```swift
-    /// MockURLProtocol.stub("a large upload", where: { $0.body.count > 1_000_000 }, respond: .status(413))
+    /// MockURLProtocol.stub(
+    ///     "a large upload", where: { $0.body.count > 1_000_000 }, respond: .status(413))
     /// ```
     ///
     /// - Parameters:
@@ -136,18 +140,19 @@ extension MockURLProtocol {
     ///
     /// ```swift
     /// MockURLProtocol.baseURL = URL(string: "https://api.example.com/v3")
-    /// MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))  // answers https://api.example.com/v3/users/octocat
+    /// // This answers https://api.example.com/v3/users/octocat.
+    /// MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))
     /// ```
     public static var baseURL: URL? {
-        get { scope.state.withLock(\.baseURL) }
-        set { scope.state.withLock { $0.baseURL = newValue } }
+        get { scope.contents.withLock(\.baseURL) }
+        set { scope.contents.withLock { $0.baseURL = newValue } }
     }
 
     /// The requests that have reached the mock, in order.
-    public static var requests: [RecordedRequest] { scope.state.withLock(\.requests) }
+    public static var requests: [RecordedRequest] { scope.contents.withLock(\.requests) }
 
     /// The requests that found no answer.
-    public static var unmatchedRequests: [RecordedRequest] { scope.state.withLock(\.unanswered).map(\.request) }
+    public static var unmatchedRequests: [RecordedRequest] { scope.contents.withLock(\.unanswered).map(\.request) }
 
     /// The stubs that have answered no request, without the optional ones.
     public static var unusedStubs: [Stub] { uses.filter { $1 == 0 && !$0.isOptional && $0.times > 0 }.map(\.0) }
@@ -157,7 +162,7 @@ extension MockURLProtocol {
         uses.compactMap { stub, uses in stub.report(afterUses: uses).map { (stub, $0) } }
     }
 
-    private static var uses: [(Stub, Int)] { scope.state.withLock { Array(zip($0.stubs, $0.uses)) } }
+    private static var uses: [(Stub, Int)] { scope.contents.withLock { Array(zip($0.stubs, $0.uses)) } }
 
     /// Throws a report of every request without an answer, of every stub that was never used and is not optional, of every sequence that was
     /// not used up, and of every stub with other uses than it is ``Stub/expecting(_:)-(Int)``. If answers were set up and no request came,
@@ -177,11 +182,11 @@ extension MockURLProtocol {
     }
 
     /// The report for each of ``unmatchedRequests``.
-    package static var unansweredReports: [String] { scope.state.withLock(\.unanswered).map(\.report) }
+    package static var unansweredReports: [String] { scope.contents.withLock(\.unanswered).map(\.report) }
 
     /// The report that stubs or other answers were set up and no request came. Otherwise `nil`.
     package static var unreachedReport: String? {
-        let (setUp, count) = scope.state.withLock { ($0.fallback?.name, $0.requests.count) }
+        let (setUp, count) = scope.contents.withLock { ($0.fallback?.name, $0.requests.count) }
         guard count == 0, setUp != nil || !stubReports.isEmpty else { return nil }
         return """
             \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
@@ -192,7 +197,7 @@ extension MockURLProtocol {
 
     /// The requests of the scope and their answers as a HAR 1.2 file without secrets. `nil` if no request has come.
     package static var recording: Data? {
-        let requests = scope.state.withLock(\.answered)
+        let requests = scope.contents.withLock(\.answered)
         return requests.isEmpty ? nil : RecordingFile.file(of: requests.compactMap { try? RecordingFile.encoded($0.entry) })
     }
 

@@ -12,7 +12,8 @@ public import Foundation
 /// ```swift
 /// MockURLProtocol.responseWithDTO(type: Fixture.search)
 /// MockURLProtocol.responseWithStatusCode(code: 200)
-/// let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+/// let provider = DefaultAPIProvider(
+///     baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
 /// ```
 ///
 /// The newest stub that matches and is not used up answers a request. If there is none, ``requestHandler`` answers, or else

@@ -46,7 +46,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// The file that the response is written to.
     package private(set) var destination: URL?
     /// Whether the response is read while it comes.
-    private(set) var isStreamed = false
+    var isStreamed = false
     /// Whether the provider's decoder reads the response. Then `Accept` names the decoder's media type.
     let isDecoded: Bool
     private(set) var adapt: @Sendable (inout URLRequest) throws -> Void = { _ in }
@@ -78,7 +78,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         }
     }
 
-    private init(
+    init(
         _ method: HTTPMethod, _ path: RequestPath, _ query: QueryParameters, _ headers: HTTPHeaders, _ body: HTTPBody?,
         _ timeoutInterval: TimeInterval?, isDecoded: Bool, _ decode: @escaping @Sendable (APIResponse) throws -> Response
     ) {
@@ -112,7 +112,13 @@ extension Endpoint where Response: Decodable {
     /// `Data` and `String` are the body, ``EmptyResponse`` ignores it, an `Optional` is `nil` if the body is empty, and the provider's
     /// decoder decodes all other types.
     ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - headers: The header fields.
+    ///   - body: The body, encoded once for each subscription.
+    ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -126,7 +132,13 @@ extension Endpoint where Response: Decodable {
 extension Endpoint where Response == Data {
     /// Creates an endpoint whose value is the body of the response, unchanged.
     ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - headers: The header fields.
+    ///   - body: The body, encoded once for each subscription.
+    ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -139,7 +151,13 @@ extension Endpoint where Response == Data {
 extension Endpoint where Response == Void {
     /// Creates an endpoint that ignores the body of the response.
     ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - headers: The header fields.
+    ///   - body: The body, encoded once for each subscription.
+    ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -178,27 +196,6 @@ extension Endpoint where Response == URL {
             return destination
         }
         self.destination = destination
-    }
-}
-
-extension Endpoint where Response: StreamedResponse {
-    /// Creates an endpoint whose response is read while it comes.
-    ///
-    /// The request succeeds when an accepted head has come. A refused status fails it, with the whole body in the error. What `validating`
-    /// gets has no data.
-    ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``. `timeoutInterval` limits how long the server
-    /// may be silent, also within the body. The stream as a whole has no limit.
-    public init(
-        _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
-        timeoutInterval: TimeInterval? = nil
-    ) {
-        var headers = headers
-        if let type = Response.mediaType, headers["Accept"] == nil { headers["Accept"] = type }
-        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) {
-            try Response(ByteStream($0), decoder: $0.decoder)
-        }
-        isStreamed = true
     }
 }
 
@@ -252,7 +249,9 @@ extension Endpoint {
     /// Reports the progress of the transfer on the main actor, at most once in each `interval`.
     ///
     /// ```swift
-    /// endpoint.onProgress(on: MainActor.shared) { bar.progress = Double($0.bytesSent) / Double($0.bytesToSend ?? .max) }
+    /// endpoint.onProgress(on: MainActor.shared) {
+    ///     bar.progress = Double($0.bytesSent) / Double($0.bytesToSend ?? .max)
+    /// }
     /// ```
     ///
     /// The last report comes before the value, if you get that by `observe(on: MainActor.shared)`. A dispose ends the reports.

@@ -5,9 +5,13 @@ public import Foundation
 /// ```swift
 /// struct LinesDecoder: BodyDecoder {
 ///     var mediaType: String? { "application/x-ndjson" }
-///     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-///         let lines = data.split(separator: UInt8(ascii: "\n")).joined(separator: Data(",".utf8))
-///         return try JSONDecoder().decode(type, from: Data("[".utf8) + Data(lines) + Data("]".utf8))
+///     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws
+///         -> Value
+///     {
+///         let lines = data.split(separator: UInt8(ascii: "\n")).joined(
+///             separator: Data(",".utf8))
+///         return try JSONDecoder().decode(
+///             type, from: Data("[".utf8) + Data(lines) + Data("]".utf8))
 ///     }
 /// }
 /// let provider = DefaultAPIProvider(baseURL: api, decoder: LinesDecoder())

@@ -3,7 +3,9 @@ import Foundation
 /// Values that come a line each (JSON Lines, NDJSON), decoded by the provider's decoder.
 ///
 /// ```swift
-/// for try await row in try await provider.request(Endpoint<JSONLines<Row>>(.get, "/rows")).value { rows.append(row) }
+/// for try await row in try await provider.request(
+///     Endpoint<JSONLines<Row>>(.get, "/rows")
+/// ).value { rows.append(row) }
 /// ```
 ///
 /// A line ends in LF or CRLF. Empty lines are skipped, the last line counts without an end, and a record separator before a value is dropped

@@ -3,7 +3,8 @@ import Foundation
 /// Server-sent events, as the WHATWG HTML standard defines them (section 9.2).
 ///
 /// ```swift
-/// let events = try await provider.request(Endpoint<ServerSentEvents>(.get, "/events")).value
+/// let events = try await provider.request(Endpoint<ServerSentEvents>(.get, "/events"))
+///     .value
 /// for try await event in events { print(event.type, event.data) }
 /// ```
 ///

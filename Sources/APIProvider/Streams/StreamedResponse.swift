@@ -1,3 +1,4 @@
+public import Foundation
 public import MiniRx
 
 /// A response that is read while it comes.
@@ -28,7 +29,9 @@ extension StreamedResponse {
     ///
     /// ```swift
     /// provider.request(Chat(prompt: "Hi"))
-    ///     .flatMap { events in events.forEach { @MainActor event in model.text += event.data } }
+    ///     .flatMap { events in
+    ///         events.forEach { @MainActor event in model.text += event.data }
+    ///     }
     ///     .subscribe(onFailure: { show($0) })
     ///     .disposed(by: bag)
     /// ```
@@ -38,5 +41,33 @@ extension StreamedResponse {
     /// - Parameter body: Called with one element after the other. The next is read when it returns.
     public func forEach(_ body: @escaping @Sendable (Element) async throws -> Void) -> Single<Void> {
         .create { for try await element in self { try await body(element) } }
+    }
+}
+
+extension Endpoint where Response: StreamedResponse {
+    /// Creates an endpoint whose response is read while it comes.
+    ///
+    /// The request succeeds when an accepted head has come. A refused status fails it, with the whole body in the error. What `validating`
+    /// gets has no data.
+    ///
+    /// The stream as a whole has no limit.
+    ///
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - headers: The header fields.
+    ///   - body: The body, encoded once for each subscription.
+    ///   - timeoutInterval: How long the server may be silent, also within the body, in seconds; `nil` is the session's setting.
+    public init(
+        _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
+        timeoutInterval: TimeInterval? = nil
+    ) {
+        var headers = headers
+        if let type = Response.mediaType, headers["Accept"] == nil { headers["Accept"] = type }
+        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) {
+            try Response(ByteStream($0), decoder: $0.decoder)
+        }
+        isStreamed = true
     }
 }

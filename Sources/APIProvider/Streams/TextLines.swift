@@ -3,7 +3,9 @@ import Foundation
 /// The lines of a text as they come.
 ///
 /// ```swift
-/// for try await line in try await provider.request(Endpoint<TextLines>(.get, "/log")).value { print(line) }
+/// for try await line in try await provider.request(Endpoint<TextLines>(.get, "/log"))
+///     .value
+/// { print(line) }
 /// ```
 ///
 /// A line ends in LF, CR or CRLF, which are not part of it. Empty lines are lines. The last line counts without an end. The text is read as

@@ -46,18 +46,3 @@ struct PathPattern: Sendable {
 extension PathPattern: CustomStringConvertible {
     var description: String { shown ?? "/" + (segments.map { $0 ?? "*" } + (mayGoOn ? ["**"] : [])).joined(separator: "/") }
 }
-
-extension Matcher {
-    static func path(_ pattern: PathPattern) -> Matcher {
-        Matcher {
-            pattern.matches($0.url.segments)
-        } explain: {
-            let isBehindBase = pattern.isEnd(of: $0.url.segments)
-            let redactor = $0.redactor
-            let hint = isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""
-            return Mismatch(
-                name: "path", Difference(expected: pattern.description + hint, actual: redactor.path($0.url.path)),
-                distance: isBehindBase ? 0.5 : pattern.distance(to: $0.url.segments))
-        }
-    }
-}

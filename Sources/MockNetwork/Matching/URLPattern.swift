@@ -6,7 +6,7 @@ struct URLPattern {
     /// The text before the query.
     let pathAndOrigin: Substring
     private let url: URLParts
-    private let path: PathPattern
+    let path: PathPattern
     /// The reason why it matches nothing. Otherwise `nil`.
     let problem: String?
 
@@ -47,8 +47,7 @@ struct URLPattern {
         return isEscaped ? nil : "it has a % that begins no escape; a percent sign is %25"
     }
 
-    /// The expectations, with the path first.
-    var matchers: [Matcher] { [.path(path)] + (url.origin.map { [.origin($0)] } ?? []) }
+    var origin: URLParts.Origin? { url.origin }
 
     var query: [URLQueryItem] { url.query }
 }

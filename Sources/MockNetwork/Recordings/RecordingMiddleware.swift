@@ -12,7 +12,8 @@ public import FoundationNetworking
 /// ``MockURLProtocol/replay(har:forAnyHost:)`` answers requests from the file, and the developer tools of browsers open it.
 ///
 /// ```swift
-/// let provider = DefaultAPIProvider(baseURL: api, middlewares: [RecordingMiddleware(to: file)])
+/// let provider = DefaultAPIProvider(
+///     baseURL: api, middlewares: [RecordingMiddleware(to: file)])
 /// ```
 ///
 /// The file is written when a request ends, before the subscriber gets its value or its error. Entries are in the order in which the

@@ -22,8 +22,10 @@ extension Stub {
         let query = url.formQuery
         self.init(
             line: "\(request.method) \(origin.map { "\($0)" } ?? "")\(url.path)\(query.isEmpty ? "" : "?" + query.shown)",
-            matchers: [.method(HTTPMethod(rawValue: request.method)), .path(PathPattern(segments: url.segments, isRecorded: true))]
-                + (origin.map { [.origin($0)] } ?? []) + [.wholeQuery(query)],
+            matchers: [
+                .method(HTTPMethod(rawValue: request.method)), .path(PathPattern(segments: url.segments, isRecorded: true)),
+                .origin(origin), .wholeQuery(query),
+            ],
             isOptional: true, place: Place(fileID: place, filePath: place, line: 0, column: 0), response: response)
     }
 }

@@ -27,7 +27,7 @@ struct UnansweredReport: CustomStringConvertible {
     }
 
     private var nearest: String {
-        let parts = request.parts
+        let parts = RequestParts(request)
         let near = stubs.reversed().map { Nearness(of: $0.stub, uses: $0.uses, to: parts) }.sorted { $0.distance < $1.distance }.prefix(3)
         let title =
             switch stubs.count {

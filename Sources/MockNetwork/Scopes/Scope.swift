@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// The stubs and recorded requests of one test, or of the process.
 final class Scope: Sendable {
-    struct State {
+    struct Contents {
         /// The oldest first.
         var stubs: [Stub] = []
         /// The number of requests that each stub has answered.
@@ -23,7 +23,7 @@ final class Scope: Sendable {
     let name: String
     /// The class that brings requests here. `nil` for the scope of the process.
     let protocolClass: URLProtocol.Type?
-    let state = Locked(State())
+    let contents = Locked(Contents())
 
     init(name: String, protocolClass: URLProtocol.Type?) {
         self.name = name
@@ -36,8 +36,8 @@ final class Scope: Sendable {
     @TaskLocal static var current: Scope?
 
     func add(_ stub: Stub) -> Stub {
-        stub.findRequests { [weak self] in self?.state.withLock(\.requests) ?? [] }
-        state.withLock {
+        stub.findRequests { [weak self] in self?.contents.withLock(\.requests) ?? [] }
+        contents.withLock {
             $0.stubs.append(stub)
             $0.uses.append(0)
         }
@@ -60,7 +60,7 @@ final class Scope: Sendable {
                 let answer = maker.callsUser ? Self.$current.withValue(self, operation: make) : make()
                 // Those of the process would grow without end, and nothing shows them.
                 guard self !== Scope.process else { return answer }
-                self.state.withLock { $0.answered.append(AnsweredRequest(request, answer, started: started)) }
+                self.contents.withLock { $0.answered.append(AnsweredRequest(request, answer, started: started)) }
                 return answer
             }
         )
@@ -70,29 +70,29 @@ final class Scope: Sendable {
 
     /// The newest stub that matches `request` and is not used up. The user's code never runs under the lock.
     private func chooseStub(for request: RecordedRequest) -> Choice? {
-        let stubs = state.withLock(\.stubs)
+        let stubs = contents.withLock(\.stubs)
         guard !stubs.isEmpty else { return nil }
-        let parts = request.parts
+        let parts = RequestParts(request)
         for index in stubs.indices.reversed() where stubs[index].matches(parts) {
-            guard let choice = state.withLock({ $0.use(stubs[index], at: index, for: request) }) else { continue }
+            guard let choice = contents.withLock({ $0.use(stubs[index], at: index, for: request) }) else { continue }
             return choice.maker.map { ($0, choice.request) } ?? failure(of: request)
         }
         return nil
     }
 
     private func chooseFallback(for recorded: RecordedRequest, _ request: URLRequest) -> Choice {
-        guard let maker = state.withLock(\.fallback)?.maker(for: request) else { return failure(of: recorded) }
-        state.withLock { $0.requests.append(recorded) }
+        guard let maker = contents.withLock(\.fallback)?.maker(for: request) else { return failure(of: recorded) }
+        contents.withLock { $0.requests.append(recorded) }
         return (maker, recorded)
     }
 
     private func failure(of request: RecordedRequest) -> Choice {
-        let (stubs, uses) = state.withLock { ($0.stubs, $0.uses) }
+        let (stubs, uses) = contents.withLock { ($0.stubs, $0.uses) }
         let report = UnansweredReport(
             request: request, stubs: Array(zip(stubs, uses)), scope: shownName,
             otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : []
         ).description
-        state.withLock {
+        contents.withLock {
             $0.requests.append(request)
             $0.unanswered.append((request, report))
         }
@@ -102,7 +102,7 @@ final class Scope: Sendable {
     private var shownName: String { self === Scope.process ? name : "\"\(name)\"" }
 }
 
-extension Scope.State {
+extension Scope.Contents {
     /// Uses `stub` for `request`, without an answer after the end of a sequence. `nil` if the stub is used up, or was removed by a `reset`.
     fileprivate mutating func use(
         _ stub: Stub, at index: Int, for request: RecordedRequest

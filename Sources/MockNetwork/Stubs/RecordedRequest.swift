@@ -46,11 +46,6 @@ public struct RecordedRequest: Sendable {
     }
 }
 
-extension RecordedRequest {
-    /// The request as stubs match it.
-    var parts: RequestParts { RequestParts(self) }
-}
-
 extension RecordedRequest: CustomStringConvertible {
     /// The method, the URL and the beginning of the body, without secrets.
     public var description: String {

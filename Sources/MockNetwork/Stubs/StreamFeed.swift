@@ -103,10 +103,9 @@ public final class StreamFeed: Sendable {
 // The side of the mock.
 extension StreamFeed {
     /// - Throws: If the feed has answered another request.
-    func begin() throws -> [Answer.Step] {
+    func begin() throws {
         let isTaken = state.withLock { exchange(&$0.isTaken, with: true) }
         if isTaken { throw MockFailure("A StreamFeed answers one request, and this is the second: make a feed for each.") }
-        return [.feed(self)]
     }
 
     /// What comes next, if it is there.

@@ -21,9 +21,10 @@ extension Stub {
             let query = parts.query
             self.init(
                 line: "\(endpoint.method.rawValue) \(origin.map { "\($0)" } ?? "")\(path)\(query.isEmpty ? "" : "?" + query.shown)",
-                matchers: [.method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative, shown: path))]
-                    + (origin.map { [.origin($0)] } ?? [])
-                    + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
+                matchers: [
+                    .method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative, shown: path)),
+                    .origin(origin),
+                ] + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
                 times: times ?? .max, isOptional: isOptional, place: place, response: response)
         } catch {
             let reason =

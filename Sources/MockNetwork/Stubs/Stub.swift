@@ -54,10 +54,11 @@ public struct Stub: Sendable {
         let items = pattern.query + (query ?? [:])
         let methodMatcher = method.map { [Matcher.method($0)] } ?? []
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
+        let url = RecordingRedactor.report.url(String(pattern.pathAndOrigin))
         self.init(
-            line:
-                "\(method?.rawValue ?? "any method") \(RecordingRedactor.report.url(String(pattern.pathAndOrigin)))\(items.isEmpty ? "" : "?" + items.shown)",
-            matchers: methodMatcher + pattern.matchers + Matcher.queries(items) + headerMatchers + (body.map { [.body($0)] } ?? []),
+            line: "\(method?.rawValue ?? "any method") \(url)\(items.isEmpty ? "" : "?" + items.shown)",
+            matchers: methodMatcher + [.path(pattern.path), .origin(pattern.origin)] + Matcher.queries(items) + headerMatchers
+                + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
             problem: pattern.problem.map { "its URL can match no request, because \($0)" })
     }

@@ -20,18 +20,24 @@ extension StubResponse {
     ///
     /// ```swift
     /// MockURLProtocol.stub(
-    ///     .get, "/events", respond: .stream([.chunk("data: a\n"), .wait(0.5), .failure(URLError(.networkConnectionLost))]))
+    ///     .get, "/events",
+    ///     respond: .stream([
+    ///         .chunk("data: a\n"), .wait(0.5), .failure(URLError(.networkConnectionLost)),
+    ///     ]))
     /// ```
     ///
     /// Waits pass on the scheduler of a ``MockTransport``: with a `TestScheduler`, in virtual time. A request that does not read its response
     /// while it comes gets all of it at the end.
     public static func stream(_ steps: [StreamStep], status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, steps: steps.map(Answer.Step.init))
+        StubResponse(status: status, headers: headers, steps: { steps.map(Answer.Step.init) })
     }
 
     /// A head, and then what the test sends by hand. It answers one request.
     public static func stream(from feed: StreamFeed, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, steps: try feed.begin())
+        StubResponse(status: status, headers: headers) {
+            try feed.begin()
+            return [.feed(feed)]
+        }
     }
 
     /// Server-sent events that the test sends by hand. It answers one request.
@@ -42,7 +48,8 @@ extension StubResponse {
     /// Server-sent events, each of which comes `interval` seconds after the one before.
     ///
     /// ```swift
-    /// MockURLProtocol.stub(Chat(prompt: "Hi"), respond: .events(["Hel", "lo", "[DONE]"], every: 0.1))
+    /// MockURLProtocol.stub(
+    ///     Chat(prompt: "Hi"), respond: .events(["Hel", "lo", "[DONE]"], every: 0.1))
     /// ```
     public static func events(_ events: [ServerSentEvent], every interval: TimeInterval = 0, headers: HTTPHeaders = [:]) -> StubResponse {
         stream(events.flatMap { [.wait(interval), .chunk($0.text)] }, headers: headers.adding(type: "text/event-stream"))

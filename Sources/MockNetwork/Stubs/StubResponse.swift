@@ -5,7 +5,8 @@ public import Foundation
 ///
 /// ```swift
 /// MockURLProtocol.stub(.get, "/user", respond: .json(["login": "octocat"]))
-/// MockURLProtocol.stub(.post, "/orders", respond: .sequence([.status(503), .status(201)]))
+/// MockURLProtocol.stub(
+///     .post, "/orders", respond: .sequence([.status(503), .status(201)]))
 /// MockURLProtocol.stub("/slow", respond: .status(200).delayed(by: 2))
 /// ```
 ///
@@ -33,7 +34,7 @@ public struct StubResponse: Sendable {
     }
 
     /// Creates a response whose body comes in `steps`.
-    init(status: Int, headers: HTTPHeaders, steps: @escaping @autoclosure @Sendable () throws -> [Answer.Step]) {
+    init(status: Int, headers: HTTPHeaders, steps: @escaping @Sendable () throws -> [Answer.Step]) {
         let fields = headers.reduce(into: [:]) { $0[$1.name] = $1.value }
         self.init { Answer(try .mock(status, headers: fields, for: $0.url), try steps(), to: $0) }
     }
@@ -76,7 +77,8 @@ extension StubResponse {
     /// The text as it is, which need not be valid JSON. The `Content-Type` is `application/json`, unless `headers` has another.
     ///
     /// ```swift
-    /// MockURLProtocol.stub(.get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
+    /// MockURLProtocol.stub(
+    ///     .get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
     /// ```
     public static func json(text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(status: status, headers: headers, type: "application/json") { Data(text.utf8) }

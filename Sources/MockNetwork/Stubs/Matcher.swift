@@ -47,12 +47,26 @@ extension Matcher {
         }
     }
 
-    static func origin(_ origin: URLParts.Origin) -> Matcher {
+    static func path(_ pattern: PathPattern) -> Matcher {
         Matcher {
-            $0.url.origin == origin
+            pattern.matches($0.url.segments)
         } explain: {
-            Mismatch(
-                name: "host", Difference(expected: "\(origin)", actual: $0.url.origin.map { "\($0)" } ?? "none"), distance: 1)
+            let isBehindBase = pattern.isEnd(of: $0.url.segments)
+            let redactor = $0.redactor
+            let hint = isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""
+            return Mismatch(
+                name: "path", Difference(expected: pattern.description + hint, actual: redactor.path($0.url.path)),
+                distance: isBehindBase ? 0.5 : pattern.distance(to: $0.url.segments))
+        }
+    }
+
+    /// Matches every URL if there is no `origin`.
+    static func origin(_ origin: URLParts.Origin?) -> Matcher {
+        Matcher {
+            origin == nil || $0.url.origin == origin
+        } explain: {
+            let texts = [origin, $0.url.origin].map { $0.map { "\($0)" } ?? "none" }
+            return Mismatch(name: "host", Difference(expected: texts[0], actual: texts[1]), distance: 1)
         }
     }
 
