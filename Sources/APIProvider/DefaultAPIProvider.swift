@@ -8,7 +8,9 @@ public import FoundationNetworking
 /// Builds requests, sends them through middlewares and a transport, and validates and decodes the responses.
 ///
 /// ```swift
-/// let provider = DefaultAPIProvider(baseURL: URL(string: "https://api.github.com")!, middlewares: [RetryMiddleware()])
+/// let provider = DefaultAPIProvider(
+///     baseURL: URL(string: "https://api.github.com")!,
+///     middlewares: [RetryMiddleware()])
 ///
 /// provider.request(SearchRequest(keyword: "swift"))
 ///     .observe(on: MainActor.shared)

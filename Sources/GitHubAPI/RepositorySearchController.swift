@@ -5,10 +5,11 @@ import MiniRx
 /// Connects a search field to a provider. It keeps only the newest search, and loads page after page.
 ///
 /// ```swift
-/// let controller = RepositorySearchController(provider: DefaultAPIProvider(baseURL: GitHub.apiURL))
+/// let controller = RepositorySearchController(
+///     provider: DefaultAPIProvider(baseURL: GitHub.apiURL))
 /// controller.onChange = { [weak self] state in self?.show(state) }
-/// controller.search("swift")   // from the search field
-/// controller.loadNextPage()    // at the end of the list
+/// controller.search("swift")  // from the search field
+/// controller.loadNextPage()  // at the end of the list
 /// ```
 ///
 /// A new search cancels the one before, and no result of that arrives later. When the controller is released, it cancels its request.

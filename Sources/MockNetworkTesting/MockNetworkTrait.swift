@@ -8,8 +8,11 @@ public import Testing
 /// ```swift
 /// @Test(.mockNetwork) func search() async throws {
 ///     MockURLProtocol.responseWithDTO(type: Fixture.search)
-///     let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
-///     #expect(try await provider.request(SearchRequest(keyword: "swift")).value.items.count == 8)
+///     let provider = DefaultAPIProvider(
+///         baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+///     let response = try await provider.request(SearchRequest(keyword: "swift"))
+///         .value
+///     #expect(response.items.count == 8)
 /// }
 /// ```
 ///

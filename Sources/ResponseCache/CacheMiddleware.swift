@@ -12,7 +12,8 @@ public import Foundation
 ///
 /// ```swift
 /// let cache = CacheMiddleware(DiskCache(folder, maximumBytes: 50_000_000))
-/// let provider = DefaultAPIProvider(baseURL: api, middlewares: [cache, RetryMiddleware(), authentication])
+/// let provider = DefaultAPIProvider(
+///     baseURL: api, middlewares: [cache, RetryMiddleware(), authentication])
 ///
 /// provider.request(Endpoint<Feed>(.get, "/feed").option(\.caching, .staleIfOffline))
 /// ```

@@ -6,7 +6,8 @@ public import MiniRx
 /// used for longest are removed.
 ///
 /// ```swift
-/// let folder = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0].appendingPathComponent("Responses")
+/// let folder = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
+///     .appendingPathComponent("Responses")
 /// let cache = CacheMiddleware(DiskCache(folder, maximumBytes: 50_000_000))
 /// ```
 ///

@@ -80,7 +80,8 @@ struct DescribingARequestTests {
         #expect(sent.url?.absoluteString == "https://api.example.com/search/repositories?q=swift")
 
         let response = APIResponse(to: sent, data: Data(#"{"items":[]}"#.utf8))
-        #expect(try SearchRequest(keyword: "swift").endpoint.value(of: response).items.isEmpty)
+        let value = try SearchRequest(keyword: "swift").endpoint.value(of: response)
+        #expect(value.items.isEmpty)
     }
 
     @Test("An error that comes with status 200 is thrown")

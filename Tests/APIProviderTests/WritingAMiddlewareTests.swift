@@ -21,7 +21,8 @@ struct SupportMiddleware: Middleware {
             let id = makeID()
             request.setValue(id, forHTTPHeaderField: "X-Request-ID")
             return next(request).map { response in
-                guard response.value(forHTTPHeaderField: "X-Maintenance") == nil else { throw Maintenance(requestID: id) }
+                let notice = response.value(forHTTPHeaderField: "X-Maintenance")
+                guard notice == nil else { throw Maintenance(requestID: id) }
                 return response
             }
         }

@@ -3,30 +3,13 @@ import TestSupport
 
 /// The code of the tests, in which snippets are looked for.
 ///
-/// Lines are compared without their indentation, without comments, and without what a snippet leaves out because it is not about it: imports,
-/// access levels, `static`, and `_ =` before a value that stands alone.
+/// Code is compared without spaces, line breaks and commas, because the site is narrower than the tests, without comments, and without what a
+/// snippet leaves out because it is not about it: imports, access levels, `static`, and `_ =` before a value that stands alone.
 struct CompiledCode {
-    private struct File {
-        let path: String
-        let lines: [(number: Int, text: String)]
-    }
-
-    private let files: [File]
-    /// Where each line stands: the index of the file, and that of the line in it.
-    private let places: [String: [(file: Int, line: Int)]]
+    private let files: [(path: String, code: Code)]
 
     init(_ sources: [PackageFile]) {
-        files = sources.map { source in
-            let lines = source.text.components(separatedBy: "\n").enumerated().compactMap { index, line in
-                Self.essence(of: line).map { (index + 1, $0) }
-            }
-            return File(path: source.path, lines: lines)
-        }
-        var places: [String: [(file: Int, line: Int)]] = [:]
-        for (file, source) in files.enumerated() {
-            for (line, content) in source.lines.enumerated() { places[content.text, default: []].append((file, line)) }
-        }
-        self.places = places
+        files = sources.map { ($0.path, Code(zip(1..., $0.text.components(separatedBy: "\n")))) }
     }
 
     /// Why `snippet` is not compiled: what is nearest to it, and the first line that differs. `nil` if it is compiled.
@@ -34,41 +17,57 @@ struct CompiledCode {
     /// Its paragraphs may stand apart from each other, but in one file.
     func difference(to snippet: Snippet) -> String? {
         let paragraphs = zip(snippet.line..., snippet.code).split { $1.allSatisfy(\.isWhitespace) }
-            .map { $0.compactMap { number, line in Self.essence(of: line).map { (number: number, text: $0) } } }.filter { !$0.isEmpty }
-        guard !paragraphs.isEmpty else { return nil }
-        let matches = files.indices.map { file in paragraphs.map { longestMatch(of: $0, in: file) } }
-        let isThere = matches.contains { match in zip(match, paragraphs).allSatisfy { $0.count == $1.count } }
+            .map { Code($0) }.filter { !$0.lines.isEmpty }
+        let isThere = files.contains { file in paragraphs.allSatisfy { file.code.bytes.range(of: $0.bytes) != nil } }
         guard !isThere else { return nil }
 
-        let best = matches.indices.max { matches[$0].reduce(0) { $0 + $1.count } < matches[$1].reduce(0) { $0 + $1.count } }
-        guard let best, let (match, paragraph) = zip(matches[best], paragraphs).first(where: { $0.count < $1.count }) else { return nil }
-        let expected = paragraph[match.count]
+        let found = files.map { file in paragraphs.map { $0.countOfLines(in: file.code) } }
+        guard let best = found.indices.max(by: { found[$0].reduce(0, +) < found[$1].reduce(0, +) }),
+            let (count, paragraph) = zip(found[best], paragraphs).first(where: { $0 < $1.lines.count })
+        else { return nil }
+        let expected = paragraph.lines[count]
         let place = "\(snippet.path):\(expected.number)"
-        guard match.count > 0 else { return "\(place): nothing compiles the line\n    \(expected.text)" }
-        let lines = files[best].lines
-        let next = match.start + match.count
-        let there =
-            lines.indices.contains(next) ? "\(files[best].path):\(lines[next].number) has\n    \(lines[next].text)" : "the file ends"
-        return "\(place): the snippet has\n    \(expected.text)\nwhere \(there)"
+        guard count > 0 else { return "\(place): nothing compiles the line\n    \(expected.text)" }
+        let there = files[best].code.line(behind: paragraph.bytes(ofLines: count)).map {
+            "\(files[best].path):\($0.number) has\n    \($0.text)"
+        }
+        return "\(place): the snippet has\n    \(expected.text)\nwhere \(there ?? "the file ends")"
     }
 
-    /// Whether `code` is part of any line. An ellipsis in it stands for anything.
+    /// Whether `code` is part of any file. An ellipsis in it stands for anything.
     func contains(_ code: String) -> Bool {
-        let parts = code.components(separatedBy: "…").map { $0.trimmingCharacters(in: .whitespaces) }
-        return files.contains { $0.lines.contains { line in parts.allSatisfy { $0.isEmpty || line.text.contains($0) } } }
+        let parts = code.components(separatedBy: "…").map { Data($0.compact.utf8) }
+        return files.contains { file in parts.allSatisfy { $0.isEmpty || file.code.bytes.range(of: $0) != nil } }
+    }
+}
+
+/// What counts of some lines.
+private struct Code {
+    private(set) var lines: [(number: Int, text: String, end: Int)] = []
+    /// All in one.
+    private(set) var bytes = Data()
+
+    init(_ numbered: some Sequence<(Int, String)>) {
+        for (number, line) in numbered {
+            let text = Self.essence(of: line)
+            guard !text.compact.isEmpty else { continue }
+            bytes += Data(text.compact.utf8)
+            lines.append((number, text, bytes.count))
+        }
     }
 
-    /// The place in `file` that has the most lines of `paragraph`, from its first.
-    private func longestMatch(of paragraph: [(number: Int, text: String)], in file: Int) -> (start: Int, count: Int) {
-        let lines = files[file].lines
-        return (places[paragraph[0].text] ?? []).filter { $0.file == file }.map { place in
-            let count = zip(paragraph, lines[place.line...]).prefix { $0.text == $1.text }.count
-            return (place.line, count)
-        }.max { $0.1 < $1.1 } ?? (0, 0)
+    func bytes(ofLines count: Int) -> Data { bytes.prefix(lines[count - 1].end) }
+
+    /// How many of these lines, from the first, stand in `other`.
+    func countOfLines(in other: Code) -> Int {
+        (1...lines.count).prefix { other.bytes.range(of: bytes(ofLines: $0)) != nil }.last ?? 0
     }
 
-    /// What counts of a line; `nil` if nothing does.
-    private static func essence(of line: String) -> String? {
+    func line(behind part: Data) -> (number: Int, text: String)? {
+        bytes.range(of: part).flatMap { range in lines.first { $0.end > range.upperBound } }.map { ($0.number, $0.text) }
+    }
+
+    private static func essence(of line: String) -> String {
         var text = line.trimmingCharacters(in: .whitespaces)
         if let comment = text.range(of: #"(^|\s+)//( .*)?$"#, options: .regularExpression) { text.removeSubrange(comment) }
         for word in ["nonisolated(unsafe) ", "private ", "fileprivate ", "static "] where text.hasPrefix(word) {
@@ -76,8 +75,11 @@ struct CompiledCode {
         }
         // Without it, the compiler warns of a subscription that nobody keeps; a reader is to see it.
         if text.hasPrefix("_ = "), !text.contains("subscribe") { text.removeFirst("_ = ".count) }
-        if text.hasSuffix(",") { text.removeLast() }
-        let isLeftOut = text.isEmpty || ["import ", "@testable import ", "#if canImport", "#endif"].contains { text.hasPrefix($0) }
-        return isLeftOut ? nil : text
+        let isLeftOut = ["import ", "@testable import ", "#if canImport", "#endif"].contains { text.hasPrefix($0) }
+        return isLeftOut ? "" : text
     }
+}
+
+extension String {
+    fileprivate var compact: String { filter { !$0.isWhitespace && $0 != "," } }
 }

@@ -41,6 +41,6 @@ extension String {
     fileprivate var docComment: String? {
         let line = trimmingCharacters(in: .whitespaces)
         guard line.hasPrefix("///") else { return nil }
-        return String(line.dropFirst(3))
+        return String(line.dropFirst(line.hasPrefix("/// ") ? 4 : 3))
     }
 }

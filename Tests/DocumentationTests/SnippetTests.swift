@@ -28,6 +28,19 @@ struct SnippetTests {
         }
     }
 
+    @Test("No line of code is cut on a site of 1,280 pixels")
+    func width() throws {
+        func check(_ line: String, at place: String, _ columns: Int) {
+            #expect(line.count <= columns, "\(place) has \(line.count) columns, and \(columns) are seen")
+        }
+        for snippet in try Self.documents.get().flatMap(\.snippets) {
+            for (number, line) in zip(snippet.line..., snippet.code) { check(line, at: "\(snippet.path):\(number)", 84) }
+        }
+        for file in try PackageFile.files(below: "Documentation/Guide.docc/Tutorials", withExtensions: "swift") {
+            for line in file.text.components(separatedBy: "\n") { check(line, at: file.path, 90) }
+        }
+    }
+
     @Test("What the tables of the articles say is written here is compiled by a test")
     func tables() throws {
         let code = try Self.code.get()
@@ -77,7 +90,7 @@ struct SnippetTests {
     func comments() {
         let text = "/// Text.\n///\n/// ```swift\n/// f()\n/// ```\nfunc f() {}\n/// ```swift\nfunc g() {}\n/// x\n"
         let file = PackageFile(path: "F.swift", text: text)
-        #expect(file.snippets.map(\.code) == [[" f()"]])
+        #expect(file.snippets.map(\.code) == [["f()"]])
         #expect(file.snippets.map(\.line) == [4])
     }
 }

@@ -34,13 +34,13 @@ final class SearchModel {
         latest.disposable = provider.request(SearchRequest(keyword: keyword))
             .observe(on: MainActor.shared)
             .subscribe(
-                with: self,
-                onSuccess: { model, response in model.items = response.items },
-                onFailure: { model, error in model.message = error.localizedDescription })
+                with: self, onSuccess: { $0.items = $1.items },
+                onFailure: { $0.message = $1.localizedDescription })
     }
 }
 
-let gitHub = DefaultAPIProvider(baseURL: URL(string: "https://api.github.com")!, middlewares: [RetryMiddleware()])
+let api = URL(string: "https://api.github.com")!
+let gitHub = DefaultAPIProvider(baseURL: api, middlewares: [RetryMiddleware()])
 
 struct Issue: Codable { let title: String }
 

@@ -58,7 +58,7 @@ struct Recipe4WhatWasAskedForTests {
         #expect(MockURLProtocol.requests.count == 1)
         let request = try #require(MockURLProtocol.requests.first)
         #expect(request.method == .get)
-        #expect(request.url.absoluteString == "https://api.github.com/search/repositories?q=swift%20%26%20rx&page=1&per_page=20")
+        #expect(request.url.query == "q=swift%20%26%20rx&page=1&per_page=20")
         #expect(request.path == "/search/repositories")
         #expect(request.queryItems.first { $0.name == "q" }?.value == "swift & rx")
         #expect(request.headers["Accept"] == "application/vnd.github+json")

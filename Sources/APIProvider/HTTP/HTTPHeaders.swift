@@ -5,7 +5,8 @@ import Foundation
 /// Names match in upper and lower case. A later value replaces an earlier one with the same name.
 ///
 /// ```swift
-/// let headers: HTTPHeaders = ["Accept-Language": "en", "If-None-Match": etag]  // without the second field if `etag` is nil
+/// // Without the second field if etag is nil.
+/// let headers: HTTPHeaders = ["Accept-Language": "en", "If-None-Match": etag]
 /// let others = HTTPHeaders(dictionary)
 /// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {

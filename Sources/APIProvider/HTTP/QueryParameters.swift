@@ -3,7 +3,8 @@ public import Foundation
 /// The keys and values of a query or a form, in order. A key may occur several times.
 ///
 /// ```swift
-/// var query: QueryParameters = ["q": text, "label": ["a", "b"], "page": page]  // without the page if it is nil
+/// // Without the page if it is nil.
+/// var query: QueryParameters = ["q": text, "label": ["a", "b"], "page": page]
 /// query.append("sort", sortOrder)
 /// let others = QueryParameters(dictionary)
 /// ```

@@ -12,9 +12,12 @@ public import Foundation
 /// struct Signature: AsyncMiddleware {
 ///     let signer: any Signer
 ///
-///     func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext) async throws -> APIResponse {
+///     func intercept(
+///         _ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext
+///     ) async throws -> APIResponse {
 ///         var request = request
-///         request.setValue(try await signer.signature(of: request), forHTTPHeaderField: "X-Signature")
+///         let signature = try await signer.signature(of: request)
+///         request.setValue(signature, forHTTPHeaderField: "X-Signature")
 ///         return try await next(request)
 ///     }
 /// }

@@ -11,12 +11,13 @@ public import Foundation
 ///
 /// ```swift
 /// let authentication = AuthenticationMiddleware(token: keychain.accessToken) { _ in
-///     login.request(RefreshRequest(refreshToken: keychain.refreshToken)).map(\.accessToken)
+///     login.request(RefreshRequest(refreshToken: keychain.refreshToken))
+///         .map(\.accessToken)
 /// }
 /// let provider = DefaultAPIProvider(baseURL: api, middlewares: [authentication])
 ///
 /// authentication.token = newToken  // after sign-in
-/// authentication.token = nil       // after sign-out
+/// authentication.token = nil  // after sign-out
 /// ```
 ///
 /// It is a ``CredentialMiddleware`` of a `String`. Its page says what happens when.

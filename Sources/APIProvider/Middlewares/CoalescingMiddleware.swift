@@ -10,7 +10,9 @@ public import Foundation
 /// Sends one request for all that ask for the same at the same time.
 ///
 /// ```swift
-/// DefaultAPIProvider(baseURL: api, middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()])
+/// DefaultAPIProvider(
+///     baseURL: api,
+///     middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()])
 /// ```
 ///
 /// Requests are the same if they are `GET` or `HEAD` and have the same URL, headers and timeout. Put this middleware last, so that it sees

@@ -10,7 +10,8 @@ public import Foundation
 /// Lets at most some requests run at the same time. Others wait for their turn, first come, first served.
 ///
 /// ```swift
-/// DefaultAPIProvider(baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maximum: 4)])
+/// DefaultAPIProvider(
+///     baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maximum: 4)])
 /// ```
 ///
 /// A request frees its place when its response is there, or when it fails or is disposed. A stream frees it when its reading begins. A

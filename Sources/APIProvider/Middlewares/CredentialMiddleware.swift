@@ -10,14 +10,20 @@ public import Foundation
 /// Adds a credential of your own type to each request, and refreshes it when the server refuses it, or before it expires.
 ///
 /// ```swift
-/// struct Session: Codable, Sendable { var accessToken, refreshToken: String, expires: Date }
+/// struct Session: Codable, Sendable {
+///     var accessToken, refreshToken: String, expires: Date
+/// }
 ///
 /// let authentication = CredentialMiddleware(
-///     keychain.session, apply: { $1.setValue("Bearer \($0.accessToken)", forHTTPHeaderField: "Authorization") },
+///     keychain.session,
+///     apply: {
+///         $1.setValue("Bearer \($0.accessToken)", forHTTPHeaderField: "Authorization")
+///     },
 ///     expiry: { $0.expires - 60 }
 /// ) { expired in
 ///     guard let expired else { throw SignInError.needed }
-///     let session = try await login.request(RefreshRequest(refreshToken: expired.refreshToken)).value
+///     let refresh = RefreshRequest(refreshToken: expired.refreshToken)
+///     let session = try await login.request(refresh).value
 ///     keychain.session = session
 ///     return session
 /// }

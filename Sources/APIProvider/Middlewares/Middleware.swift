@@ -12,7 +12,9 @@ public import Foundation
 ///
 /// ```swift
 /// struct Version: Middleware {
-///     func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+///     func intercept(
+///         _ request: URLRequest, options: RequestOptions, next: @escaping Next
+///     ) -> Single<APIResponse> {
 ///         var request = request
 ///         request.setValue("2022-11-28", forHTTPHeaderField: "X-GitHub-Api-Version")
 ///         return next(request)

@@ -10,7 +10,8 @@ public import Foundation
 ///
 /// ```swift
 /// RetryMiddleware(RetryPolicy(maxAttempts: 5))
-/// Endpoint<Receipt>(.post, "/orders", body: .json(order)).option(\.retryPolicy, .never)
+/// Endpoint<Receipt>(.post, "/orders", body: .json(order))
+///     .option(\.retryPolicy, .never)
 /// ```
 public struct RetryPolicy: Sendable {
     /// The number of attempts, including the first. A number below 1 means 1.
@@ -30,7 +31,8 @@ public struct RetryPolicy: Sendable {
     /// ```swift
     /// var policy = RetryPolicy()
     /// policy.shouldRetry = { request, result in
-    ///     (try? result.get())?.statusCode == 423 ? true : nil  // the lock will be free soon
+    ///     // The lock will be free soon.
+    ///     (try? result.get())?.statusCode == 423 ? true : nil
     /// }
     /// ```
     ///

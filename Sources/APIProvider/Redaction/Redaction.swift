@@ -14,7 +14,8 @@
 /// A secret in a path, or one of letters alone in an error message, is shown. To show more, name it:
 ///
 /// ```swift
-/// LoggingMiddleware(.bodies, redacting: .standard.showing("id", "X-Request-ID", "text/csv"))
+/// LoggingMiddleware(
+///     .bodies, redacting: .standard.showing("id", "X-Request-ID", "text/csv"))
 /// ```
 public struct Redaction: Sendable {
     /// Shows what is known to be harmless.

@@ -25,7 +25,9 @@ extension RequestOptions {
     ///
     /// ```swift
     /// Endpoint<Void>(.get, "/short/\(id)").option(\.redirects, .never).withResponse()
-    /// Endpoint<Data>(.get, "/file").option(\.redirects, .decide { next, _ in next.url?.host == "cdn.example.com" ? next : nil })
+    /// Endpoint<Data>(.get, "/file").option(
+    ///     \.redirects,
+    ///     .decide { next, _ in next.url?.host == "cdn.example.com" ? next : nil })
     /// ```
     public var redirects: RedirectPolicy {
         get { self[RedirectKey.self] }

@@ -8,7 +8,9 @@ public import FoundationNetworking
 /// Sends requests. Write your own to use something other than `URLSession`.
 ///
 /// ```swift
-/// let offline = ClosureTransport { request in .error(URLError(.notConnectedToInternet)) }
+/// let offline = ClosureTransport { request in
+///     .error(URLError(.notConnectedToInternet))
+/// }
 /// let provider = DefaultAPIProvider(baseURL: api, transport: offline)
 /// ```
 public protocol Transport: Sendable {

@@ -28,7 +28,9 @@ extension Single {
     /// ![Two attempts fail. The second starts after one second, the third after two more.](retryWhen)
     ///
     /// ```swift
-    /// single.retry(scheduler: scheduler) { failures, _ in failures < 3 ? .seconds(failures) : nil }
+    /// single.retry(scheduler: scheduler) { failures, _ in
+    ///     failures < 3 ? .seconds(failures) : nil
+    /// }
     /// ```
     ///
     /// - Parameters:

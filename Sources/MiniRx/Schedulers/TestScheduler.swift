@@ -6,7 +6,9 @@ public import Dispatch
 ///
 /// ```swift
 /// let scheduler = TestScheduler()
-/// let disposable = single.delay(.seconds(1), scheduler: scheduler).subscribe { log.append($0) }
+/// let disposable = single.delay(.seconds(1), scheduler: scheduler).subscribe {
+///     log.append($0)
+/// }
 /// scheduler.advance(by: .seconds(1))
 /// ```
 public final class TestScheduler: Scheduler {

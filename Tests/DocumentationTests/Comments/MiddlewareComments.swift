@@ -44,7 +44,8 @@ private struct Signature: AsyncMiddleware {
 
     func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext) async throws -> APIResponse {
         var request = request
-        request.setValue(try await signer.signature(of: request), forHTTPHeaderField: "X-Signature")
+        let signature = try await signer.signature(of: request)
+        request.setValue(signature, forHTTPHeaderField: "X-Signature")
         return try await next(request)
     }
 }
@@ -78,7 +79,8 @@ private func session(_ login: DefaultAPIProvider, _ keychain: Keychain) -> Crede
         expiry: { $0.expires - 60 }
     ) { expired in
         guard let expired else { throw SignInError.needed }
-        let session = try await login.request(RefreshRequest(refreshToken: expired.refreshToken)).value
+        let refresh = RefreshRequest(refreshToken: expired.refreshToken)
+        let session = try await login.request(refresh).value
         keychain.session = session
         return session
     }

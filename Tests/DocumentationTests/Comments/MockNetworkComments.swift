@@ -29,7 +29,8 @@ struct MockNetworkCommentTests {
     @Test(.mockNetwork) func search() async throws {
         MockURLProtocol.responseWithDTO(type: Fixture.search)
         let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
-        #expect(try await provider.request(SearchRequest(keyword: "swift")).value.items.count == 8)
+        let response = try await provider.request(SearchRequest(keyword: "swift")).value
+        #expect(response.items.count == 8)
     }
 
     @Test(.mockNetwork) func starring() async throws {

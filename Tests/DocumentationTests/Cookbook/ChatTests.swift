@@ -53,7 +53,10 @@ final class ChatModel {
             .subscribe(
                 with: self,
                 onSuccess: { model, _ in model.isWriting = false },
-                onFailure: { model, error in (model.isWriting, model.message) = (false, error.localizedDescription) })
+                onFailure: { model, error in
+                    model.isWriting = false
+                    model.message = error.localizedDescription
+                })
     }
 
     /// What has come stays.

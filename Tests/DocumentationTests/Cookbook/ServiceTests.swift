@@ -54,7 +54,8 @@ private struct Weather: Sendable {
 
     /// Called for each request that the server gets.
     func forecast(for city: String) async throws -> Forecast {
-        try await provider.request(Endpoint<Forecast>(.get, "/forecast", query: ["city": city]))
+        let forecast = Endpoint<Forecast>(.get, "/forecast", query: ["city": city])
+        return try await provider.request(forecast)
             .timeout(.seconds(5), scheduler: scheduler)
             .value
     }

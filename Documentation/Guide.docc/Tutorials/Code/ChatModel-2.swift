@@ -28,7 +28,9 @@ final class ChatModel {
         latest.disposable = provider.request(Completion(prompt: prompt))
             .flatMap { [weak self] events in
                 events.forEach { [weak self] event in
-                    if event.data != "[DONE]" { await self?.add(try event.decode(Delta.self)) }
+                    if event.data != "[DONE]" {
+                        await self?.add(try event.decode(Delta.self))
+                    }
                 }
             }
             .observe(on: MainActor.shared)

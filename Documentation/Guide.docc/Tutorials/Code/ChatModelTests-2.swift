@@ -8,7 +8,8 @@ import Testing
 
 @Suite(.mockNetwork) @MainActor struct ChatModelTests {
     private let feed = StreamFeed()
-    private let model = ChatModel(provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
+    private let model = ChatModel(
+        provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
 
     @Test func showsAnAnswerWordByWord() async {
         MockURLProtocol.stub(Completion(prompt: "Hi"), respond: .events(from: feed))

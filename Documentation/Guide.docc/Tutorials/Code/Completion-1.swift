@@ -4,6 +4,8 @@ struct Completion: APIRequest {
     let prompt: String
 
     var endpoint: Endpoint<ServerSentEvents> {
-        Endpoint(.post, "/v1/chat/completions", body: .json(["prompt": prompt]), timeoutInterval: 30)
+        Endpoint(
+            .post, "/v1/chat/completions", body: .json(["prompt": prompt]),
+            timeoutInterval: 30)
     }
 }

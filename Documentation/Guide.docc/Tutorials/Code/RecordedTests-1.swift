@@ -9,9 +9,11 @@ import Testing
 
 @Suite(.mockNetwork) struct RecordedTests {
     @Test func findsWhatGitHubFound() async throws {
-        let file = try #require(Bundle.module.url(forResource: "search", withExtension: "har"))
+        let file = try #require(
+            Bundle.module.url(forResource: "search", withExtension: "har"))
         try MockURLProtocol.replay(har: file)
-        let provider = DefaultAPIProvider(baseURL: GitHub.url, configuration: MockURLProtocol.configuration)
+        let provider = DefaultAPIProvider(
+            baseURL: GitHub.url, configuration: MockURLProtocol.configuration)
 
         let response = try await provider.request(SearchRequest(keyword: "swift")).value
 

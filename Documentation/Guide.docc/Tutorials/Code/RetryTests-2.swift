@@ -9,7 +9,8 @@ import Testing
 @Suite(.mockNetwork) struct RetryTests {
     @Test func asksABusyServerAgain() async throws {
         MockURLProtocol.stub(
-            SearchRequest(keyword: "swift"), respond: .sequence([.status(503), .fixture(Fixture.search)]))
+            SearchRequest(keyword: "swift"),
+            respond: .sequence([.status(503), .fixture(Fixture.search)]))
         let provider = DefaultAPIProvider(
             baseURL: GitHub.url, configuration: MockURLProtocol.configuration,
             middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .milliseconds(1)))])
@@ -23,7 +24,9 @@ import Testing
         let time = TestScheduler()
         MockURLProtocol.stub(
             SearchRequest(keyword: "swift"),
-            respond: .sequence([.status(429, headers: ["Retry-After": "20"]), .fixture(Fixture.search)]))
+            respond: .sequence([
+                .status(429, headers: ["Retry-After": "20"]), .fixture(Fixture.search),
+            ]))
         let provider = DefaultAPIProvider(
             baseURL: GitHub.url, transport: MockTransport(scheduler: time),
             middlewares: [RetryMiddleware(scheduler: time)])

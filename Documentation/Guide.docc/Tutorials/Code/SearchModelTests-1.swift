@@ -7,8 +7,10 @@ import Testing
 
 @Suite(.mockNetwork) @MainActor struct SearchModelTests {
     @Test func showsWhatWasFound() {
-        MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
-        let model = SearchModel(provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
+        MockURLProtocol.stub(
+            SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
+        let model = SearchModel(
+            provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
 
         model.search(for: "swift")
 

@@ -9,8 +9,10 @@ import Testing
 
 @Suite(.mockNetwork) @MainActor struct SearchModelTests {
     @Test func showsWhatWasFound() {
-        MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
-        let model = SearchModel(provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
+        MockURLProtocol.stub(
+            SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
+        let model = SearchModel(
+            provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
 
         model.search(for: "swift")
 
@@ -19,8 +21,11 @@ import Testing
     }
 
     @Test func saysThatThereIsNoNetwork() {
-        MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .failure(URLError(.notConnectedToInternet)))
-        let model = SearchModel(provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
+        MockURLProtocol.stub(
+            SearchRequest(keyword: "swift"),
+            respond: .failure(URLError(.notConnectedToInternet)))
+        let model = SearchModel(
+            provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))
 
         model.search(for: "swift")
 
@@ -29,10 +34,14 @@ import Testing
 
     @Test func aLateAnswerNeverReplacesANewerOne() {
         let time = TestScheduler()
-        MockURLProtocol.stub(SearchRequest(keyword: "s"), respond: .status(500).delayed(by: 10))
-        MockURLProtocol.stub(SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search).delayed(by: 1))
+        MockURLProtocol.stub(
+            SearchRequest(keyword: "s"), respond: .status(500).delayed(by: 10))
+        MockURLProtocol.stub(
+            SearchRequest(keyword: "swift"),
+            respond: .fixture(Fixture.search).delayed(by: 1))
         let transport = MockTransport(scheduler: time)
-        let model = SearchModel(provider: DefaultAPIProvider(baseURL: GitHub.url, transport: transport))
+        let model = SearchModel(
+            provider: DefaultAPIProvider(baseURL: GitHub.url, transport: transport))
 
         model.search(for: "s")
         model.search(for: "swift")

@@ -7,6 +7,8 @@ import Testing
     @Test func asksForTheKeyword() throws {
         let request = SearchRequest(keyword: "swift & rx")
         let sent = try request.endpoint.urlRequest(relativeTo: GitHub.url)
-        #expect(sent.url?.absoluteString == "https://api.github.com/search/repositories?q=swift%20%26%20rx")
+        #expect(
+            sent.url?.absoluteString
+                == "https://api.github.com/search/repositories?q=swift%20%26%20rx")
     }
 }

@@ -8,13 +8,16 @@ import Testing
     @Test func asksForTheKeyword() throws {
         let request = SearchRequest(keyword: "swift & rx")
         let sent = try request.endpoint.urlRequest(relativeTo: GitHub.url)
-        #expect(sent.url?.absoluteString == "https://api.github.com/search/repositories?q=swift%20%26%20rx")
+        #expect(
+            sent.url?.absoluteString
+                == "https://api.github.com/search/repositories?q=swift%20%26%20rx")
     }
 
     @Test func readsAnEmptyResult() throws {
         let endpoint = SearchRequest(keyword: "swift").endpoint
         let body = Data(#"{"total_count": 0, "items": []}"#.utf8)
-        let response = APIResponse(to: try endpoint.urlRequest(relativeTo: GitHub.url), data: body)
+        let response = APIResponse(
+            to: try endpoint.urlRequest(relativeTo: GitHub.url), data: body)
         #expect(try endpoint.value(of: response).items.isEmpty)
     }
 }

@@ -9,7 +9,8 @@ import Testing
 @Suite(.mockNetwork) struct SearchTests {
     @Test func findsRepositories() async throws {
         MockURLProtocol.responseWithDTO(type: Fixture.search)
-        let provider = DefaultAPIProvider(baseURL: GitHub.url, configuration: MockURLProtocol.configuration)
+        let provider = DefaultAPIProvider(
+            baseURL: GitHub.url, configuration: MockURLProtocol.configuration)
 
         let response = try await provider.request(SearchRequest(keyword: "swift")).value
 

@@ -4,7 +4,8 @@ import Foundation
 @main
 struct Tool {
     static func main() throws {
-        let request = try SearchRequest(keyword: "swift").endpoint.urlRequest(relativeTo: GitHub.url)
+        let request = try SearchRequest(keyword: "swift").endpoint.urlRequest(
+            relativeTo: GitHub.url)
         print(request.curlCommand())
     }
 }

@@ -7,7 +7,8 @@ struct Tool {
         let keyword = CommandLine.arguments.dropFirst().first ?? "swift"
         do {
             let provider = GitHub.makeProvider()
-            let response = try await provider.request(SearchRequest(keyword: keyword)).value
+            let response = try await provider.request(SearchRequest(keyword: keyword))
+                .value
             for repository in response.items {
                 print("\(repository.owner.login)/\(repository.name)")
             }

@@ -8,8 +8,10 @@ struct Tool {
         let keyword = CommandLine.arguments.dropFirst().first ?? "swift"
         let path = ProcessInfo.processInfo.environment["RECORD"]
         do {
-            let provider = GitHub.makeProvider(recordingTo: path.map { URL(fileURLWithPath: $0) })
-            let response = try await provider.request(SearchRequest(keyword: keyword)).value
+            let provider = GitHub.makeProvider(
+                recordingTo: path.map { URL(fileURLWithPath: $0) })
+            let response = try await provider.request(SearchRequest(keyword: keyword))
+                .value
             for repository in response.items {
                 print("\(repository.owner.login)/\(repository.name)")
             }
