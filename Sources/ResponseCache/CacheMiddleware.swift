@@ -105,7 +105,7 @@ public final class CacheMiddleware: Middleware {
             case .useAndValidate(let stored):
                 validateLater(stored, passage)
                 return use(stored, passage)
-            case .validate(let stored): return validate(stored, passage)
+            case .validate(let stored): return validateOrUse(stored, passage)
             case .send: return send(passage, nil)
             case .fail:
                 let status = "\(Self.name); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
@@ -140,26 +140,27 @@ public final class CacheMiddleware: Middleware {
 
     /// Asks the server whether the stored response still is right.
     private func validate(_ stored: CachedResponse, _ passage: Passage) -> Single<APIResponse> {
-        let answer: Single<APIResponse>
-        if stored.hasValidator, !passage.request.isConditional, passage.request.httpMethod != "HEAD",
+        guard stored.hasValidator, !passage.request.isConditional, passage.request.httpMethod != "HEAD",
             passage.request.value(forHTTPHeaderField: "Range") == nil
-        {
-            count { $0.revalidations += 1 }
-            answer = validations.intercept(passage.request.validating(stored), options: passage.options) { [self] conditional in
-                request(conditional, passage) { [self] response, requested in
-                    guard response.statusCode == 304 else {
-                        keep(response, passage, nil, requested: requested)
-                        return response
-                    }
-                    let updated = stored.updated(by: response, requested: requested, received: now())
-                    store(updated, passage)
-                    let detail = "\(Self.name); fwd=stale; fwd-status=304; stored"
-                    return updated.response(to: passage.request, at: now(), status: detail) ?? response
+        else { return send(passage, stored) }
+        count { $0.revalidations += 1 }
+        return validations.intercept(passage.request.validating(stored), options: passage.options) { [self] conditional in
+            request(conditional, passage) { [self] response, requested in
+                guard response.statusCode == 304 else {
+                    keep(response, passage, nil, requested: requested)
+                    return response
                 }
+                let updated = stored.updated(by: response, requested: requested, received: now())
+                store(updated, passage)
+                let detail = "\(Self.name); fwd=stale; fwd-status=304; stored"
+                return updated.response(to: passage.request, at: now(), status: detail) ?? response
             }
-        } else {
-            answer = send(passage, stored)
         }
+    }
+
+    /// The answer of the server or, after an error, the stored response where that is allowed.
+    private func validateOrUse(_ stored: CachedResponse, _ passage: Passage) -> Single<APIResponse> {
+        let answer = validate(stored, passage)
         let isOfflineAllowed = passage.options.caching == .staleIfOffline && stored.mayBeStale
         guard isOfflineAllowed || stored.staleIfError(for: passage.request, at: now()) else { return answer }
         return answer.flatMap { [self] response in

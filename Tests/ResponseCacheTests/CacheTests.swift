@@ -254,6 +254,22 @@ struct ValidationTests {
         #expect(world.cache.statistics == CacheStatistics(hits: 2, staleHits: 1, revalidations: 2, misses: 1))
     }
 
+    @Test("A validation in the background that fails is no hit, as nobody gets its answer")
+    func failingInTheBackground() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10, stale-while-revalidate=5, stale-if-error=5", "ETag": "\"a\""])
+        _ = try await world.get()
+        world.pass(14)
+        MockURLProtocol.stub("/a", respond: .status(503))
+        var answers = 0
+        // A second validation begins when the first has ended.
+        for _ in 0..<100_000 where world.requests < 3 {
+            #expect(try await world.get().isFromCache)
+            answers += 1
+        }
+        #expect(world.cache.statistics.hits == answers)
+    }
+
     @Test(
         "After an error, a stale response is used where its server or the app allows that",
         arguments: [
