@@ -17,8 +17,9 @@ struct Program {
     init(_ arguments: String..., environment: [String: String] = [:]) {
         process.executableURL = Self.url
         process.arguments = arguments
-        // Where it is built to count its lines, it must know where to write them.
-        process.environment = environment.merging(ProcessInfo.processInfo.environment.filter { $0.key == "LLVM_PROFILE_FILE" }) { $1 }
+        // Where it is built to count its lines, it must know where to write them, and where it is checked, what not to report.
+        let shared = ProcessInfo.processInfo.environment.filter { ["LLVM_PROFILE_FILE", "ASAN_OPTIONS"].contains($0.key) }
+        process.environment = environment.merging(shared) { $1 }
         process.standardOutput = output
         process.standardError = error
     }
