@@ -14,7 +14,7 @@ extension MockURLProtocol {
     ///   - name: The name of the scope in reports.
     ///   - operation: The code to run.
     public static func withScope<R>(_ name: String = #function, operation: () throws -> R) rethrows -> R {
-        let scope = LiveScopes.begin(name: name, makeClass: makeClass)
+        let scope = LiveScopes.begin(name: name) { makeClass($0) }
         defer { LiveScopes.end(scope) }
         return try Scope.$current.withValue(scope, operation: operation)
     }
@@ -31,7 +31,7 @@ extension MockURLProtocol {
     public static func withScope<R>(
         _ name: String = #function, isolation: isolated (any Actor)? = #isolation, operation: () async throws -> R
     ) async rethrows -> R {
-        let scope = LiveScopes.begin(name: name, makeClass: makeClass)
+        let scope = LiveScopes.begin(name: name) { makeClass($0) }
         defer { LiveScopes.end(scope) }
         return try await Scope.$current.withValue(scope, operation: operation, isolation: isolation)
     }
@@ -67,15 +67,12 @@ extension MockURLProtocol {
 
 // A generic class is a different class for each type argument, also for arguments that are made at run time.
 extension MockURLProtocol {
-    private static func makeClass(_ number: Int) -> URLProtocol.Type { makeClass(number, digits: End.self) }
-
-    private static func makeClass<Digits>(_ number: Int, digits: Digits.Type) -> URLProtocol.Type {
+    private static func makeClass<Digits>(_ number: Int, digits: Digits.Type = Never.self) -> URLProtocol.Type {
         guard number > 0 else { return ScopedMockURLProtocol<Digits>.self }
         return number.isMultiple(of: 2)
             ? makeClass(number / 2, digits: Zero<Digits>.self) : makeClass(number / 2, digits: One<Digits>.self)
     }
 
-    private enum End {}
     private enum Zero<Digits> {}
     private enum One<Digits> {}
 }

@@ -113,17 +113,12 @@ extension MockURLProtocol {
     ///     "a large upload", where: { $0.body.count > 1_000_000 }, respond: .status(413))
     /// ```
     ///
+    /// The other parameters are those of ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
+    ///
     /// - Parameters:
     ///   - description: The name of the stub in reports.
     ///   - matches: Called on any thread, and maybe more than once for a request. It must not send requests; ``StubResponse/handler(_:)``
     ///     may.
-    ///   - times: The number of requests that the stub answers. `nil` means any number.
-    ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The place of the stub, for reports.
-    ///   - filePath: The place of the stub, for reports.
-    ///   - line: The place of the stub, for reports.
-    ///   - column: The place of the stub, for reports.
-    ///   - response: The answer.
     @discardableResult
     public static func stub(
         _ description: String = "a condition", where matches: @escaping @Sendable (RecordedRequest) -> Bool, times: Int? = nil,
@@ -198,7 +193,8 @@ extension MockURLProtocol {
     /// The requests of the scope and their answers as a HAR 1.2 file without secrets. `nil` if no request has come.
     package static var recording: Data? {
         let requests = scope.contents.withLock(\.answered)
-        return requests.isEmpty ? nil : RecordingFile.file(of: requests.compactMap { try? RecordingFile.encoded($0.entry) })
+        let entries = requests.compactMap { try? RecordingFile.encoded(HAR.Entry($0.request, $0.answer, started: $0.started)) }
+        return requests.isEmpty ? nil : RecordingFile.file(of: entries)
     }
 
     /// Whether `error` is one of ``unansweredReports``, maybe after it has passed through a session and a provider.

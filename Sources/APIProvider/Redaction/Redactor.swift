@@ -191,7 +191,7 @@ extension Int {
 
 extension StringProtocol {
     /// The text of a form or a query without its escapes, or as it is if they are none.
-    var formDecoded: String {
+    package var formDecoded: String {
         let text = replacingOccurrences(of: "+", with: " ")
         return text.removingPercentEncoding ?? text
     }

@@ -28,7 +28,7 @@ public struct BodyMatcher: Sendable {
             }
             guard let tree else { return Difference(expected: "\(text.shown) (this is not JSON)", actual: body.shown) }
             let shown = [text, body].map { try? JSONTree(Data((RecordingRedactor.report.text(of: $0) ?? "").utf8)) }
-            let difference = (try? JSONTree(body)).flatMap { tree.firstDifference(to: $0, shown: shown[0], otherShown: shown[1]) }
+            let difference = JSONTree.firstDifference(of: (tree, try? JSONTree(body)), shown: (shown[0], shown[1]))
             return difference ?? Difference(expected: text, actual: body)
         }
     }
@@ -122,11 +122,4 @@ extension URLQueryItem {
 
     /// Whether there is a secret in it.
     var isSecret: Bool { shownValue != value || RecordingRedactor.report.itemName(name) != name }
-}
-
-extension Substring {
-    fileprivate var formDecoded: String {
-        let text = replacingOccurrences(of: "+", with: " ")
-        return text.removingPercentEncoding ?? text
-    }
 }

@@ -57,10 +57,9 @@ extension String {
     /// The characters that a reader sees.
     fileprivate var visible: String {
         String(
-            String.UnicodeScalarView(
-                unicodeScalars.filter {
-                    !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
-                }))
+            unicodeScalars.filter {
+                !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
+            })
     }
 
     fileprivate var escaped: String { "\"\(unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\"" }

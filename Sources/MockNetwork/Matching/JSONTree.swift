@@ -46,61 +46,37 @@ enum JSONTree: Equatable {
         }
     }
 
-    /// The first place, by its path, in which `other` is different; `nil` where the whole is of another kind.
+    /// What stands at one place in two trees. `nil` where nothing does.
+    typealias Pair = (expected: JSONTree?, actual: JSONTree?)
+
+    /// The first place at which two trees differ, such as `items[2].name`; `nil` where the whole is of another kind.
     ///
-    /// A value shows only if it also stands there in `shown`, or in `otherShown`: in the JSON without its secrets.
-    func firstDifference(
-        to other: JSONTree, shown: JSONTree?, otherShown: JSONTree?
-    ) -> Difference? {
-        guard let path = difference(to: other, at: []), !path.isEmpty else { return nil }
-        let (expected, actual) = (value(at: path[...]), other.value(at: path[...]))
-        let isSecret = expected != shown?.value(at: path[...]) || actual != otherShown?.value(at: path[...])
-        let place = path.reduce(into: "") { text, step in
-            switch step {
-            case .key(let key): text += text.isEmpty ? "\(key)" : ".\(key)"
-            case .index(let index): text += "[\(index)]"
+    /// A value shows only if it also stands there in `shown`: in the trees without their secrets.
+    static func firstDifference(of trees: Pair, shown: Pair, at place: String = "") -> Difference? {
+        let parts: [(place: String, value: (JSONTree) -> JSONTree?)]
+        switch trees {
+        case (.object(let expected)?, .object(let actual)?):
+            parts = Set(expected.keys).union(actual.keys).sorted { $0.description < $1.description }.map { key in
+                (place.isEmpty ? "\(key)" : "\(place).\(key)", { $0.members[key] })
             }
-        }
-        let difference = Difference(
-            expected: expected.map { isSecret ? "…" : $0.shown } ?? "nothing", actual: actual.map { isSecret ? "…" : $0.shown } ?? "nothing"
-        )
-        return Difference(place: place, difference)
-    }
-
-    private enum PathStep {
-        case key(ExactText)
-        case index(Int)
-    }
-
-    private func difference(to other: JSONTree, at path: [PathStep]) -> [PathStep]? {
-        switch (self, other) {
-        case (.object(let expected), .object(let actual)):
-            for key in Set(expected.keys).union(actual.keys).sorted(by: { $0.description < $1.description }) {
-                let path = path + [.key(key)]
-                guard let one = expected[key], let other = actual[key] else { return path }
-                if let place = one.difference(to: other, at: path) { return place }
-            }
-            return nil
-        case (.array(let expected), .array(let actual)):
-            for index in 0..<max(expected.count, actual.count) {
-                let path = path + [.index(index)]
-                guard index < expected.count, index < actual.count else { return path }
-                if let place = expected[index].difference(to: actual[index], at: path) { return place }
-            }
-            return nil
+        case (.array(let expected)?, .array(let actual)?):
+            parts = (0..<max(expected.count, actual.count)).map { index in ("\(place)[\(index)]", { $0.elements.dropFirst(index).first }) }
         default:
-            return self == other ? nil : path
+            guard trees.expected != trees.actual, !place.isEmpty else { return nil }
+            let texts = [trees.expected, trees.actual].map { value in value.map { trees == shown ? $0.shown : "…" } ?? "nothing" }
+            return Difference(place: place, Difference(expected: texts[0], actual: texts[1]))
         }
+        for (place, value) in parts {
+            let inner: Pair = (trees.expected.flatMap(value), trees.actual.flatMap(value))
+            let innerShown: Pair = (shown.expected.flatMap(value), shown.actual.flatMap(value))
+            if let difference = firstDifference(of: inner, shown: innerShown, at: place) { return difference }
+        }
+        return nil
     }
 
-    private func value(at path: ArraySlice<PathStep>) -> JSONTree? {
-        switch (path.first, self) {
-        case (nil, _): self
-        case (.key(let key), .object(let members)): members[key]?.value(at: path.dropFirst())
-        case (.index(let index), .array(let elements)) where index < elements.count: elements[index].value(at: path.dropFirst())
-        default: nil
-        }
-    }
+    private var members: [ExactText: JSONTree] { if case .object(let members) = self { members } else { [:] } }
+
+    private var elements: [JSONTree] { if case .array(let elements) = self { elements } else { [] } }
 
     private var shown: String {
         switch self {

@@ -3,13 +3,6 @@ import Foundation
 
 /// A URL taken apart, so that two that mean the same are equal: escapes are read, the host's case and the scheme's own port do not count.
 struct URLParts: Sendable {
-    struct Origin: Equatable, Sendable {
-        let scheme: String
-        let host: String
-        /// The one that is written, unless it is the scheme's own.
-        let port: Int?
-    }
-
     /// What stands after each slash of the path; the last is empty where the path ends in one.
     let segments: [String]
     private let schemeAndAuthority: Substring
@@ -31,10 +24,16 @@ struct URLParts: Sendable {
         segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(\.unescaped)
     }
 
-    /// `nil` where the URL begins with its path.
-    var origin: Origin? {
+    /// The scheme and the host, with the port unless it is the scheme's own. `nil` where the URL begins with its path.
+    var origin: String? {
         let parts = schemeAndAuthority.components(separatedBy: "://")
-        return parts.count == 2 ? Origin(scheme: parts[0], authority: parts[1]) : nil
+        guard parts.count == 2 else { return nil }
+        let scheme = parts[0].lowercased()
+        let host = parts[1].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        // The colons within the brackets of an IPv6 address are before none that starts a port.
+        let colon = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 } ?? host.endIndex
+        let port = Int(host[colon...].dropFirst()).flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : $0 }
+        return "\(scheme)://\(host[..<colon].lowercased())\(port.map { ":\($0)" } ?? "")"
     }
 
     var hasUser: Bool { schemeAndAuthority.contains("@") }
@@ -57,20 +56,6 @@ struct URLParts: Sendable {
 
     /// The path without its escapes.
     var path: String { "/" + segments.joined(separator: "/") }
-}
-
-extension URLParts.Origin: CustomStringConvertible {
-    fileprivate init(scheme: String, authority: String) {
-        self.scheme = scheme.lowercased()
-        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        // The colons within the brackets of an IPv6 address are before none that starts a port.
-        let colon = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 } ?? host.endIndex
-        self.host = host[..<colon].lowercased()
-        let port = Int(host[colon...].dropFirst())
-        self.port = port == (self.scheme == "https" ? 443 : 80) ? nil : port
-    }
-
-    var description: String { "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")" }
 }
 
 extension Substring.UTF8View {

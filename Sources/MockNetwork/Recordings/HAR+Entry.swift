@@ -102,3 +102,15 @@ extension APIResponse {
         return length > 0 || value(forHTTPHeaderField: "Transfer-Encoding") != nil
     }
 }
+
+extension HAR.Entry {
+    /// A request that reached a scope, with its whole body, and its answer.
+    init(_ request: URLRequest, _ answer: Answer, started: Date) {
+        var result = answer.result(of: request)
+        if case .failure(let error as APIError) = result, error.underlying is MockFailure { result = .failure(NoAnswerFromTheMock()) }
+        self.init(request, result, started: started, milliseconds: answer.duration * 1000, redacting: .standard)
+    }
+}
+
+/// A recording shows the name of an error's type.
+private struct NoAnswerFromTheMock: Error {}

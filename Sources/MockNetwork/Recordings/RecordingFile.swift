@@ -10,11 +10,10 @@ final class RecordingFile: Sendable {
         var lastNumber = 0
         /// In the order in which the requests began.
         var entries: [(number: Int, bytes: Data)] = []
-        var version = 0
     }
 
     private struct Written {
-        var version = 0
+        var count = 0
         var hasFailed = false
     }
 
@@ -50,18 +49,17 @@ final class RecordingFile: Sendable {
         state.withLock { state in
             let place = state.entries.lastIndex { $0.number < number }.map { $0 + 1 } ?? 0
             state.entries.insert((number, bytes), at: place)
-            state.version += 1
-            return state.version
+            return state.entries.count
         }
     }
 
-    private func write(containing version: Int) throws {
+    private func write(containing count: Int) throws {
         try written.withLock { written in
-            guard written.version < version else { return }
-            let (entries, latest) = state.withLock { ($0.entries, $0.version) }
+            guard written.count < count else { return }
+            let entries = state.withLock(\.entries)
             // It may have secrets that no list finds, so others must not read it.
             try PartialFile.replace(url, with: Self.file(of: entries.map(\.bytes)), mode: 0o600)
-            written.version = latest
+            written.count = entries.count
         }
     }
 

@@ -21,7 +21,7 @@ extension Stub {
         let origin = forAnyHost ? nil : url.origin
         let query = url.formQuery
         self.init(
-            line: "\(request.method) \(origin.map { "\($0)" } ?? "")\(url.path)\(query.isEmpty ? "" : "?" + query.shown)",
+            line: "\(request.method) \(origin ?? "")\(url.path)\(query.isEmpty ? "" : "?" + query.shown)",
             matchers: [
                 .method(HTTPMethod(rawValue: request.method)), .path(PathPattern(segments: url.segments, isRecorded: true)),
                 .origin(origin), .wholeQuery(query),
@@ -34,7 +34,7 @@ extension HAR.Request {
     /// The same for requests that are answered one after the other.
     fileprivate func key(forAnyHost: Bool) -> [ExactText] {
         let url = URLParts(url)
-        let origin = forAnyHost ? "" : url.origin.map { "\($0)" } ?? ""
+        let origin = forAnyHost ? "" : url.origin ?? ""
         let query = url.formQuery.sortedByName.flatMap { [$0.name, $0.value ?? ""] }
         return ([method, origin] + url.segments + ["?"] + query).map { ExactText($0) }
     }
@@ -47,26 +47,19 @@ extension StubResponse {
     ///   - file: The recording. Bodies in files of their own are beside it.
     fileprivate init(replaying response: HAR.Response?, to method: String, at place: String, beside file: URL) {
         do {
-            guard let response else { throw Unusable("the recording has no response") }
+            guard let response else { throw MockFailure("the recording has no response") }
             let status = response.status
             guard status != 0 else { throw RecordedFailure(text: response._error ?? "the recording does not say why").urlError }
-            guard 100...999 ~= status else { throw Unusable("\(status) is not an HTTP status") }
+            guard 100...999 ~= status else { throw MockFailure("\(status) is not an HTTP status") }
             let isWithoutBody = method == "HEAD" || status == 204 || status == 304
             let body = isWithoutBody ? Data() : try response.content?.body(beside: file) ?? Data()
             self = .data(body, status: status, headers: HTTPHeaders(response.headers, bodySize: method == "HEAD" ? nil : body.count))
-        } catch let error as Unusable {
-            self = .failure(MockFailure("\(place) cannot be answered from: \(error.reason)."))
+        } catch let reason as MockFailure {
+            self = .failure(MockFailure("\(place) cannot be answered from: \(reason)."))
         } catch {
             self = .failure(error)
         }
     }
-}
-
-/// The recording does not have the answer.
-private struct Unusable: Error {
-    let reason: String
-
-    init(_ reason: String) { self.reason = reason }
 }
 
 extension HAR.Content {
@@ -75,12 +68,12 @@ extension HAR.Content {
             let folder = file.deletingLastPathComponent().standardized
             let other = folder.appendingPathComponent(name).standardized
             guard other.path.hasPrefix(folder.path + "/"), let body = try? Data(contentsOf: other) else {
-                throw Unusable("its body is in the file \"\(name)\", which is not beside the recording")
+                throw MockFailure("its body is in the file \"\(name)\", which is not beside the recording")
             }
             return body
         }
         guard text != nil || size <= 0 else {
-            throw Unusable(comment ?? "its body was not saved; export the recording with the bodies of responses")
+            throw MockFailure(comment ?? "its body was not saved; export the recording with the bodies of responses")
         }
         return body ?? Data()
     }
@@ -114,18 +107,15 @@ extension Matcher {
             let actual = request.url.formQuery
             let differences = expected.filter { item in !actual.contains { matches(item, $0) } }
             let others = actual.filter { item in !expected.contains { matches($0, item) } }
+            let texts = [items, actual].map { $0.isEmpty ? "none" : $0.shown }
             return Mismatch(
-                name: "query", Difference(expected: text(items), actual: text(actual)),
+                name: "query", Difference(expected: texts[0], actual: texts[1]),
                 distance: 0.5 * Double(max(differences.count, others.count, 1)) / Double(max(items.count, actual.count, 1)))
         }
     }
 
     private static func matches(_ expected: URLQueryItem, _ actual: URLQueryItem) -> Bool {
         expected.name == actual.name && (expected.value ?? "").mayHaveBeen(actual.value ?? "")
-    }
-
-    private static func text(_ items: [URLQueryItem]) -> String {
-        items.isEmpty ? "none" : items.shown
     }
 }
 

@@ -87,7 +87,7 @@ extension RecordedRequest {
         let path = redactor.path(sent)
         let parts = URLParts(url.absoluteString)
         // Without its origin, a path with two slashes at its start would start with a host.
-        let origin = path.hasPrefix("//") ? parts.origin.map { "\($0)" } ?? "" : ""
+        let origin = path.hasPrefix("//") ? parts.origin ?? "" : ""
         let pattern = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
         let secrets = Set(parts.query.filter(\.isSecret).map(\.name))
         let items = parts.query.names.filter { !secrets.contains($0) }.map { name in

@@ -17,7 +17,7 @@ final class Scope: Sendable {
         var baseURL: URL?
         var requests: [RecordedRequest] = []
         var unanswered: [(request: RecordedRequest, report: String)] = []
-        var answered: [AnsweredRequest] = []
+        var answered: [(request: URLRequest, answer: Answer, started: Date)] = []
     }
 
     let name: String
@@ -36,7 +36,8 @@ final class Scope: Sendable {
     @TaskLocal static var current: Scope?
 
     func add(_ stub: Stub) -> Stub {
-        stub.findRequests { [weak self] in self?.contents.withLock(\.requests) ?? [] }
+        var stub = stub
+        stub.allRequests = { [weak self] in self?.contents.withLock(\.requests) ?? [] }
         contents.withLock {
             $0.stubs.append(stub)
             $0.uses.append(0)
@@ -60,7 +61,7 @@ final class Scope: Sendable {
                 let answer = maker.callsUser ? Self.$current.withValue(self, operation: make) : make()
                 // Those of the process would grow without end, and nothing shows them.
                 guard self !== Scope.process else { return answer }
-                self.contents.withLock { $0.answered.append(AnsweredRequest(request, answer, started: started)) }
+                self.contents.withLock { $0.answered.append((request, answer, started)) }
                 return answer
             }
         )

@@ -74,13 +74,12 @@ extension Answer {
         let body = Data(chunks.joined())
         let count = max(1, min(count, body.count))
         let bounds = (0...count).map { body.count * $0 / count }
-        let pieces = zip(bounds, bounds.dropFirst()).map { Step.chunk(Data(body[$0..<$1])) }
-        var isFirst = true
+        var pieces = zip(bounds, bounds.dropFirst()).map { Step.chunk(Data(body[$0..<$1])) }
         return Answer(
             steps: steps.flatMap { step in
                 guard case .chunk = step else { return [step] }
-                defer { isFirst = false }
-                return isFirst ? pieces : []
+                defer { pieces = [] }
+                return pieces
             })
     }
 

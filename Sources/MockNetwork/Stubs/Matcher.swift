@@ -24,26 +24,17 @@ struct Matcher: Sendable {
 /// A request as matchers see it.
 struct RequestParts: Sendable {
     let recorded: RecordedRequest
-    let method: HTTPMethod
     let url: URLParts
-    let body: Data
-    /// What reports show of it.
-    let redactor: RecordingRedactor
 
-    init(_ request: RecordedRequest) {
-        recorded = request
-        (method, url, body, redactor) = (request.method, URLParts(request.url.absoluteString), request.body, request.redactor)
-    }
-
-    var headers: HTTPHeaders { recorded.headers }
+    init(_ request: RecordedRequest) { (recorded, url) = (request, URLParts(request.url.absoluteString)) }
 }
 
 extension Matcher {
     static func method(_ method: HTTPMethod) -> Matcher {
         Matcher {
-            $0.method == method
+            $0.recorded.method == method
         } explain: {
-            Mismatch(name: "method", Difference(expected: method.rawValue, actual: $0.method.rawValue), distance: 1)
+            Mismatch(name: "method", Difference(expected: method.rawValue, actual: $0.recorded.method.rawValue), distance: 1)
         }
     }
 
@@ -52,21 +43,19 @@ extension Matcher {
             pattern.matches($0.url.segments)
         } explain: {
             let isBehindBase = pattern.isEnd(of: $0.url.segments)
-            let redactor = $0.redactor
             let hint = isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""
             return Mismatch(
-                name: "path", Difference(expected: pattern.description + hint, actual: redactor.path($0.url.path)),
+                name: "path", Difference(expected: pattern.description + hint, actual: $0.recorded.redactor.path($0.url.path)),
                 distance: isBehindBase ? 0.5 : pattern.distance(to: $0.url.segments))
         }
     }
 
     /// Matches every URL if there is no `origin`.
-    static func origin(_ origin: URLParts.Origin?) -> Matcher {
+    static func origin(_ origin: String?) -> Matcher {
         Matcher {
             origin == nil || $0.url.origin == origin
         } explain: {
-            let texts = [origin, $0.url.origin].map { $0.map { "\($0)" } ?? "none" }
-            return Mismatch(name: "host", Difference(expected: texts[0], actual: texts[1]), distance: 1)
+            Mismatch(name: "host", Difference(expected: origin ?? "none", actual: $0.url.origin ?? "none"), distance: 1)
         }
     }
 
@@ -90,10 +79,10 @@ extension Matcher {
 
     static func header(_ name: String, _ value: String) -> Matcher {
         Matcher {
-            $0.headers[name]?.hasBytes(of: value) == true
+            $0.recorded.headers[name]?.hasBytes(of: value) == true
         } explain: {
-            let redactor = $0.redactor
-            let actual = $0.headers[name].map { "\(name): \(redactor.header(name, $0))" }
+            let redactor = $0.recorded.redactor
+            let actual = $0.recorded.headers[name].map { "\(name): \(redactor.header(name, $0))" }
             return Mismatch(
                 name: "header", Difference(expected: "\(name): \(redactor.header(name, value))", actual: actual ?? "no \(name)"))
         }
@@ -109,9 +98,9 @@ extension Matcher {
 
     static func body(_ matcher: BodyMatcher) -> Matcher {
         Matcher {
-            matcher.matches($0.body)
+            matcher.matches($0.recorded.body)
         } explain: {
-            Mismatch(name: "body", matcher.explain($0.body))
+            Mismatch(name: "body", matcher.explain($0.recorded.body))
         }
     }
 }

@@ -34,8 +34,13 @@ public final class StreamFeed: Sendable {
         var whenMore: Action?
         var sent = 0
         var read = 0
-        var readers: [CheckedContinuation<Void, Never>] = []
-        var leavers: [CheckedContinuation<Void, Never>] = []
+        var waiters: [Waiter] = []
+    }
+
+    /// A test that waits.
+    private struct Waiter {
+        let isOver: @Sendable (State) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
     }
 
     private let state = Locked(State())
@@ -67,25 +72,24 @@ public final class StreamFeed: Sendable {
 
     /// Waits until the reader has taken all that was sent, and asks for more or has left. With ``MockURLProtocol``, until the session has taken
     /// it.
-    public func untilRead() async {
-        await withCheckedContinuation { continuation in
-            let isRead = state.withLock { state in
-                if state.read < state.sent, !state.isLeft { state.readers.append(continuation) }
-                return state.read >= state.sent || state.isLeft
-            }
-            if isRead { continuation.resume() }
-        }
-    }
+    public func untilRead() async { await wait { $0.read >= $0.sent || $0.isLeft } }
 
     /// Waits until the reader has left before the end.
-    public func untilLeft() async {
-        await withCheckedContinuation { continuation in
-            let isLeft = state.withLock { state in
-                if !state.isLeft { state.leavers.append(continuation) }
-                return state.isLeft
-            }
-            if isLeft { continuation.resume() }
+    public func untilLeft() async { await wait { $0.isLeft } }
+
+    private func wait(until isOver: @escaping @Sendable (State) -> Bool) async {
+        await withCheckedContinuation { continuation in change { $0.waiters.append(Waiter(isOver: isOver, continuation: continuation)) } }
+    }
+
+    /// Changes the state, and resumes those who have waited for that.
+    private func change(_ body: (inout State) -> Void) {
+        let over = state.withLock { state -> [Waiter] in
+            body(&state)
+            let over = state.waiters.filter { $0.isOver(state) }
+            state.waiters = state.waiters.filter { !$0.isOver(state) }
+            return over
         }
+        over.forEach { $0.continuation.resume() }
     }
 
     private func add(_ part: Part, count: Int = 0) {
@@ -127,25 +131,17 @@ extension StreamFeed {
     }
 
     /// The reader has taken `count` bytes more.
-    func read(_ count: Int) {
-        let readers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.read += count
-            guard state.read >= state.sent else { return [] }
-            defer { state.readers = [] }
-            return state.readers
-        }
-        readers.forEach { $0.resume() }
-    }
+    func read(_ count: Int) { change { $0.read += count } }
 
     /// The request is over. The reader has left, unless the end was passed on.
     func leave() {
-        let old = state.withLock { state -> State? in
-            guard !state.isOver else { return nil }
+        // Released after the lock, because its deinit may run any code.
+        var more: Action?
+        change { state in
+            guard !state.isOver else { return }
             state.isLeft = true
-            defer { (state.whenMore, state.readers, state.leavers) = (nil, [], []) }
-            return state
+            more = state.whenMore.take()
         }
-        old?.readers.forEach { $0.resume() }
-        old?.leavers.forEach { $0.resume() }
+        _ = more
     }
 }

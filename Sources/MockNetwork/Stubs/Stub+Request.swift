@@ -20,7 +20,7 @@ extension Stub {
             let origin = isRelative ? nil : parts.origin
             let query = parts.query
             self.init(
-                line: "\(endpoint.method.rawValue) \(origin.map { "\($0)" } ?? "")\(path)\(query.isEmpty ? "" : "?" + query.shown)",
+                line: "\(endpoint.method.rawValue) \(origin ?? "")\(path)\(query.isEmpty ? "" : "?" + query.shown)",
                 matchers: [
                     .method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative, shown: path)),
                     .origin(origin),
@@ -42,8 +42,9 @@ extension StubResponse {
         switch value {
         case let data as Data: self = .data(data)
         case let text as String: self = .data(Data(text.utf8), headers: ["Content-Type": "text/plain; charset=utf-8"])
-        case let file as URL where endpoint.destination != nil: self = .content(of: file)
-        default: self = .json(value, encoder: encoder)
+        case let file as URL where endpoint.destination != nil:
+            self = StubResponse(status: 200, headers: [:]) { try Data(contentsOf: file) }
+        default: self = StubResponse(status: 200, headers: [:], type: "application/json") { try encoder.encode(value) }
         }
     }
 }
@@ -67,9 +68,5 @@ extension BodyMatcher {
 
 extension URL {
     /// Stands for the base URL of a request that is stubbed for any host.
-    fileprivate static let anyHost: URL = {
-        var components = URLComponents()
-        (components.scheme, components.host) = ("http", "any.invalid")
-        return components.url ?? URL(fileURLWithPath: "/")
-    }()
+    fileprivate static let anyHost = URL(string: "http://any.invalid") ?? URL(fileURLWithPath: "/")
 }

@@ -21,31 +21,37 @@ public struct Stub: Sendable {
         var text: String { line == 0 ? fileID : "\(fileID):\(line)" }
     }
 
-    /// The expectations and the answer. The scope counts how often it was used.
-    private final class Definition: @unchecked Sendable {  // `allRequests` is set once, before others can see the stub.
-        var allRequests: @Sendable () -> [RecordedRequest] = { [] }
-        let line: String
-        let matchers: [Matcher]
-        let times: Int
-        let isOptional: Bool
-        let place: Place
-        let response: StubResponse
-        let problem: String?
+    /// What all copies share. It tells one stub from another.
+    private final class Shared: Sendable {
         let expectation = Locked<Range<Int>?>(nil)
-
-        init(line: String, matchers: [Matcher], times: Int, isOptional: Bool, place: Place, response: StubResponse, problem: String?) {
-            self.line = line
-            self.matchers = matchers
-            self.times = times
-            self.isOptional = isOptional
-            self.place = place
-            self.response = response
-            self.problem = problem
-        }
     }
 
-    private let definition: Definition
+    /// The method and the URL.
+    package let line: String
+    let matchers: [Matcher]
+    /// The number of requests that the stub answers.
+    let times: Int
+    /// Whether the stub may go unused.
+    package let isOptional: Bool
+    /// The place at which it was registered.
+    package let place: Place
+    let response: StubResponse
+    /// The reason why the stub matches no request. Otherwise `nil`.
+    package let problem: String?
+    /// The requests of its scope.
+    var allRequests: @Sendable () -> [RecordedRequest] = { [] }
+    private let shared = Shared()
 
+    init(
+        line: String, matchers: [Matcher], times: Int = .max, isOptional: Bool, place: Place, response: StubResponse,
+        problem: String? = nil
+    ) {
+        (self.line, self.matchers, self.times, self.isOptional) = (line, matchers, times, isOptional)
+        (self.place, self.response, self.problem) = (place, response, problem)
+    }
+}
+
+extension Stub {
     init(
         _ method: HTTPMethod?, _ url: String, query: QueryParameters?, headers: HTTPHeaders?, body: BodyMatcher?, times: Int?,
         isOptional: Bool, place: Place, response: StubResponse
@@ -63,50 +69,20 @@ public struct Stub: Sendable {
             problem: pattern.problem.map { "its URL can match no request, because \($0)" })
     }
 
-    init(
-        line: String, matchers: [Matcher], times: Int = .max, isOptional: Bool, place: Place, response: StubResponse,
-        problem: String? = nil
-    ) {
-        definition = Definition(
-            line: line, matchers: matchers, times: times, isOptional: isOptional, place: place, response: response, problem: problem)
-    }
-
-    /// Says where the stub finds the requests of its scope. Call it once, before others can see the stub.
-    func findRequests(in allRequests: @escaping @Sendable () -> [RecordedRequest]) { definition.allRequests = allRequests }
-
     /// The requests that this stub has answered, in order. Empty after its scope has ended.
-    public var requests: [RecordedRequest] { definition.allRequests().filter { $0.stub?.isSame(as: self) == true } }
+    public var requests: [RecordedRequest] { allRequests().filter { $0.stub?.isSame(as: self) == true } }
 
-    func matches(_ request: RequestParts) -> Bool {
-        problem == nil && definition.matchers.allSatisfy { $0.matches(request) }
-    }
+    func matches(_ request: RequestParts) -> Bool { problem == nil && matchers.allSatisfy { $0.matches(request) } }
 
     /// The differences between `request` and what this stub expects.
     func mismatches(with request: RequestParts) -> [Matcher.Mismatch] {
-        definition.matchers.filter { !$0.matches(request) }.map { $0.explain(request) }
+        matchers.filter { !$0.matches(request) }.map { $0.explain(request) }
     }
 
-    func isSame(as other: Stub) -> Bool { definition === other.definition }
-
-    /// The number of requests that the stub answers.
-    var times: Int { definition.times }
-
-    var response: StubResponse { definition.response }
+    func isSame(as other: Stub) -> Bool { shared === other.shared }
 
     /// How many requests it should answer, if its test says so.
-    var expectation: Locked<Range<Int>?> { definition.expectation }
-
-    /// The reason why the stub matches no request. Otherwise `nil`.
-    package var problem: String? { definition.problem }
-
-    /// Whether the stub may go unused.
-    package var isOptional: Bool { definition.isOptional }
-
-    /// The place at which it was registered.
-    package var place: Place { definition.place }
-
-    /// The method and the URL.
-    package var line: String { definition.line }
+    var expectation: Locked<Range<Int>?> { shared.expectation }
 }
 
 extension Stub: CustomStringConvertible {

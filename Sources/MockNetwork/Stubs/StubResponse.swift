@@ -60,18 +60,7 @@ extension StubResponse {
     ///
     /// A `String` becomes a JSON string. For JSON text, use ``json(text:status:headers:)``.
     public static func json(_ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        json(value, status: status, headers: headers, encoder: .sorting)
-    }
-
-    static func json(
-        _ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:], encoder: JSONEncoder
-    ) -> StubResponse {
-        StubResponse(status: status, headers: headers, type: "application/json") { try encoder.encode(value) }
-    }
-
-    /// The bytes of a file. If it cannot be read, each request fails.
-    static func content(of file: URL) -> StubResponse {
-        StubResponse(status: 200, headers: [:]) { try Data(contentsOf: file) }
+        StubResponse(status: status, headers: headers, type: "application/json") { try JSONEncoder.sorting.encode(value) }
     }
 
     /// The text as it is, which need not be valid JSON. The `Content-Type` is `application/json`, unless `headers` has another.
