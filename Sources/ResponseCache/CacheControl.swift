@@ -20,7 +20,7 @@ struct CacheControl {
 
     func argument(_ name: String) -> String? { directives.first { $0.name == name }?.argument }
 
-    /// The seconds of a directive. Of several, the first counts. What is no number is 0, so that nothing is kept too long.
+    /// The seconds of a directive. Of several, the first counts. A value that is not a number is 0, so that nothing is kept too long.
     func seconds(_ name: String) -> TimeInterval? {
         guard let directive = directives.first(where: { $0.name == name }) else { return nil }
         var text = directive.argument?[...] ?? ""

@@ -58,7 +58,7 @@ enum CacheFile {
         mutating func write(_ count: Int) { write(number: UInt64(count)) }
         mutating func write(_ date: Date) { write(number: date.timeIntervalSince1970.bitPattern) }
         mutating func write(_ freshness: Freshness) {
-            // What is not said is not a number.
+            // NaN stands for a value that the response does not state.
             for seconds in [freshness.lifetime, freshness.age, freshness.whileRevalidating ?? .nan, freshness.ifError ?? .nan] {
                 write(number: seconds.bitPattern)
             }

@@ -37,7 +37,7 @@ public final class CacheMiddleware: Middleware {
         var statistics = CacheStatistics()
         /// The number of calls of `removeAll`. What was asked for before is not stored after that.
         var generation = 0
-        /// How many requests are under way for each key, and whether what they bring may be what was there before a change.
+        /// How many requests are under way for each key, and whether their responses may be older than a change.
         var underWay: [String: (count: Int, isOutdated: Bool)] = [:]
         /// The keys of responses that are validated while the app uses them.
         var validating: Set<String> = []

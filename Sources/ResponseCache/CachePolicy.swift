@@ -9,7 +9,7 @@ public enum CachePolicy: Sendable, Hashable {
     case reload
     /// Nothing is read from the cache, and nothing is stored.
     case noStore
-    /// What is stored is used, fresh or stale, and nothing is sent. Without it, or if its server forbids to use it stale, the response has the
+    /// What is stored is used, fresh or stale, and nothing is sent. If nothing is stored, or stale use is forbidden, the response has the
     /// status 504.
     case onlyIfCached
     /// As `standard`. If no connection can be made, a stale response is used, unless its server forbids that.

@@ -2,7 +2,7 @@ public import MiniRx
 
 /// Keeps the responses of a ``CacheMiddleware``. ``MemoryCache`` and ``DiskCache`` are two; write your own to keep them elsewhere.
 ///
-/// It is called on any thread, by several at a time. A store may forget what it likes. It must not give what it was not given.
+/// It is called on any thread, by several at a time. A store may forget any response, and must return the others unchanged.
 public protocol CacheStore: Sendable {
     /// Where responses are read. `nil` is the subscriber's thread, for a store that never waits.
     var scheduler: (any Scheduler)? { get }

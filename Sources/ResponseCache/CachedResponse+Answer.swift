@@ -65,7 +65,7 @@ extension URLRequest {
         return request
     }
 
-    /// Whether the app asks for what it has not.
+    /// Whether the app has a copy, and asks only for a newer one.
     var isConditional: Bool {
         ["If-None-Match", "If-Modified-Since"].contains { value(forHTTPHeaderField: $0) != nil }
     }

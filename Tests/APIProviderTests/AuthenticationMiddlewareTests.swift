@@ -50,7 +50,7 @@ struct AuthenticationMiddlewareTests {
 
     private func statuses(_ log: Log<SingleEvent<APIResponse>>) -> [Int?] { log.entries.map { try? $0.get().statusCode } }
 
-    @Test("A 401 of another origin, where a redirect has left the token behind, refuses no token")
+    @Test("A 401 of another origin, to which a redirect did not take the token, does not start a refresh")
     func redirected() async throws {
         let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
         let response = try await middleware.intercept(URLRequest("GET")) { _ in
@@ -287,7 +287,7 @@ struct AuthenticationMiddlewareTests {
         }
     }
 
-    @Test("The credential goes to the origin of the base URL alone, and a 401 of another host refuses no token")
+    @Test("The credential goes only to the origin of the base URL, and a 401 of another host does not start a refresh")
     func hosts() async throws {
         let sent = Log<String>()
         let transport = ClosureTransport { request in
@@ -343,7 +343,7 @@ struct AuthenticationMiddlewareTests {
         #expect(server.seen.entries.last == "Bearer a")
     }
 
-    @Test("A request that a redirect has taken away and back lost its credential, and refuses no token")
+    @Test("A redirect away and back drops the credential, and a 401 after that does not start a refresh")
     func bounced() async throws {
         for apply in [
             { $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization") }, { $1.setValue($0, forHTTPHeaderField: "X-Customer") },

@@ -69,7 +69,7 @@ struct AuthorizationHeaderTests {
         #expect(answers.requests.map(\.httpMethod) == [method.rawValue])
     }
 
-    @Test("URLSession sends no such request, and the error says what does", arguments: [HTTPMethod.get, .head])
+    @Test("URLSession sends no GET or HEAD with a body, and the error names a transport that does", arguments: [HTTPMethod.get, .head])
     func getByURLSession(method: HTTPMethod) async throws {
         let server = try LoopbackServer { _, connection in connection.respond() }
         let provider = DefaultAPIProvider(baseURL: server.url, configuration: .ephemeral)

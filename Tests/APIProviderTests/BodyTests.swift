@@ -36,7 +36,7 @@ struct BodyTests {
                 body: .multipart([MultipartPart(name: "a", file: missing, contentType: "a/b")]),
                 reason: "its body cannot be read from /nowhere/at/all (\(noSuchFile))."),
             Invalid(
-                body: .file(web, contentType: "a/b"), reason: "its body is to come from https://api.example.com/x, which is no file."),
+                body: .file(web, contentType: "a/b"), reason: "the URL of its body, https://api.example.com/x, is not a file URL."),
             Invalid(
                 body: .data(Data(), contentType: "a/b\r\nX: y"), reason: "the content type of its body has a control character."),
             Invalid(
@@ -63,7 +63,7 @@ struct BodyTests {
 
     enum NoFile: String, CaseIterable { case pipe, linkToPipe, device }
 
-    @Test("A pipe or a device is no body, and nobody waits for its content", arguments: NoFile.allCases, [true, false])
+    @Test("A pipe or a device cannot be a body, and is refused without being read", arguments: NoFile.allCases, [true, false])
     func pipeAsBody(kind: NoFile, isPart: Bool) throws {
         let (pipe, link) = (folder.url("pipe"), folder.url("link"))
         try #require(mkfifo(pipe.path, 0o600) == 0)
@@ -73,7 +73,7 @@ struct BodyTests {
         let error = try #require(throws: APIError.self) {
             try sent(isPart ? .multipart([MultipartPart(name: "a", file: file, contentType: "a/b")]) : body)
         }
-        let reason = "its body cannot be read from \(file.path) (it is no regular file; read it into memory and send that)."
+        let reason = "its body cannot be read from \(file.path) (it is not a regular file; read it into memory and send that)."
         #expect(error.description == "The request was not sent: " + reason)
     }
 
@@ -199,7 +199,7 @@ struct BodyTests {
         }
     }
 
-    @Test("No boundary stands in a file, wherever one is", arguments: [0, 1, 262_120, 262_135, 262_143, 262_144, 524_280, 600_000])
+    @Test("A boundary that occurs in a file is not used", arguments: [0, 1, 262_120, 262_135, 262_143, 262_144, 524_280, 600_000])
     func boundaryInFile(position: Int) throws {
         let taken = try boundary(of: try sent(.multipart([])))
         try (Data(count: position) + Data(taken.utf8) + Data(count: 10)).write(to: folder.url("file"))

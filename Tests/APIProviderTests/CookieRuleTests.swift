@@ -109,7 +109,7 @@ struct CookieRuleTests {
     }
 
     @Test(
-        "What comes in the clear takes the place of no secure cookie",
+        "A cookie that comes over http does not replace a secure one",
         arguments: [
             ("a=2", false), ("a=2; Domain=a.com", false), ("a=2; Path=/x/y", false), ("a=; Max-Age=0", false), ("b=2", true),
             ("a=2; Path=/z", true),

@@ -143,7 +143,7 @@ struct DownloadTests {
                 (folder.url("a/b"), .fileNoSuchFile, "\(folder.url.path)/a/b: its folder does not exist")
             case .folder: (folder.url, .fileWriteFileExists, "\(folder.url.path): a folder of that name is there")
             case .web:
-                (example.appendingPathComponent("x"), .fileWriteUnsupportedScheme, "https://api.example.com/x: it is no file URL")
+                (example.appendingPathComponent("x"), .fileWriteUnsupportedScheme, "https://api.example.com/x: it is not a file URL")
             case .longName: (folder.url(long), .fileWriteInvalidFileName, "\(folder.url.path)/\(long): the name is too long")
             }
         let error = try await failure(server.url, to: destination, by: provider)
@@ -155,8 +155,8 @@ struct DownloadTests {
     }
 
     enum Standing: String, CaseIterable {
-        case pipe = "it is a pipe and no regular file"
-        case linkToPipe = "it is a pipe and no regular file "
+        case pipe = "it is a pipe and not a regular file"
+        case linkToPipe = "it is a pipe and not a regular file "
         case linkToNothing = "it is a link that leads nowhere"
         case linkToItself = "it is a link that leads nowhere "
         case linkToFolder = "a folder of that name is there"
@@ -164,7 +164,7 @@ struct DownloadTests {
         var reason: String { rawValue.trimmingCharacters(in: .whitespaces) }
     }
 
-    @Test("What is no regular file is not replaced, and nothing is sent", arguments: Standing.allCases)
+    @Test("Something that is not a regular file is not replaced, and nothing is sent", arguments: Standing.allCases)
     func standing(_ standing: Standing) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
         let other = folder.url("other")

@@ -132,7 +132,7 @@ struct EndpointTests {
         }
     }
 
-    @Test("A body that is something else is told by the type that was expected, whatever was made of it then")
+    @Test("A decoding error names the type that was expected, also if `map` follows")
     func mismatches() throws {
         let response = APIResponse(to: URLRequest("GET", "https://h/"), data: Data(#"{"id":"x"}"#.utf8))
         for endpoint in [Endpoint<Item>(.get, "").map { _ in 1 }, Endpoint<Item>(.get, "").withResponse().map { _ in 1 }] {

@@ -231,7 +231,7 @@ struct ExchangeTransportTests {
         withExtendedLifetime(all) {}
     }
 
-    @Test("Thousands that wait and end as soon as they begin need no stack")
+    @Test("Thousands of waiting requests that end as soon as they begin do not overflow the stack")
     func deepQueue() async throws {
         let held = Log<Exchange>()
         let transport = ExchangeTransport(settings { $0.connectionsPerHost = 1 }) { exchange in
@@ -247,7 +247,7 @@ struct ExchangeTransportTests {
         withExtendedLifetime(all) {}
     }
 
-    @Test("Two Content-Lengths that differ are no HTTP, and two that are equal are one", arguments: [("2, 3", "-1017"), ("2, 2", "ok")])
+    @Test("Two different Content-Lengths are an error, and two equal ones count as one", arguments: [("2, 3", "-1017"), ("2, 2", "ok")])
     func lengths(field: String, event: String) async throws {
         let head = try head(["Content-Length": field])
         send(

@@ -103,7 +103,7 @@ struct FaultTests {
         #expect(
             error.urlError?.code == .cannotConnectToHost
                 || "\(error)".hasSuffix(
-                    "Foundation on Linux takes no host that is an IPv6 address; use a name that leads to it, or another transport (URLError -1000)."
+                    "Foundation on Linux does not accept an IPv6 address as the host; use a name that leads to it, or another transport (URLError -1000)."
                 ))
     }
 

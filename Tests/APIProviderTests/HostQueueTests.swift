@@ -28,7 +28,7 @@ struct HostQueueTests {
         #expect(queue.leave("c") == .connect("e"))
     }
 
-    @Test("What was taken for shared is learned anew from each response")
+    @Test("Whether connections are shared is learned again from each response")
     mutating func unlearned() {
         for request in ["a", "b"] { _ = queue.enter(request) }
         _ = queue.learn(isShared: true)

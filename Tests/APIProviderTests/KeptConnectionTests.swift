@@ -55,7 +55,7 @@ struct KeptConnectionTests {
     enum End: CaseIterable { case inTheBody, afterTheBody }
 
     @Test(
-        "The server may have done what another one asked for: that fails at once, and nothing of its body is sent again",
+        "A request that may not or cannot be sent again fails at once, and nothing of its body is sent again",
         arguments: [(HTTPMethod.post, Body.json), (.patch, .file), (.post, .parts), (.put, .stream), (.put, .streamWithLength)],
         End.allCases)
     func notSentAgain(_ request: (method: HTTPMethod, body: Body), _ end: End) async throws {

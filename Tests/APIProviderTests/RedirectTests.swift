@@ -133,7 +133,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "What is no redirect to follow is the answer",
+        "A response that is not a redirect to follow is the answer",
         arguments: [
             (302, "http://h/x", "https is never left for http"), (302, "ftp://h/x", "another scheme"), (302, nil, "no Location"),
             (300, "https://h/x", "a choice is the reader's (RFC 9110, 15.4.1)"), (304, "https://h/x", "RFC 9110, 15.4.5"),

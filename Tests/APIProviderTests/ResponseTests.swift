@@ -140,7 +140,7 @@ struct ResponseTests {
     @Test("The error of text that is not JSON says so")
     func noJSON() async throws {
         let error = try await failure(of: Endpoint<Search>(.get, ""), status: 200, body: "{\"items\":", type: nil)
-        #expect(error.description.hasPrefix("GET https://api.example.com returned 200, but the body is not Search: it is no valid JSON"))
+        #expect(error.description.hasPrefix("GET https://api.example.com returned 200, but the body is not Search: it is not valid JSON"))
     }
 
     @Test("The status comes before the body", arguments: [199, 300, 304, 404, 500, 599])
@@ -298,7 +298,7 @@ struct ResponseTests {
         #expect(json.description.hasSuffix(#"Body: {"passw\u006frd":"…","x":…}"#))
     }
 
-    @Test("A sentence is true")
+    @Test("The sentence is right for converted keys and for unknown raw values")
     func truth() async throws {
         struct Named: Decodable { let userName: Int }
         let decoder = JSONDecoder()

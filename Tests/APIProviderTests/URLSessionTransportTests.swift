@@ -66,7 +66,7 @@ struct URLSessionTransportTests {
         try await provider.request(request("5")).value
         #expect(server.requests.map(\.body) == [Data("abcde".utf8)])
         let error = try await #require(throws: APIError.self) { try await provider.request(request("7")).value }
-        #expect("\(error)" == "PUT \(server.url) failed: the stream of its body has fewer bytes than its Content-Length tells.")
+        #expect("\(error)" == "PUT \(server.url) failed: the stream of its body has fewer bytes than its Content-Length says.")
 
         try await provider.request(request("-5")).value
         #expect(server.requests.last?.headers["transfer-encoding"] == "chunked")

@@ -219,7 +219,7 @@ struct RecordingTests {
         }
         #expect(try String(contentsOf: download, encoding: .utf8) == "a file")
         let recorded = try RecordedFile(file)
-        #expect(recorded.value("comment") as? String == "No body came here, as when it is downloaded to a file.")
+        #expect(recorded.value("comment") as? String == "No body arrived here; a download, for example, writes it to a file.")
         #expect(recorded.value("response.content.text") as? String == "")
         #expect(recorded.value("request.comment", of: 1) as? String == "The body is a stream, which is not read here.")
         #expect(recorded.value("comment", of: 2) == nil && recorded.value("request.comment", of: 2) == nil)

@@ -278,7 +278,7 @@ struct ReplayTests {
         #expect(sentence(file) == "session.har: there is no such file (\(file.path)).")
         #expect(sentence(folder.url)?.hasSuffix("it cannot be read (\(folder.url.path)).") == true)
         try recording(text: #"{"log":{"entries":["#)
-        #expect(sentence(file)?.hasPrefix("session.har: it is no valid JSON") == true)
+        #expect(sentence(file)?.hasPrefix("session.har: it is not valid JSON") == true)
         #expect(
             sentence(try #require(URL(string: "https://a.example/b.har?token=s3cret")))
                 == "https://a.example/b.har?token=… is not the URL of a file. Replay reads recordings from files.")

@@ -136,7 +136,7 @@ final class BodyStream: InputStream {
 
 extension CocoaError {
     fileprivate static var shortStream: CocoaError {
-        let sentence = "the stream of its body has fewer bytes than its Content-Length tells."
+        let sentence = "the stream of its body has fewer bytes than its Content-Length says."
         return CocoaError(.fileReadUnknown, userInfo: [NSLocalizedDescriptionKey: sentence])
     }
 }
@@ -148,7 +148,7 @@ enum BodyPiece: Sendable {
 
     /// The content of a file, as long as it is now.
     init(_ file: URL) throws {
-        guard file.isFileURL else { throw APIError.invalidRequest(reason: "its body is to come from \(file.redacted), which is no file") }
+        guard file.isFileURL else { throw APIError.invalidRequest(reason: "the URL of its body, \(file.redacted), is not a file URL") }
         do {
             self = .file(file, count: try Data(mapping: file).count)
         } catch {
@@ -208,7 +208,7 @@ extension Data {
     fileprivate init(mapping file: URL) throws {
         var status = stat()
         if stat(file.path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-            let sentence = "it is no regular file; read it into memory and send that."
+            let sentence = "it is not a regular file; read it into memory and send that."
             throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
         }
         try self.init(contentsOf: file, options: .alwaysMapped)

@@ -12,8 +12,8 @@ public import Foundation
 ///
 /// ```
 /// GET https://api.github.com/search/repositories?q=…: 200 OK, 812 bytes, 34 ms
-/// GET https://api.github.com/user failed: it timed out; is api.github.com:443 up, and is the timeout long enough? (URLError -1001). 60012
-/// ms GET https://api.github.com/user: cancelled, 12 ms
+/// GET https://example.com/user failed: it timed out; is example.com:443 up, and is the timeout long enough? (URLError -1001). 60012 ms
+/// GET https://api.github.com/user: cancelled, 12 ms
 /// ```
 ///
 /// If a request has the option ``RequestOptions/name``, the log shows the name: `user(login:): 200 OK, 812 bytes, 34 ms`.

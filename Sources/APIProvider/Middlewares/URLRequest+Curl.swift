@@ -49,7 +49,7 @@ private struct CurlCommand: CustomStringConvertible {
         if address.contains(where: { "[]{}".contains($0) }) { arguments.append("--globoff") }
         arguments.append("--url \(ShellText(address).word)")
         if isRedacted { notes.insert("Values are left out: curlCommand(redacting: .none) shows them.", at: 0) }
-        // The null command: the comments of a shell are an error where zsh is typed into.
+        // Notes go to the null command `:`, because an interactive zsh does not accept # comments.
         description = notes.map { ": '\($0)'\n" }.joined() + input + "curl " + arguments.joined(separator: " \\\n  ")
     }
 

@@ -18,7 +18,7 @@ public struct APIResponse: Sendable {
     public private(set) var metrics: TransferMetrics?
     /// The body that is read while it comes.
     package private(set) var unreadStream: UnreadStream?
-    /// What of the response the data is, for errors.
+    /// What the data is, for errors: the body, or a part of it such as a line.
     private(set) var part = "the body"
     /// The decoder of the provider that got the response.
     private(set) var decoder: any BodyDecoder = APIResponse.standardDecoder

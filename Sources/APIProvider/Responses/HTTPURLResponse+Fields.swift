@@ -9,11 +9,7 @@ extension HTTPURLResponse {
     /// The header fields, with values read as UTF-8.
     package var headerFields: [String: String] {
         allHeaderFields.reduce(into: [:]) { fields, field in
-            #if canImport(FoundationNetworking)
-            fields["\(field.key)"] = "\(field.value)"
-            #else
-            fields["\(field.key)"] = "\(field.value)".readAsUTF8
-            #endif
+            if let name = field.key as? String, let value = field.value as? String { fields[name] = value.ofHeader }
         }
     }
 
@@ -33,9 +29,25 @@ extension HTTPURLResponse {
 
     /// The values of all fields of this name, in any case.
     func values(forHTTPHeaderField name: String) -> String? {
-        // On Linux `value(forHTTPHeaderField:)` takes any one of those whose names are written in different cases.
-        let values = headerFields.filter { $0.key.caseInsensitiveCompare(name) == .orderedSame }.sorted { $0.key < $1.key }.map(\.value)
-        return values.isEmpty ? nil : values.joined(separator: ", ")
+        // On Linux `value(forHTTPHeaderField:)` takes any one of those whose names are written in different cases, and takes long.
+        let fields = allHeaderFields.compactMap { field -> (name: String, value: String)? in
+            guard let key = field.key as? String, key.utf8.count == name.utf8.count, key.lowercased() == name.lowercased(),
+                let value = field.value as? String
+            else { return nil }
+            return (key, value.ofHeader)
+        }
+        return fields.isEmpty ? nil : fields.sorted { $0.name < $1.name }.map(\.value).joined(separator: ", ")
+    }
+}
+
+extension String {
+    /// The value of a header as it was sent.
+    fileprivate var ofHeader: String {
+        #if canImport(FoundationNetworking)
+        return self
+        #else
+        return readAsUTF8
+        #endif
     }
 }
 

@@ -111,7 +111,7 @@ extension PartialFile {
             case S_IFLNK: kind = "a link"
             default: kind = "a device"
             }
-            throw CocoaError.writing(destination, .fileWriteFileExists, "it is \(kind) and no regular file")
+            throw CocoaError.writing(destination, .fileWriteFileExists, "it is \(kind) and not a regular file")
         }
     }
 }
@@ -127,7 +127,7 @@ extension CocoaError {
             case EACCES, EPERM: (.fileWriteNoPermission, "permission is denied")
             case EROFS: (.fileWriteVolumeReadOnly, "the volume is read-only")
             case ENAMETOOLONG: (.fileWriteInvalidFileName, "the name is too long")
-            case ENOTSUP: (.fileWriteUnsupportedScheme, "it is no file URL")
+            case ENOTSUP: (.fileWriteUnsupportedScheme, "it is not a file URL")
             default: (.fileWriteUnknown, String(cString: strerror(number)))
             }
         return writing(file, code, reason)

@@ -46,7 +46,7 @@ extension DecodingError {
             return "\((context.codingPath + [key]).text) is missing"
         case .dataCorrupted(let context):
             let words = redactor.words(of: context)
-            // The decoder's own word comes without a path when the whole is no JSON.
+            // If the data is not JSON at all, the decoder's error has no path.
             guard context.codingPath.isEmpty else { return "\(words) at \(context.codingPath.text)" }
             guard let json, !(context.underlyingError is CharsetMismatch) else { return words }
             guard (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
@@ -57,7 +57,7 @@ extension DecodingError {
             if start == UInt8(ascii: "<") { return "expected JSON, found HTML or XML" }
             if String(data: json, encoding: .utf8) == nil { return "it is not UTF-8 text" }
             let detail = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
-            return "it is no valid JSON" + (detail.map { ": \(redactor.message($0.withoutFullStop))" } ?? "")
+            return "it is not valid JSON" + (detail.map { ": \(redactor.message($0.withoutFullStop))" } ?? "")
         @unknown default:
             return "\(self)"
         }

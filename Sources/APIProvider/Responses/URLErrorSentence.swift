@@ -33,7 +33,7 @@ extension URLError {
         case .timedOut: "it timed out; is \(host):\(port) up, and is the timeout long enough?"
         case .networkConnectionLost: "\(host) closed the connection before the response was whole; a second try may succeed"
         case .notConnectedToInternet: "there is no network connection"
-        case .badServerResponse: "what came from \(host) is no HTTP response"
+        case .badServerResponse: "what came from \(host) is not an HTTP response"
         case .cannotParseResponse: "\(host):\(port) did not answer in valid HTTP; is it a web server, and the scheme right?"
         case .cannotDecodeRawData: "\(host) sent a body that is not compressed as its Content-Encoding says"
         case .cannotDecodeContentData: "\(host) sent a body with a Content-Encoding or Transfer-Encoding that is not known here"
@@ -44,7 +44,7 @@ extension URLError {
         case .serverCertificateHasUnknownRoot:
             "no authority that this system knows has signed the certificate of \(host); on Linux, is ca-certificates installed?"
         case .badURL where host.contains(":"):
-            "Foundation on Linux takes no host that is an IPv6 address; use a name that leads to it, or another transport"
+            "Foundation on Linux does not accept an IPv6 address as the host; use a name that leads to it, or another transport"
         case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
         case .httpTooManyRedirects: "it was redirected more than \(Self.maximumRedirects) times"
         case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"

@@ -24,7 +24,7 @@ public struct ByteStream: StreamedResponse {
     /// The bytes themselves.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self = bytes }
 
-    /// Returns what reads the bytes. A stream can be read once: what a second one returns, throws.
+    /// Returns an iterator over the bytes. A stream can be read once: a second iterator throws.
     public func makeAsyncIterator() -> AsyncIterator {
         guard let unread = response.unreadStream else { return AsyncIterator(source: .data(response.data)) }
         guard let lease = unread.withLock({ $0.take() }) else { return AsyncIterator(source: .none(response)) }
@@ -46,7 +46,7 @@ public struct ByteStream: StreamedResponse {
         /// Waits for bytes and returns them; `nil` is the end.
         public mutating func next() async throws -> Data? { try await nextChunk(isolation: nil) }
 
-        /// The same on the actor of the caller, which it leaves only to wait.
+        /// The same, on the caller's actor, which it leaves only to wait.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             try await nextChunk(isolation: actor)

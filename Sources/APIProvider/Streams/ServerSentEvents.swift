@@ -42,7 +42,7 @@ public struct ServerSentEvents: StreamedResponse {
         /// Waits for an event and returns it; `nil` is the end.
         public mutating func next() async throws -> ServerSentEvent? { try await events.nextElement(isolation: nil) }
 
-        /// The same on the actor of the caller, which it leaves only to wait.
+        /// The same, on the caller's actor, which it leaves only to wait.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             try await events.nextElement(isolation: actor)
@@ -52,7 +52,7 @@ public struct ServerSentEvents: StreamedResponse {
 
 /// Interprets an event stream (WHATWG HTML, section 9.2.6).
 struct EventReader: LineReader {
-    /// An event without a blank line behind it is none.
+    /// An event that is not followed by a blank line is dropped.
     static var takesLineWithoutEnd: Bool { false }
 
     private let origin: ServerSentEvent.Origin
@@ -69,7 +69,7 @@ struct EventReader: LineReader {
         (origin, self.maximum) = (ServerSentEvent.Origin(response), maximum)
     }
 
-    /// An identifier of the stream before counts until there is another.
+    /// The identifier of the previous stream counts until this one brings another.
     mutating func resume(from lastEventID: String) { (id, self.lastEventID) = (lastEventID, lastEventID) }
 
     mutating func read(_ line: UnsafeBufferPointer<UInt8>, into events: inout [ServerSentEvent]) throws {
@@ -88,7 +88,7 @@ struct EventReader: LineReader {
             if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
         } else if name.elementsEqual("retry".utf8) {
             let isNumber = !value.isEmpty && value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            // More milliseconds than fit are as many as fit.
+            // A number that is too large for an Int counts as the largest Int.
             if isNumber { retry = Int(String(decoding: value, as: UTF8.self)) ?? .max }
         }
     }

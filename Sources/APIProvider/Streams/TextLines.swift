@@ -32,7 +32,7 @@ public struct TextLines: StreamedResponse {
         /// Waits for a line and returns it; `nil` is the end.
         public mutating func next() async throws -> String? { try await lines.nextElement(isolation: nil) }
 
-        /// The same on the actor of the caller, which it leaves only to wait.
+        /// The same, on the caller's actor, which it leaves only to wait.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
             try await lines.nextElement(isolation: actor)

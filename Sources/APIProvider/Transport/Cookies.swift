@@ -81,7 +81,7 @@ extension HTTPCookieStorage {
     }
 }
 
-/// A cookie that knows since when there is one of its name: Foundation on Linux gives each the time at which it is made.
+/// A cookie that keeps the creation time of the one it replaces. Foundation on Linux gives each cookie the current time.
 private final class KeptCookie: HTTPCookie, @unchecked Sendable {  // It adds a constant alone.
     private let firstCreated: TimeInterval?
 

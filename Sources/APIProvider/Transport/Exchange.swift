@@ -5,11 +5,11 @@ import MiniRx
 public import FoundationNetworking
 #endif
 
-/// One request on its way: what the closure of an ``ExchangeTransport`` sends, and tells what comes of it.
+/// One request in flight. The closure of an ``ExchangeTransport`` sends it, and tells it what comes back.
 ///
 /// Call it from any thread, one call at a time. After ``complete(with:)`` and after a dispose, calls do nothing.
 public final class Exchange: @unchecked Sendable {  // What no lock guards is touched by one call at a time, as asked for above.
-    /// Decoding runs where events come, and not where the bytes of all requests do.
+    /// Events are sent and decoded here, so that decoding does not hold up the bytes of other requests.
     private static let events = DispatchQueue(label: "APIProvider.events", attributes: .concurrent)
 
     /// What the network stack does.
@@ -276,7 +276,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     /// The time is over.
     func expire() { fail(with: URLError(.timedOut)) }
 
-    /// Ends the exchange before the network stack does: what that has already received, may take long to come.
+    /// Ends the exchange before the network stack does, which may take long to deliver what it has already received.
     private func fail(with error: any Error) {
         let (wasOver, wasWaiting) = state.withLock { state in
             defer { state.end() }

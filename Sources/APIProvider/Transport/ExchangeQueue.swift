@@ -11,7 +11,7 @@ final class ExchangeQueue: Sendable {
         var hosts: [String: HostQueue<ObjectIdentifier>] = [:]
         /// Those that are not over.
         var exchanges: [ObjectIdentifier: Exchange] = [:]
-        /// Those to begin, by the one thread that does so: one that begins and ends another at once would overflow its stack.
+        /// Those to begin. One thread begins them in a loop: if each began the next as it ended, the stack could overflow.
         var ready: [Exchange] = []
         var isBeginning = false
         var alarm: (time: UInt64, action: any Disposable)?
@@ -25,7 +25,7 @@ final class ExchangeQueue: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - settings: How many requests a host gets at once, and how long they may take. What is no positive time means the default.
+    ///   - settings: How many requests a host gets at once, and how long they may take. A time that is not above 0 means the default.
     ///   - scheduler: The clock.
     ///   - perform: Calls a closure where deadlines are checked. If bytes of responses come there, those that came in time are taken first.
     init(
@@ -89,7 +89,7 @@ final class ExchangeQueue: Sendable {
     /// `exchange` is over, but the network stack has not yet ended it.
     func stopWatching(_ exchange: Exchange) { _ = state.withLock { $0.exchanges.removeValue(forKey: ObjectIdentifier(exchange)) } }
 
-    /// The silence of `exchange` counts, and ends at `deadline`.
+    /// Sets the alarm to go off at `deadline` or earlier.
     func watch(until deadline: UInt64) {
         let now = now
         state.withLock { setAlarm(deadline, now, &$0) }

@@ -26,7 +26,7 @@ public struct ExchangeTransport: Transport {
     public struct Settings: Sendable {
         /// Header fields that each request gets unless it has one of the same name.
         public var additionalHeaders: HTTPHeaders = [:]
-        /// Where cookies come from and go, by the rules of RFC 6265bis; `nil` is nowhere. A cookie for more hosts than one needs a domain
+        /// The storage for cookies, by the rules of RFC 6265bis. `nil` means no cookies. A cookie for more hosts than one needs a domain
         /// with two labels, and not one like `co.uk`. A host keeps 180 cookies, and gets at most 8 KB of them.
         public var cookies: HTTPCookieStorage?
         /// The most requests that a host gets at once. Others wait, first come, first served. `nil` is no limit.

@@ -11,7 +11,7 @@ extension Single<APIResponse> {
     /// The single that `send` makes of `request`, and of each request that a redirect leads to.
     ///
     /// - Parameter decide: Returns the request that follows a redirect, or `nil` if the redirect is the answer. By default, all are
-    ///   followed that a request does not want itself.
+    ///   followed, unless the request asks to get them itself.
     package static func following(
         _ request: URLRequest, redirects: Int = 0,
         where decide: @escaping @Sendable (URLRequest, APIResponse) throws -> URLRequest? = {

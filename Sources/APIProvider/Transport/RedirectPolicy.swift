@@ -14,7 +14,8 @@ public enum RedirectPolicy: Sendable {
     /// The redirect is the response, and an endpoint accepts its status: read the `Location` with `withResponse()`.
     case never
     /// The closure decides. It gets the request that would follow and the redirect, and returns that request, changed or not, or `nil`: then
-    /// the redirect is the response, with a status that an endpoint refuses unless it is `validating` otherwise. If it throws, the request fails with that error. It is called on any thread.
+    /// the redirect is the response. An endpoint refuses its status, unless its `validating` accepts it.
+    /// If the closure throws, the request fails with that error. It is called on any thread.
     ///
     /// To another origin, the proposed request has only headers that are known to be harmless.
     case decide(@Sendable (_ next: URLRequest, _ redirect: APIResponse) throws -> URLRequest?)

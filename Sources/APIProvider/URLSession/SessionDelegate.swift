@@ -22,7 +22,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let records = Locked<[ObjectIdentifier: Record]>([:])
     /// Whether no protocol class of the app answers.
     private let isForNetwork: Bool
-    /// The session of the caller, rather than its delegate: who invalidates that session has its delegate released, as ever.
+    /// The caller's session and not its delegate, so that invalidating the session still releases the delegate.
     private let callersSession: URLSession?
 
     init(isForNetwork: Bool, callersSession: URLSession?) {

@@ -82,7 +82,7 @@ extension URLRequest {
 }
 
 extension URLSession {
-    /// Lets no more bytes of `task` come. Returns what lets them come again, to be called once.
+    /// Holds back further bytes of `task`. Call the returned closure once to let them come again.
     func holdBack(_ task: URLSessionTask) -> @Sendable () -> Void {
         #if canImport(FoundationNetworking)
         let calls = (delegateQueue as? StreamCallbackQueue)?.calls

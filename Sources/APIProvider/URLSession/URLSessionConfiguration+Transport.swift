@@ -50,7 +50,7 @@ extension URLSessionConfiguration {
 extension TimeInterval {
     /// A timeout for the session.
     var forSession: TimeInterval {
-        // What is endless or no sensible number traps on Linux (6.3.1), and is not documented elsewhere.
+        // Infinity, NaN and other absurd values trap on Linux (6.3.1), and are not documented elsewhere.
         let seconds = self < 1_000_000 ? Swift.max(self, 0) : 1_000_000
         #if canImport(FoundationNetworking)
         // Timers are cut to whole seconds and fire a little early (6.3.1). The transport has its own, and this one must never be first.

@@ -15,7 +15,7 @@ enum JSONTree: Equatable {
 
     private struct NestedTooDeep: Error {}
 
-    /// Throws for what is no JSON (RFC 8259), and for what is nested too deep. The text is UTF-8 or UTF-16.
+    /// Throws if the data is not JSON (RFC 8259), or is nested too deeply. The text is UTF-8 or UTF-16.
     init(_ data: Data) throws {
         // UTF-16 has a NUL beside each ASCII character.
         let encoding: String.Encoding = !data.prefix(4).contains(0) ? .utf8 : data.first == 0 ? .utf16BigEndian : .utf16LittleEndian

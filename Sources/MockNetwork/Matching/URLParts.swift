@@ -30,7 +30,7 @@ struct URLParts: Sendable {
         guard parts.count == 2 else { return nil }
         let scheme = parts[0].lowercased()
         let host = parts[1].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        // The colons within the brackets of an IPv6 address are before none that starts a port.
+        // The colons inside the brackets of an IPv6 address do not start a port.
         let colon = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 } ?? host.endIndex
         let port = Int(host[colon...].dropFirst()).flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : $0 }
         return "\(scheme)://\(host[..<colon].lowercased())\(port.map { ":\($0)" } ?? "")"

@@ -44,7 +44,7 @@ struct URLPattern {
         let isEscaped = path.split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy {
             $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit)
         }
-        return isEscaped ? nil : "it has a % that begins no escape; a percent sign is %25"
+        return isEscaped ? nil : "it has a % that does not start an escape; write a percent sign as %25"
     }
 
     var origin: String? { url.origin }

@@ -25,7 +25,7 @@ extension HAR.Entry {
         case .success(let response): self.response = HAR.Response(response, RecordingRedactor(redaction, for: response.request))
         case .failure(let error): self.response = HAR.Response(error)
         }
-        comment = response?.isWithoutItsBody == true ? "No body came here, as when it is downloaded to a file." : nil
+        comment = response?.isWithoutItsBody == true ? "No body arrived here; a download, for example, writes it to a file." : nil
     }
 }
 

@@ -20,7 +20,7 @@ struct UnansweredReport: CustomStringConvertible {
 
         \(nearest)\(others)
 
-        To answer it, \(otherScopes.isEmpty ? "" : "make its session so, and ")paste this before the request is sent:
+        To answer it, \(otherScopes.isEmpty ? "" : "create its session inside its scope, and ")paste this before the request is sent:
 
             \(request.stubToPaste)
         """

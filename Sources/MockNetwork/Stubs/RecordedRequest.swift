@@ -51,7 +51,7 @@ extension RecordedRequest: CustomStringConvertible {
     public var description: String {
         let line = "\(method.rawValue) \(redactor.url(url.absoluteString))"
         guard !body.isEmpty else { return line }
-        guard let text = redactor.text(of: body) else { return "\(line)\n\(body.count) bytes that are no text" }
+        guard let text = redactor.text(of: body) else { return "\(line)\n\(body.count) bytes that are not text" }
         return "\(line)\n\(text.utf8.count > 1024 ? "\(text.prefix(1024))… (\(body.count) bytes)" : text)"
     }
 }

@@ -40,7 +40,7 @@ extension Range<Int> {
     /// `2 requests`, `at least 1 request`.
     fileprivate var text: String {
         func requests(_ count: Int) -> String { "\(count) \(count == 1 ? "request" : "requests")" }
-        if isEmpty { return "a number of requests that cannot be" }
+        if isEmpty { return "an impossible number of requests (an empty range)" }
         if upperBound == .max { return "at least \(requests(lowerBound))" }
         if count == 1 { return requests(lowerBound) }
         return lowerBound == 0 ? "at most \(requests(upperBound - 1))" : "\(lowerBound) to \(requests(upperBound - 1))"

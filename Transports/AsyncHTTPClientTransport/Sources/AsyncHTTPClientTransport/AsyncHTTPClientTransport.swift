@@ -26,7 +26,7 @@ public struct AsyncHTTPClientTransport: Transport {
     /// - Parameters:
     ///   - configuration: The client's TLS, proxy and timeouts, and how many connections a host gets. The transport follows redirects and
     ///     decompresses responses whatever it says.
-    ///   - cookies: Where cookies come from and go; `nil` is nowhere.
+    ///   - cookies: The storage for cookies. `nil` means no cookies.
     ///   - maximumResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public init(configuration: HTTPClient.Configuration, cookies: HTTPCookieStorage? = nil, maximumResponseSize: Int? = nil) {
@@ -43,7 +43,7 @@ public struct AsyncHTTPClientTransport: Transport {
     ///     once. If the client allows fewer connections, requests wait for one in the client, and their timeout runs. Each redirect costs a
     ///     connection, because the client might follow it itself, and the body of a redirect is not read. The transport does not ask for
     ///     compressed responses. `nil` is a client of the transport's own.
-    ///   - cookies: Where cookies come from and go; `nil` is nowhere.
+    ///   - cookies: The storage for cookies. `nil` means no cookies.
     ///   - maximumResponseSize: As in ``init(configuration:cookies:maximumResponseSize:)``.
     public init(client: HTTPClient? = nil, cookies: HTTPCookieStorage? = nil, maximumResponseSize: Int? = nil) {
         let client =
