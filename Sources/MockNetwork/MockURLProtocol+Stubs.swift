@@ -113,12 +113,17 @@ extension MockURLProtocol {
     ///     "a large upload", where: { $0.body.count > 1_000_000 }, respond: .status(413))
     /// ```
     ///
-    /// The other parameters are those of ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
-    ///
     /// - Parameters:
     ///   - description: The name of the stub in reports.
     ///   - matches: Called on any thread, and maybe more than once for a request. It must not send requests; ``StubResponse/handler(_:)``
     ///     may.
+    ///   - times: The number of requests that the stub answers. `nil` means any number.
+    ///   - isOptional: Whether the stub may go unused.
+    ///   - fileID: The place of the stub, for reports.
+    ///   - filePath: The place of the stub, for reports.
+    ///   - line: The place of the stub, for reports.
+    ///   - column: The place of the stub, for reports.
+    ///   - response: The answer.
     @discardableResult
     public static func stub(
         _ description: String = "a condition", where matches: @escaping @Sendable (RecordedRequest) -> Bool, times: Int? = nil,
