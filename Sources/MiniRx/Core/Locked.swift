@@ -65,16 +65,37 @@ struct Lock: @unchecked Sendable {  // A mutex is made to be locked by any threa
         #endif
     }
 
+    /// The result outlives the lock, also if the caller drops it. Without ``withExtendedLifetime`` an optimized build releases such a result
+    /// while the mutex is locked, and a `deinit` that comes back here would wait for itself.
     @inlinable
     func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+        lock()
+        do {
+            let result = try body()
+            unlock()
+            return withExtendedLifetime(result) { result }
+        } catch {
+            unlock()
+            throw error
+        }
+    }
+
+    @inlinable
+    func lock() {
         #if canImport(Darwin)
         os_unfair_lock_lock(storage)
-        defer { os_unfair_lock_unlock(storage) }
         #else
         pthread_mutex_lock(storage)
-        defer { pthread_mutex_unlock(storage) }
         #endif
-        return try body()
+    }
+
+    @inlinable
+    func unlock() {
+        #if canImport(Darwin)
+        os_unfair_lock_unlock(storage)
+        #else
+        pthread_mutex_unlock(storage)
+        #endif
     }
 }
 
