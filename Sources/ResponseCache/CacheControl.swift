@@ -3,29 +3,25 @@ import Foundation
 
 /// The directives of a Cache-Control field (RFC 9111, section 5.2), of a request or a response.
 struct CacheControl {
-    private var directives: [(name: String, argument: String?)] = []
+    /// The argument of each directive. Of several with one name, the first counts.
+    private var directives: [String: String] = [:]
 
     init(_ field: String?) {
-        guard let field else { return }
-        for directive in field.splitOutsideQuotes(",") {
-            let parts = directive.splitOutsideQuotes("=")
-            let name = parts[0].trimmingCharacters(in: .whitespaces).lowercased()
-            guard !name.isEmpty else { continue }
-            let argument = parts.count > 1 ? directive.drop { $0 != "=" }.dropFirst().trimmingCharacters(in: .whitespaces) : nil
-            directives.append((name, argument))
+        for directive in field?.partsAtCommas ?? [] {
+            let name = directive.prefix { $0 != "=" }
+            let argument = directive.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
+            let key = name.trimmingCharacters(in: .whitespaces).lowercased()
+            if directives[key] == nil { directives[key] = argument }
         }
     }
 
-    func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
+    func has(_ name: String) -> Bool { directives[name] != nil }
 
-    func argument(_ name: String) -> String? { directives.first { $0.name == name }?.argument }
-
-    /// The seconds of a directive. Of several, the first counts. A value that is not a number is 0, so that nothing is kept too long.
-    func seconds(_ name: String) -> TimeInterval? {
-        guard let directive = directives.first(where: { $0.name == name }) else { return nil }
-        var text = directive.argument?[...] ?? ""
-        if text.count > 1, text.first == "\"", text.last == "\"" { text = text.dropFirst().dropLast() }
-        return text.deltaSeconds ?? 0
+    /// The seconds of a directive. A value that is not a number is 0, so that nothing is kept too long.
+    func seconds(_ name: String, without none: TimeInterval = 0) -> TimeInterval? {
+        guard let argument = directives[name] else { return nil }
+        let isQuoted = argument.count > 1 && argument.first == "\"" && argument.last == "\""
+        return argument.isEmpty ? none : (isQuoted ? argument.dropFirst().dropLast() : argument[...]).deltaSeconds ?? 0
     }
 }
 
@@ -36,8 +32,8 @@ extension StringProtocol {
         return Swift.min(TimeInterval(self) ?? .infinity, 2_147_483_648)
     }
 
-    /// The parts between separators that stand in no quoted string.
-    fileprivate func splitOutsideQuotes(_ separator: Character) -> [String] {
+    /// The parts between commas that stand in no quoted string.
+    fileprivate var partsAtCommas: [String] {
         var parts = [""]
         var (isQuoted, isEscaped) = (false, false)
         for character in self {
@@ -48,7 +44,7 @@ extension StringProtocol {
             } else if character == "\"" {
                 isQuoted.toggle()
             }
-            if character == separator, !isQuoted { parts.append("") } else { parts[parts.count - 1].append(character) }
+            if character == ",", !isQuoted { parts.append("") } else { parts[parts.count - 1].append(character) }
         }
         return parts
     }

@@ -4,7 +4,7 @@ import Foundation
 /// little-endian, and texts and bodies begin with their length.
 enum CacheFile {
     static let suffix = ".response"
-    private static let magic: UInt64 = 0x3152_5345_5045_5241
+    private static let magic: UInt64 = 0x3252_5345_5045_5241
 
     static func data(of responses: [CachedResponse], for key: String) -> Data {
         var writer = Writer()
@@ -21,7 +21,6 @@ enum CacheFile {
                     writer.write(value)
                 }
             }
-            writer.write(response.freshness)
             writer.write(response.body)
         }
         var head = Writer()
@@ -39,14 +38,11 @@ enum CacheFile {
         var responses: [CachedResponse] = []
         for _ in 0..<count {
             guard let status = reader.count(), let requested = reader.date(), let received = reader.date(), let fields = reader.fields(),
-                let selecting = reader.fields(), let freshness = reader.freshness(),
-                let body = reader.bytes()
+                let selecting = reader.fields(), let body = reader.bytes()
             else { return nil }
             responses.append(
                 CachedResponse(
-                    status: status, fields: fields, body: body, requested: requested, received: received, selectingFields: selecting,
-                    freshness: freshness)
-            )
+                    status: status, fields: fields, body: body, requested: requested, received: received, selectingFields: selecting))
         }
         return responses
     }
@@ -57,13 +53,6 @@ enum CacheFile {
         mutating func write(number: UInt64) { withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) } }
         mutating func write(_ count: Int) { write(number: UInt64(count)) }
         mutating func write(_ date: Date) { write(number: date.timeIntervalSince1970.bitPattern) }
-        mutating func write(_ freshness: Freshness) {
-            // NaN stands for a value that the response does not state.
-            for seconds in [freshness.lifetime, freshness.age, freshness.whileRevalidating ?? .nan, freshness.ifError ?? .nan] {
-                write(number: seconds.bitPattern)
-            }
-            write((freshness.mustAlwaysValidate ? 1 : 0) + (freshness.mustRevalidate ? 2 : 0))
-        }
         mutating func write(_ text: String) { write(Data(text.utf8)) }
         mutating func write(_ bytes: Data) {
             write(bytes.count)
@@ -86,17 +75,6 @@ enum CacheFile {
             }
         }
 
-        mutating func seconds() -> TimeInterval?? { number().map { TimeInterval(bitPattern: $0) }.map { $0.isNaN ? nil : $0 } }
-
-        mutating func freshness() -> Freshness? {
-            guard let lifetime = seconds(), let age = seconds(), let whileRevalidating = seconds(), let ifError = seconds(),
-                let rules = number()
-            else { return nil }
-            return Freshness(
-                lifetime: lifetime ?? 0, age: age ?? 0, mustAlwaysValidate: rules & 1 != 0, mustRevalidate: rules & 2 != 0,
-                whileRevalidating: whileRevalidating, ifError: ifError)
-        }
-
         mutating func count() -> Int? { number().flatMap { Int(exactly: $0) } }
 
         mutating func date() -> Date? { number().map { Date(timeIntervalSince1970: TimeInterval(bitPattern: $0)) } }
@@ -107,11 +85,7 @@ enum CacheFile {
             return data.subdata(in: position..<position + count)
         }
 
-        mutating func text() -> String? {
-            guard let count = count(), count <= data.endIndex - position else { return nil }
-            defer { position += count }
-            return data.withUnsafeBytes { String(decoding: $0[(position - data.startIndex)...].prefix(count), as: UTF8.self) }
-        }
+        mutating func text() -> String? { bytes().map { String(decoding: $0, as: UTF8.self) } }
 
         mutating func fields() -> [String: String]? {
             guard let count = count(), count <= data.count else { return nil }

@@ -21,8 +21,8 @@ public import Foundation
 /// The server says how long a response is fresh, by `Cache-Control`, `Expires` or `Last-Modified`. Until then, the cache answers. After that,
 /// it asks the server with `If-None-Match` or `If-Modified-Since`, once for all that want it, and a 304 makes the response fresh again. Each
 /// hop of a redirect is a response of its own. `POST`, `PUT`, `DELETE` and others remove what is stored for their URL when they succeed. A
-/// `HEAD` and a range are answered by a whole response. Downloads, streams and requests with a body pass by, and so does what the server marks
-/// with `no-store`.
+/// `HEAD` and a range are answered by a whole response. A GET that is a download or a stream, or has a body, passes by, and so does what the
+/// server marks with `no-store`. Of the responses that `Vary` tells apart, the last twenty are kept.
 ///
 /// Put it behind middlewares that set headers which `Vary` may name, and before `RetryMiddleware` and `AuthenticationMiddleware`. A private
 /// cache also keeps responses to requests with a credential: call ``removeAll()`` at the sign-out. A response to a request that was sent before
@@ -32,6 +32,8 @@ public import Foundation
 public final class CacheMiddleware: Middleware {
     /// The name in `Cache-Status`.
     static let name = "ResponseCache"
+    /// How many responses to the requests for one URL are kept, which `Vary` tells apart.
+    private static let variants = 20
 
     private struct State {
         var statistics = CacheStatistics()
@@ -73,40 +75,50 @@ public final class CacheMiddleware: Middleware {
     public func removeAll() {
         state.withLock { $0.generation += 1 }
         store.removeAll()
+        // A request that came meanwhile may have read what is now removed.
+        state.withLock { $0.generation += 1 }
     }
 
     /// Returns the response from the cache, or the one to `request`.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-        guard options.isWhole, options.caching != .noStore else { return next(request) }
         switch request.httpMethod ?? "GET" {
         case "GET", "HEAD":
-            guard request.httpBody == nil, request.httpBodyStream == nil else { return next(request) }
-            guard case .follow = options.redirects else { return answered(request, options, next) }
+            guard options.isWhole, options.caching != .noStore, request.httpBody == nil, request.httpBodyStream == nil else {
+                return next(request)
+            }
             // Each hop comes here: what is sent follows none.
             let answer: Next = { [self] request in answered(request, options) { next($0.returningRedirects) } }
-            return .following(request, where: { next, _ in next }, answer)
+            switch options.redirects {
+            case .never: return answered(request, options, next)
+            case .follow: return .following(request, where: { next, _ in next }, answer)
+            case .decide(let decide): return .following(request, where: decide, answer)
+            }
         case "OPTIONS", "TRACE": return next(request)
         default:
             return .deferred { [self] in
-                let requested = now()
-                return next(request).do(onSuccess: { [self] in invalidate($0, of: request, requested: requested) })
+                let (passage, requested) = (passage(request, options, next), now())
+                return next(request).do(onSuccess: { [self] in invalidate($0, passage, requested: requested) })
             }
         }
     }
 
+    private func passage(_ request: URLRequest, _ options: RequestOptions, _ next: @escaping Next) -> Passage {
+        let (key, generation) = (request.url?.cacheKey ?? "", state.withLock(\.generation))
+        return Passage(request: request, options: options, key: key, generation: generation, next: next)
+    }
+
     private func answered(_ request: URLRequest, _ options: RequestOptions, _ next: @escaping Next) -> Single<APIResponse> {
         let answer = Single.deferred { [self] () -> Single<APIResponse> in
-            let generation = state.withLock(\.generation)
-            let passage = Passage(request: request, options: options, key: request.url.cacheKey, generation: generation, next: next)
-            guard !request.hasOtherConditions else { return send(passage, nil) }
-            let stored = options.caching == .reload ? nil : best(for: request, passage.key)
+            let passage = passage(request, options, next)
+            let readsNothing = options.caching == .reload || request.hasOtherConditions
+            let stored = readsNothing ? nil : best(for: request, passage.key)
             switch Decision(stored, for: request, options.caching, at: now()) {
             case .use(let stored): return use(stored, passage)
             case .useAndValidate(let stored):
                 validateLater(stored, passage)
                 return use(stored, passage)
             case .validate(let stored): return validateOrUse(stored, passage)
-            case .send: return send(passage, nil)
+            case .send: return send(passage)
             case .fail:
                 let status = "\(Self.name); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
                 return .just(APIResponse(to: request, status: 504, headers: ["Cache-Status": status]))
@@ -116,12 +128,12 @@ public final class CacheMiddleware: Middleware {
     }
 
     private func best(for request: URLRequest, _ key: String) -> CachedResponse? {
-        store.responses(for: key).filter { $0.matches(request) }.max { $0.received < $1.received }
+        store.responses(for: key).filter { $0.matches(request) && $0.answers(request) }.max { $0.received < $1.received }
     }
 
     private func use(_ stored: CachedResponse, _ passage: Passage) -> Single<APIResponse> {
         let now = now()
-        guard let response = stored.response(to: passage.request, at: now) else { return send(passage, nil) }
+        guard let response = stored.response(to: passage.request, at: now) else { return send(passage) }
         count {
             $0.hits += 1
             if stored.freshFor(at: now) <= 0 { $0.staleHits += 1 }
@@ -130,28 +142,27 @@ public final class CacheMiddleware: Middleware {
     }
 
     /// Sends the request, and stores its response.
-    private func send(_ passage: Passage, _ stored: CachedResponse?) -> Single<APIResponse> {
-        if stored == nil { count { $0.misses += 1 } }
+    private func send(_ passage: Passage) -> Single<APIResponse> {
+        count { $0.misses += 1 }
         return request(passage.request, passage) { [self] response, requested in
-            keep(response, passage, stored, requested: requested)
+            keep(response, passage, requested: requested)
             return response
         }
     }
 
     /// Asks the server whether the stored response still is right.
     private func validate(_ stored: CachedResponse, _ passage: Passage) -> Single<APIResponse> {
-        guard stored.hasValidator, !passage.request.isConditional, passage.request.httpMethod != "HEAD",
-            passage.request.value(forHTTPHeaderField: "Range") == nil
-        else { return send(passage, stored) }
-        count { $0.revalidations += 1 }
+        guard stored.hasValidator, !passage.request.isConditional, passage.request.httpMethod != "HEAD", passage.request.range == nil
+        else { return send(passage) }
         return validations.intercept(passage.request.validating(stored), options: passage.options) { [self] conditional in
-            request(conditional, passage) { [self] response, requested in
+            count { $0.revalidations += 1 }
+            return request(conditional, passage) { [self] response, requested in
                 guard response.statusCode == 304 else {
-                    keep(response, passage, nil, requested: requested)
+                    keep(response, passage, requested: requested)
                     return response
                 }
                 let updated = stored.updated(by: response, requested: requested, received: now())
-                store(updated, passage)
+                replace(passage, with: updated, sent: response.request)
                 let detail = "\(Self.name); fwd=stale; fwd-status=304; stored"
                 return updated.response(to: passage.request, at: now(), status: detail) ?? response
             }
@@ -160,16 +171,13 @@ public final class CacheMiddleware: Middleware {
 
     /// The answer of the server or, after an error, the stored response where that is allowed.
     private func validateOrUse(_ stored: CachedResponse, _ passage: Passage) -> Single<APIResponse> {
-        let answer = validate(stored, passage)
-        let isOfflineAllowed = passage.options.caching == .staleIfOffline && stored.mayBeStale
-        guard isOfflineAllowed || stored.staleIfError(for: passage.request, at: now()) else { return answer }
-        return answer.flatMap { [self] response in
-            guard [500, 502, 503, 504].contains(response.statusCode), stored.staleIfError(for: passage.request, at: now()) else {
-                return .just(response)
-            }
-            return use(stored, passage)
+        let isForErrors = stored.staleIfError(for: passage.request, at: now())
+        let isForOffline = passage.options.caching == .staleIfOffline && stored.mayBeStale
+        guard isForErrors || isForOffline else { return validate(stored, passage) }
+        return validate(stored, passage).flatMap { [self] response in
+            isForErrors && [500, 502, 503, 504].contains(response.statusCode) ? use(stored, passage) : .just(response)
         }.catch { [self] error in
-            guard isOfflineAllowed || stored.staleIfError(for: passage.request, at: now()), error.isTransient else { throw error }
+            guard error.isTransient else { throw error }
             return use(stored, passage)
         }
     }
@@ -182,32 +190,33 @@ public final class CacheMiddleware: Middleware {
     }
 
     /// Stores what may be stored.
-    private func keep(_ response: APIResponse, _ passage: Passage, _ stored: CachedResponse?, requested: Date) {
-        let asked = CacheControl(passage.request.value(forHTTPHeaderField: "Cache-Control"))
-        guard !asked.has("no-store"), passage.request.value(forHTTPHeaderField: "Range") == nil else { return }
-        let received = now()
-        let isWithoutBody = response.statusCode == 304 || passage.request.httpMethod == "HEAD"
-        guard isWithoutBody else {
-            let new = CachedResponse(response, to: passage.request, requested: requested, received: received)
-            if let new { return store(new, passage) }
-            // What was stored is not right any more, though the new one may not be stored. An error of the server says nothing about it.
-            if response.statusCode < 500 { replace(passage) { $0.filter { !$0.matches(passage.request) } } }
+    private func keep(_ response: APIResponse, _ passage: Passage, requested: Date) {
+        let (request, status, received) = (passage.request, response.statusCode, now())
+        guard request.range == nil, !request.hasOtherConditions else { return }
+        guard status != 304, request.httpMethod != "HEAD" else {
+            // A 304 to the app's own condition, or the head of what is stored (RFC 9111, section 4.3.5).
+            guard let stored = best(for: request, passage.key) else { return }
+            if stored.isSame(as: response) {
+                let updated = stored.updated(by: response, requested: requested, received: received)
+                replace(passage, with: updated, sent: response.request)
+            } else if status == stored.status {
+                replace(passage, with: nil, sent: response.request)
+            }
             return
         }
-        // A 304 to the app's own condition, or the head of what is stored (RFC 9111, section 4.3.5).
-        guard let stored = stored ?? best(for: passage.request, passage.key) else { return }
-        if stored.isSame(as: response) { store(stored.updated(by: response, requested: requested, received: received), passage) }
+        // An error of the server says nothing about what is stored.
+        if status >= 500, let stored = best(for: request, passage.key), stored.status < 500 { return }
+        let new = CachedResponse(response, requested: requested, received: received)
+        replace(passage, with: new, sent: response.request)
     }
 
-    private func store(_ new: CachedResponse, _ passage: Passage) {
-        replace(passage) { old in old.filter { !$0.matches(passage.request) } + [new] }
-    }
-
-    private func replace(_ passage: Passage, _ change: ([CachedResponse]) -> [CachedResponse]) {
-        guard isCurrent(passage) else { return }
+    /// Puts `new` in the place of what the request would get. If it may not be stored, that goes all the same: it is not right any more.
+    private func replace(_ passage: Passage, with new: CachedResponse?, sent: URLRequest) {
+        guard isCurrent(passage), !passage.request.cacheControl.has("no-store") else { return }
         let old = store.responses(for: passage.key)
-        let new = change(old)
-        if !new.isEmpty || !old.isEmpty { store.replace(new, for: passage.key) }
+        let kept = new?.stored(for: passage.request, sent: sent)
+        let all = old.filter { !$0.matches(passage.request) }.suffix(Self.variants - 1) + [kept].compactMap { $0 }
+        if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: passage.key) }
         // A removal may have come while this was written.
         if !isCurrent(passage) { store.replace([], for: passage.key) }
     }
@@ -233,20 +242,23 @@ public final class CacheMiddleware: Middleware {
     }
 
     /// Removes what an unsafe method may have changed (RFC 9111, section 4.4), unless its response is what a GET would get.
-    private func invalidate(_ response: APIResponse, of request: URLRequest, requested: Date) {
-        guard 200..<400 ~= response.statusCode, let url = request.url else { return }
+    private func invalidate(_ response: APIResponse, _ passage: Passage, requested: Date) {
+        guard 200..<400 ~= response.statusCode, let url = passage.request.url, let answering = response.request.url else { return }
+        // Another origin, to which the request was redirected, says nothing about this one.
         let others = ["Location", "Content-Location"].compactMap { response.value(forHTTPHeaderField: $0) }
-            .compactMap { URL(string: $0, relativeTo: url)?.absoluteURL }.filter { $0.origin == url.origin }
-        for key in ([url] + others).map(\.cacheKey) {
+            .compactMap { URL(string: $0, relativeTo: answering)?.absoluteURL }
+            .filter { $0.origin == url.origin && $0.origin == answering.origin }
+        for key in [passage.key] + others.map(\.cacheKey) {
             state.withLock { $0.underWay[key]?.isOutdated = true }
             store.replace([], for: key)
         }
         // RFC 9110, section 9.3.3.
-        guard request.httpMethod == "POST", others.contains(where: { $0.cacheKey == url.cacheKey }),
-            response.value(forHTTPHeaderField: "Content-Location") != nil,
-            let new = CachedResponse(response, to: request, requested: requested, received: now()), new.freshFor(at: now()) > 0
+        let new = CachedResponse(response, requested: requested, received: now())
+        guard passage.request.httpMethod == "POST", passage.options.isWhole, passage.options.caching != .noStore,
+            response.value(forHTTPHeaderField: "Content-Location") != nil, others.contains(where: { $0.cacheKey == passage.key }),
+            answering.cacheKey == passage.key, new.freshFor(at: now()) > 0
         else { return }
-        store.replace([new], for: url.cacheKey)
+        replace(passage, with: new, sent: response.request)
     }
 
     private func count(_ change: (inout CacheStatistics) -> Void) { state.withLock { change(&$0.statistics) } }

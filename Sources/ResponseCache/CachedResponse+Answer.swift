@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension CachedResponse {
-    /// The answer to `request`: the whole, a range of it, its head, or a 304 if the app has it already. `nil` if it has not what is asked for.
+    /// The answer to `request`: the whole, a range of it, its head, or a 304 if the app has it already. `nil` if ``answers(_:)`` is false.
     ///
     /// - Parameter status: The value of `Cache-Status`. By default, that of a hit.
     func response(to request: URLRequest, at now: Date, status cacheStatus: String? = nil) -> APIResponse? {
@@ -16,8 +16,8 @@ extension CachedResponse {
         fields["Cache-Status"] = cacheStatus ?? "\(CacheMiddleware.name); hit" + (fresh > 0 ? "" : "; ttl=\(Int64(max(fresh, -1e9)))")
         if isWhatTheAppHas(request) {
             (status, body) = (304, Data())
-        } else if let range = request.value(forHTTPHeaderField: "Range") {
-            guard status == 200, let part = body.range(range) else { return nil }
+        } else if let range = request.range {
+            guard let part = part(range) else { return nil }
             fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
             fields["Content-Length"] = "\(part.count)"
             (status, body) = (206, body.subdata(in: part))
@@ -28,8 +28,19 @@ extension CachedResponse {
         return APIResponse(request: request, response: head, data: body)
     }
 
+    /// Whether it has what `request` asks for: all, or a range that is there.
+    func answers(_ request: URLRequest) -> Bool {
+        request.range.map { isWhatTheAppHas(request) || part($0) != nil } ?? true
+    }
+
+    /// The bytes of a range are those of the body as it was sent.
+    private func part(_ range: String) -> Range<Int>? {
+        status == 200 && value("Content-Encoding") == nil ? body.range(range) : nil
+    }
+
     /// Whether a condition of the app names this response (RFC 9110, sections 13.1.2 and 13.1.3).
     private func isWhatTheAppHas(_ request: URLRequest) -> Bool {
+        guard 200..<300 ~= status else { return false }
         if let tags = request.value(forHTTPHeaderField: "If-None-Match") {
             let own = value("ETag")?.weakTag
             return tags.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == "*" || String($0).weakTag == own }
@@ -43,15 +54,17 @@ extension CachedResponse {
     /// Whether a 304 or the head of `response` is about this one.
     func isSame(as response: APIResponse) -> Bool {
         guard response.statusCode == 304 || response.statusCode == status else { return false }
+        // A HEAD has the length of what a GET would get.
+        let lengths = (response.value(forHTTPHeaderField: "Content-Length"), value("Content-Length"))
+        if response.statusCode != 304, let new = lengths.0, let old = lengths.1, new != old { return false }
         if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.weakTag == value("ETag")?.weakTag }
         if let modified = response.value(forHTTPHeaderField: "Last-Modified") { return modified == value("Last-Modified") }
-        return true
+        return response.statusCode != 304 || !hasValidator
     }
 
     /// Whether it may be used, stale, after an error (RFC 5861, section 4).
     func staleIfError(for request: URLRequest, at now: Date) -> Bool {
-        let asked = CacheControl(request.value(forHTTPHeaderField: "Cache-Control"))
-        guard mayBeStale, let window = asked.seconds("stale-if-error") ?? freshness.ifError else { return false }
+        guard mayBeStale, let window = request.cacheControl.seconds("stale-if-error") ?? freshness.ifError else { return false }
         return -freshFor(at: now) <= window
     }
 }
@@ -66,19 +79,18 @@ extension URLRequest {
     }
 
     /// Whether the app has a copy, and asks only for a newer one.
-    var isConditional: Bool {
-        ["If-None-Match", "If-Modified-Since"].contains { value(forHTTPHeaderField: $0) != nil }
-    }
+    var isConditional: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
 
     /// Whether it has conditions that only the server can judge.
-    var hasOtherConditions: Bool {
-        ["If-Match", "If-Unmodified-Since", "If-Range"].contains { value(forHTTPHeaderField: $0) != nil }
-    }
-}
+    var hasOtherConditions: Bool { has(oneOf: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
 
-extension URL? {
-    /// The key of what is stored for a URL.
-    var cacheKey: String { self?.cacheKey ?? "" }
+    /// The range that is asked for. Only a GET has one (RFC 9110, section 14.2).
+    var range: String? { httpMethod == "HEAD" ? nil : value(forHTTPHeaderField: "Range") }
+
+    /// Its own `Cache-Control`.
+    var cacheControl: CacheControl { CacheControl(value(forHTTPHeaderField: "Cache-Control")) }
+
+    private func has(oneOf names: [String]) -> Bool { names.contains { value(forHTTPHeaderField: $0) != nil } }
 }
 
 extension URL {

@@ -26,17 +26,9 @@ public struct CachedResponse: Sendable, Hashable {
     public init(
         status: Int, fields: [String: String], body: Data, requested: Date, received: Date, selectingFields: [String: String] = [:]
     ) {
-        self.init(
-            status: status, fields: fields, body: body, requested: requested, received: received, selectingFields: selectingFields,
-            freshness: Freshness(status, fields, requested: requested, received: received))
-    }
-
-    init(
-        status: Int, fields: [String: String], body: Data, requested: Date, received: Date, selectingFields: [String: String],
-        freshness: Freshness
-    ) {
-        (self.status, self.fields, self.body, self.freshness) = (status, fields, body, freshness)
+        (self.status, self.fields, self.body) = (status, fields, body)
         (self.requested, self.received, self.selectingFields) = (requested, received, selectingFields)
+        freshness = Freshness(status, fields, requested: requested, received: received)
     }
 
     /// The value of the field `name`, in any case.
@@ -59,49 +51,54 @@ public struct CachedResponse: Sendable, Hashable {
 
 // What is stored (RFC 9111, section 3).
 extension CachedResponse {
-    /// Creates what is kept of `response`; `nil` if nothing may be.
+    init(_ response: APIResponse, requested: Date, received: Date) {
+        self.init(
+            status: response.statusCode, fields: response.response.headerFields.withoutConnection, body: response.data,
+            requested: requested, received: received)
+    }
+
+    /// This response with the fields of a 304, or of a HEAD (RFC 9111, sections 3.2 and 4.3.4).
+    func updated(by response: APIResponse, requested: Date, received: Date) -> CachedResponse {
+        let new = response.response.headerFields.withoutConnection.removing(["content-length", "content-encoding", "content-range"])
+        let old = fields.removing(["age", "date"] + new.keys.map { $0.lowercased() })
+        return CachedResponse(
+            status: status, fields: old.merging(new) { $1 }, body: body, requested: requested, received: received)
+    }
+
+    /// This response with the values that its `Vary` asks for; `nil` if it may not be stored.
     ///
-    /// - Parameter request: The request as the cache got it, with the values that it will have when it comes again.
-    init?(_ response: APIResponse, to request: URLRequest, requested: Date, received: Date) {
-        let (status, all) = (response.statusCode, response.response.headerFields)
-        let control = CacheControl(all.value("Cache-Control"))
+    /// - Parameters:
+    ///   - request: The request as the cache got it, with the values that it will have when it comes again.
+    ///   - sent: The request as it was sent. What a middleware behind the cache has set, nobody knows when the request comes again.
+    func stored(for request: URLRequest, sent: URLRequest) -> CachedResponse? {
+        let (control, varying) = (CacheControl(value("Cache-Control")), fields.members(of: "Vary"))
         let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[status] == nil : control.has("no-store")
-        guard !isForbidden, status != 206, status != 304, let varying = all.varyingFields else { return nil }
+        guard !isForbidden, status != 206, status != 304, !varying.contains("*") else { return nil }
         guard
-            Freshness.heuristicStatuses.contains(status) || control.has("max-age")
-                || ["Expires", "ETag", "Last-Modified"].contains(where: { all.value($0) != nil })
+            Freshness.heuristicStatuses.contains(status) || value("Expires") != nil
+                || ["max-age", "public", "private"].contains(where: control.has)
         else { return nil }
         var selecting: [String: String] = [:]
         for name in varying {
-            // A middleware behind the cache may have set it: then nobody knows its value when the request comes again.
-            let (asked, sent) = (request.value(forHTTPHeaderField: name), response.request.value(forHTTPHeaderField: name))
-            guard asked == sent else { return nil }
+            let asked = request.value(forHTTPHeaderField: name)
+            // The stored cookies are added where the cache does not see them.
+            let isKnown = asked != nil || name != "cookie" || !request.httpShouldHandleCookies
+            guard isKnown, asked == sent.value(forHTTPHeaderField: name) else { return nil }
             selecting[name] = (asked ?? "").normalized(as: name)
         }
-        self.init(
-            status: status, fields: all.removing(hopByHop + all.members(of: "Connection")), body: response.data, requested: requested,
-            received: received, selectingFields: selecting)
+        return CachedResponse(
+            status: status, fields: fields, body: body, requested: requested, received: received, selectingFields: selecting)
     }
 
     /// Whether `request` would get this one.
     func matches(_ request: URLRequest) -> Bool {
         selectingFields.allSatisfy { (request.value(forHTTPHeaderField: $0.key) ?? "").normalized(as: $0.key) == $0.value }
     }
-
-    /// This response with the fields of a 304, or of a HEAD (RFC 9111, sections 3.2 and 4.3.4).
-    func updated(by response: APIResponse, requested: Date, received: Date) -> CachedResponse {
-        let new = response.response.headerFields.removing(hopByHop + ["content-length", "content-encoding", "content-range"])
-        let old = fields.removing(["age"] + new.keys.map { $0.lowercased() })
-        return CachedResponse(
-            status: status, fields: old.merging(new) { $1 }, body: body, requested: requested, received: received,
-            selectingFields: selectingFields)
-    }
 }
 
 private let hopByHop = [
     "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "proxy-connection", "te",
-    "trailer",
-    "transfer-encoding", "upgrade",
+    "trailer", "transfer-encoding", "upgrade",
 ]
 
 extension [String: String] {
@@ -113,11 +110,8 @@ extension [String: String] {
         (value(name) ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
     }
 
-    /// The fields that Vary names; `nil` for `*`, which nothing matches (RFC 9110, section 12.5.5).
-    fileprivate var varyingFields: [String]? {
-        let names = members(of: "Vary")
-        return names.contains("*") ? nil : names
-    }
+    /// What is left without the fields of the connection.
+    fileprivate var withoutConnection: [String: String] { removing(hopByHop + members(of: "Connection")) }
 
     fileprivate func removing(_ lowercasedNames: [String]) -> [String: String] { filter { !lowercasedNames.contains($0.key.lowercased()) } }
 }

@@ -19,7 +19,7 @@ enum Decision {
     case fail
 
     init(_ stored: CachedResponse?, for request: URLRequest, _ policy: CachePolicy, at now: Date) {
-        let asked = CacheControl(request.value(forHTTPHeaderField: "Cache-Control"))
+        let asked = request.cacheControl
         guard let stored else {
             self = policy == .onlyIfCached || asked.has("only-if-cached") ? .fail : .send
             return
@@ -35,7 +35,7 @@ enum Decision {
             self = .use(stored)
         } else if policy == .onlyIfCached || asked.has("only-if-cached") {
             self = policy == .onlyIfCached && stored.mayBeStale ? .use(stored) : .fail
-        } else if mayBeStale, let staleness = asked.staleness, -fresh <= staleness {
+        } else if mayBeStale, let staleness = asked.seconds("max-stale", without: .infinity), -fresh <= staleness {
             self = .use(stored)
         } else if mayBeStale, let window = stored.freshness.whileRevalidating, -fresh <= window {
             self = .useAndValidate(stored)
@@ -43,9 +43,4 @@ enum Decision {
             self = .validate(stored)
         }
     }
-}
-
-extension CacheControl {
-    /// How stale a response the request takes; without a number, any.
-    fileprivate var staleness: TimeInterval? { has("max-stale") ? (argument("max-stale") == nil ? .infinity : seconds("max-stale")) : nil }
 }

@@ -18,9 +18,6 @@ struct Freshness: Sendable, Hashable {
     /// Statuses that may be kept without being told for how long (RFC 9110, section 15.1), but for 206.
     static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
-}
-
-extension Freshness {
     init(_ status: Int, _ fields: [String: String], requested: Date, received: Date) {
         let control = CacheControl(fields.value("Cache-Control"))
         func date(_ name: String) -> Date? { fields.value(name).flatMap { Date(httpDate: $0, now: received) } }
@@ -38,8 +35,8 @@ extension Freshness {
         } else {
             lifetime = 0
         }
-        self.init(
-            lifetime: lifetime, age: age, mustAlwaysValidate: control.has("no-cache"), mustRevalidate: control.has("must-revalidate"),
-            whileRevalidating: control.seconds("stale-while-revalidate"), ifError: control.seconds("stale-if-error"))
+        (self.lifetime, self.age) = (lifetime, age)
+        (mustAlwaysValidate, mustRevalidate) = (control.has("no-cache"), control.has("must-revalidate"))
+        (whileRevalidating, ifError) = (control.seconds("stale-while-revalidate"), control.seconds("stale-if-error"))
     }
 }

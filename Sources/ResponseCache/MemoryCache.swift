@@ -3,51 +3,13 @@ import MiniRx
 
 /// Keeps responses in memory. When they take more than `maximumBytes`, those that were not used for longest are forgotten.
 public final class MemoryCache: CacheStore {
-    /// The responses of a key, and its neighbours in the order of use.
-    private struct Entry {
-        let key: String
-        let responses: [CachedResponse]
-        let size: Int
-        var older: Int?
-        var newer: Int?
-    }
-
     private struct State {
-        var entries: [Entry] = []
-        var places: [String: Int] = [:]
-        /// Places in `entries` that are not used.
-        var free: [Int] = []
-        var oldest: Int?
-        var newest: Int?
+        var entries: [String: (responses: [CachedResponse], size: Int, used: Int)] = [:]
         var size = 0
+        /// The number of the last use.
+        var uses = 0
 
-        mutating func append(_ place: Int) {
-            (entries[place].older, entries[place].newer) = (newest, nil)
-            if let newest { entries[newest].newer = place } else { oldest = place }
-            newest = place
-        }
-
-        mutating func unlink(_ place: Int) {
-            let (older, newer) = (entries[place].older, entries[place].newer)
-            if let older { entries[older].newer = newer } else { oldest = newer }
-            if let newer { entries[newer].older = older } else { newest = older }
-        }
-
-        mutating func add(_ entry: Entry) {
-            let place = free.popLast() ?? entries.count
-            if place == entries.count { entries.append(entry) } else { entries[place] = entry }
-            places[entry.key] = place
-            size += entry.size
-            append(place)
-        }
-
-        mutating func remove(_ place: Int) {
-            unlink(place)
-            places[entries[place].key] = nil
-            size -= entries[place].size
-            entries[place] = Entry(key: "", responses: [], size: 0)
-            free.append(place)
-        }
+        mutating func remove(_ key: String) { size -= entries.removeValue(forKey: key)?.size ?? 0 }
     }
 
     private let maximumBytes: Int
@@ -61,21 +23,28 @@ public final class MemoryCache: CacheStore {
     /// Returns the responses of a key.
     public func responses(for key: String) -> [CachedResponse] {
         state.withLock { state in
-            guard let place = state.places[key] else { return [] }
-            state.unlink(place)
-            state.append(place)
-            return state.entries[place].responses
+            guard let place = state.entries.index(forKey: key) else { return [] }
+            state.uses += 1
+            state.entries.values[place].used = state.uses
+            return state.entries.values[place].responses
         }
     }
 
-    /// Replaces the responses of a key.
+    /// Replaces the responses of a key. If there is no room, old ones go until a tenth is free.
     public func replace(_ responses: [CachedResponse], for key: String) {
-        let entry = Entry(key: key, responses: responses, size: responses.reduce(key.utf8.count) { $0 + $1.size })
+        let size = responses.reduce(key.utf8.count) { $0 + $1.size }
         state.withLock { state in
-            if let place = state.places[key] { state.remove(place) }
-            guard !responses.isEmpty, entry.size <= maximumBytes else { return }
-            state.add(entry)
-            while state.size > maximumBytes, let oldest = state.oldest { state.remove(oldest) }
+            state.remove(key)
+            guard !responses.isEmpty, size <= maximumBytes else { return }
+            let room = maximumBytes - size
+            if state.size > room {
+                for (key, _) in state.entries.sorted(by: { $0.value.used < $1.value.used }) where state.size > room / 10 * 9 {
+                    state.remove(key)
+                }
+            }
+            state.uses += 1
+            state.entries[key] = (responses, size, state.uses)
+            state.size += size
         }
     }
 

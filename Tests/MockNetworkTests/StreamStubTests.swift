@@ -234,6 +234,23 @@ struct StreamStubTests {
         #expect(try await events.next() == nil)
     }
 
+    @Test("The closure of the policy decides, and an identifier that no header can hold is not sent")
+    func ownPolicy() async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .status(503))
+        MockURLProtocol.stub(
+            .get, "/events", times: 1,
+            respond: .stream([.chunk("id: \u{7}\ndata: a\n\n")], headers: ["Content-Type": "text/event-stream"]))
+        MockURLProtocol.stub(.get, "/events", times: 1, respond: .status(423))
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+        let policy = RetryPolicy(baseDelay: .milliseconds(1)) { _, result in (try? result.get())?.statusCode == 423 }
+        var events = provider.events(Endpoint(.get, "/events"), reconnecting: policy).makeAsyncIterator()
+
+        #expect(try await events.next()?.data == "a")
+        let error = await #expect(throws: APIError.self) { try await events.next() }
+        #expect(error?.statusCode == 503)
+        #expect(MockURLProtocol.requests.map { $0.headers["Last-Event-ID"] } == [nil, nil, nil])
+    }
+
     @Test func aDisposeEndsTheWait() async throws {
         MockURLProtocol.stub(.get, "/events", respond: .events(["a"]))
         let scheduler = WaitingScheduler()

@@ -204,7 +204,10 @@ struct ValidationTests {
         MockURLProtocol.stub(
             .get, "/a", headers: ["If-Modified-Since": world.date(-50)],
             respond: .status(
-                304, headers: ["Cache-Control": "max-age=99", "X-A": "2", "x-c": "2", "Content-Encoding": "x", "Connection": "X-A"]))
+                304,
+                headers: [
+                    "Cache-Control": "max-age=99", "X-A": "2", "x-c": "2", "Content-Encoding": "x", "Connection": "X-D", "X-D": "2",
+                ]))
         MockURLProtocol.stub(
             .get, "/a", times: 1,
             respond: .data(
@@ -217,7 +220,7 @@ struct ValidationTests {
         for _ in 0..<2 {
             let response = try await world.get()
             #expect(response.text == "1")
-            #expect(["X-A", "X-B", "X-C"].map { response.value(forHTTPHeaderField: $0) } == ["2", "1", "2"])
+            #expect(["X-A", "X-B", "X-C", "X-D"].map { response.value(forHTTPHeaderField: $0) } == ["2", "1", "2", nil])
             #expect(response.value(forHTTPHeaderField: "Content-Encoding") == nil)
             #expect(response.value(forHTTPHeaderField: "Keep-Alive") == nil)
         }
@@ -236,6 +239,73 @@ struct ValidationTests {
             for try await text in group { #expect(text == "1") }
         }
         #expect(world.requests == 2)
+        #expect(world.cache.statistics.revalidations == 1)
+    }
+
+    @Test("A 304 that forbids it is the last answer with what was stored, and one without a date is of now")
+    func validated() async throws {
+        let world = World()
+        let answers: [(HTTPHeaders, isStored: Bool)] = [
+            (["Cache-Control": "no-store"], false), (["Vary": "*"], false), (["Vary": "X-A"], true),
+            (["Cache-Control": "max-age=10"], true),
+        ]
+        for (number, (headers, isStored)) in answers.enumerated() {
+            let path: RequestPath = "/\(number)"
+            MockURLProtocol.stub(
+                .get, "/\(number)", headers: ["If-None-Match": "\"a\""], isOptional: true, respond: .status(304, headers: headers))
+            MockURLProtocol.stub(
+                .get, "/\(number)", times: 1,
+                respond: .data(
+                    Data("1".utf8),
+                    headers: [
+                        "Cache-Control": "max-age=10", "ETag": "\"a\"", "Last-Modified": world.date(-1e8), "Date": world.date(),
+                    ]))
+            _ = try await world.get(path)
+            world.pass(20)
+            let validated = try await world.get(path, ["X-A": "1"])
+            #expect(validated.text == "1")
+            world.pass(9)
+            let again = try await world.get(path, ["X-A": "1"], .onlyIfCached)
+            #expect(again.isFromCache == isStored, "\(headers)")
+            if isStored { #expect(again.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit", "\(headers)") }
+            if headers["Vary"] != nil {
+                #expect(try await world.get(path, ["X-A": "2"], .onlyIfCached).statusCode == 504)
+            }
+        }
+    }
+
+    @Test("A 304 to the app's own condition, and a HEAD, freshen only what they are about", arguments: [true, false])
+    func others(isHead: Bool) async throws {
+        let world = World()
+        var headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Content-Length": "1"]
+        if !isHead { headers["ETag"] = "\"a\"" }
+        world.serve(headers)
+        _ = try await world.get()
+        world.pass(20)
+        let fresh: HTTPHeaders = ["Cache-Control": "max-age=99", "Content-Length": "9"]
+        MockURLProtocol.stub("/a", times: 1, respond: .status(isHead ? 200 : 304, headers: fresh))
+        _ = try await world.get("/a", isHead ? [:] : ["If-None-Match": "\"b\""], method: isHead ? .head : .get)
+        #expect(try await world.get().isFromCache == false)
+    }
+
+    @Test("An error of the server takes the place of nothing but an error", arguments: [["Cache-Control": "max-age=0"], ["ETag": "\"e\""]])
+    func errorsWithFields(headers: [String: String]) async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10, stale-if-error=99"])
+        _ = try await world.get()
+        world.pass(20)
+        MockURLProtocol.stub("/a", respond: .status(503, headers: HTTPHeaders(headers)))
+        for _ in 0..<2 { #expect(try await world.get().text == "1") }
+    }
+
+    @Test("An answer to a condition of the app is none to a plain GET", arguments: [412, 403, 429])
+    func refusals(status: Int) async throws {
+        let world = World()
+        world.serve(["ETag": "\"a\""])
+        _ = try await world.get()
+        MockURLProtocol.stub("/a", headers: ["X-A": "1"], respond: .status(status, headers: ["ETag": "\"a\""]))
+        #expect(try await world.get("/a", status == 412 ? ["If-Match": "\"z\"", "X-A": "1"] : ["X-A": "1"]).statusCode == status)
+        #expect(try await world.get().statusCode == 200)
     }
 
     @Test("stale-while-revalidate uses the stale response now, and validates it once for the next time (RFC 5861)")
@@ -340,6 +410,24 @@ struct StoringTests {
         for number in 1...2 { #expect(try await world.get().text == "\(number)") }
     }
 
+    @Test("Of a URL, twenty variants are kept: the last")
+    func variants() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "Vary": "X-A"])
+        for number in 0..<100 { _ = try await world.get("/a", ["X-A": "\(number)"]) }
+        for (number, isKept) in [(79, false), (80, true), (99, true)] {
+            #expect(try await world.get("/a", ["X-A": "\(number)"], .onlyIfCached).isFromCache == isKept, "\(number)")
+        }
+    }
+
+    @Test("A response that varies by cookies is used if the app has set them itself")
+    func varyCookie() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "Vary": "Cookie"])
+        for number in 1...2 { #expect(try await world.get().text == "\(number)") }
+        for _ in 0..<2 { #expect(try await world.get("/a", ["Cookie": "a=1"]).text == "3") }
+    }
+
     @Test("A response that varies by what a later middleware sets is not used for another")
     func varyBehind() async throws {
         let world = World(behind: [AuthenticationMiddleware(token: "a") { _ in .error(TestError()) }])
@@ -395,17 +483,17 @@ struct StoringTests {
     @Test(
         "A successful request that may change something removes what is stored, also for its Location and Content-Location of the same origin",
         arguments: [
-            (HTTPMethod.post, 200, true), (.put, 303, true), (.delete, 204, true), ("M-SEARCH", 200, true), (.post, 500, false),
-            (.patch, 404, false),
-        ])
-    func invalidation(method: HTTPMethod, status: Int, isRemoved: Bool) async throws {
+            (HTTPMethod.post, 200, .standard, true), (.put, 303, .noStore, true), (.delete, 204, .standard, true),
+            ("M-SEARCH", 200, .standard, true), (.post, 500, .standard, false), (.patch, 404, .standard, false),
+        ] as [(HTTPMethod, Int, CachePolicy, Bool)])
+    func invalidation(method: HTTPMethod, status: Int, policy: CachePolicy, isRemoved: Bool) async throws {
         let world = World()
         for path in ["/a", "/b", "/c"] { world.serve(["Cache-Control": "max-age=10"], at: path) }
         for path in ["/a", "/b", "/c"] as [RequestPath] { _ = try await world.get(path) }
         MockURLProtocol.stub(
             method, "/a", respond: .status(status, headers: ["Location": "https://other.example.com/b", "Content-Location": "/c"]))
-        _ = try await world.provider.request(Endpoint<APIResponse>(method, "/a") { $0 }.validating { _ in }.option(\.redirects, .never))
-            .value
+        let endpoint = Endpoint<APIResponse>(method, "/a") { $0 }.validating { _ in }
+        _ = try await world.provider.request(endpoint.option(\.redirects, .never).option(\.caching, policy)).value
         for (path, isGone) in [("/a", isRemoved), ("/b", false), ("/c", isRemoved)] as [(RequestPath, Bool)] {
             #expect(try await world.get(path, [:], .onlyIfCached).statusCode == (isGone ? 504 : 200), "\(path)")
         }
@@ -420,16 +508,39 @@ struct StoringTests {
         #expect(try await world.get().text == "x")
     }
 
-    enum Change: CaseIterable { case removeAll, delete, deleteOfAnother }
+    @Test("A POST whose response is a stream removes what is stored")
+    func streamed() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10"])
+        _ = try await world.get()
+        _ = try await world.provider.request(Endpoint<ByteStream>(.post, "/a")).value
+        #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == 504)
+    }
 
-    @Test("What was asked for before a change or a sign-out is not stored after it", arguments: Change.allCases)
-    func underWay(change: Change) async throws {
+    @Test("Where a POST is redirected to another origin, that one's answer is stored for none of this")
+    func postToAnother() async throws {
+        let world = World()
+        let other: HTTPHeaders = ["Cache-Control": "max-age=10", "Content-Location": "https://api.example.com/a"]
+        MockURLProtocol.stub(.post, "/a", respond: .status(303, headers: ["Location": "https://other.example.com/b"]))
+        MockURLProtocol.stub(.get, "https://other.example.com/b", respond: .data(Data("x".utf8), headers: other))
+        _ = try await world.provider.request(Endpoint<Void>(.post, "/a")).value
+        #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == 504)
+    }
+
+    enum Change { case removeAll, delete, deleteOfAnother }
+
+    @Test(
+        "What was asked for before a change or a sign-out is not stored after it",
+        arguments: [(.removeAll, .get), (.removeAll, .post), (.delete, .get), (.deleteOfAnother, .get)] as [(Change, HTTPMethod)])
+    func underWay(change: Change, method: HTTPMethod) async throws {
         let answer = Producer<APIResponse>()
         let cache = CacheMiddleware()
         let log = Log<String>()
         let request = URLRequest(url: example)
         let options = RequestOptions()
-        let subscription = cache.intercept(request, options: options) { _ in answer.single }.subscribe {
+        var sent = request
+        sent.httpMethod = method.rawValue
+        let subscription = cache.intercept(sent, options: options) { _ in answer.single }.subscribe {
             log.append((try? $0.get().text) ?? "")
         }
         switch change {
@@ -439,7 +550,7 @@ struct StoringTests {
             delete.httpMethod = "DELETE"
             _ = try await cache.intercept(delete, options: options) { .just(APIResponse(to: $0, status: 204)) }.value
         }
-        let headers: HTTPHeaders = ["Cache-Control": "max-age=10"]
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Content-Location": example.absoluteString]
         answer.send(.success(APIResponse(to: request, headers: headers, data: Data("old".utf8))))
         let again = cache.intercept(request, options: options) { .just(APIResponse(to: $0, headers: headers, data: Data("new".utf8))) }
         #expect(try await again.value.text == (change == .deleteOfAnother ? "old" : "new"))
@@ -465,6 +576,24 @@ struct StoringTests {
         #expect(redirect.statusCode == 301 && redirect.isFromCache)
     }
 
+    @Test("Where the app decides on redirects, it is asked for stored ones too, and what answers is stored for its own URL")
+    func decided() async throws {
+        let world = World()
+        MockURLProtocol.stub("/a", respond: .status(301, headers: ["Location": "/b", "Cache-Control": "max-age=100"]))
+        world.serve(["Cache-Control": "max-age=10"], at: "/b")
+        let asked = Log<Int>()
+        let decision = RedirectPolicy.decide { next, redirect in
+            asked.append(redirect.statusCode)
+            return next
+        }
+        for _ in 0..<2 {
+            #expect(try await world.provider.request(Endpoint<String>(.get, "/a").option(\.redirects, decision)).value == "1")
+        }
+        #expect(asked.entries == [301, 301])
+        #expect(world.requests == 2)
+        #expect(try await world.get("/b").isFromCache)
+    }
+
     @Test(
         "A range is answered by a whole response (RFC 9110, section 14.2)",
         arguments: [
@@ -479,6 +608,9 @@ struct StoringTests {
         MockURLProtocol.stub("/a", headers: ["Range": range], isOptional: true, respond: .status(416))
         MockURLProtocol.stub("/a", times: 1, respond: .data(Data("0123456789".utf8), headers: ["Cache-Control": "max-age=10"]))
         _ = try await world.get()
+        #expect(try await world.get("/a", ["Range": range], .onlyIfCached).statusCode == (body == nil ? 504 : 206))
+        #expect(try await world.get("/a", ["Range": range, "If-Range": "\"a\""], .onlyIfCached).statusCode == 504)
+        #expect(world.requests == 1)
         let response = try await world.get("/a", ["Range": range])
         #expect(response.statusCode == (body == nil ? 416 : 206))
         #expect(response.value(forHTTPHeaderField: "Content-Range") == contentRange)

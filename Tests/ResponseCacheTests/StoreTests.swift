@@ -63,8 +63,10 @@ struct StoreTests {
                 let value = response(String(repeating: "x", count: Int.random(in: 0..<400, using: &random)))
                 cache.replace([value], for: key)
                 if let index { model.remove(at: index) }
+                let room = 3_000 - key.utf8.count - value.size
+                func size() -> Int { model.reduce(0) { $0 + $1.key.utf8.count + $1.value.size } }
+                if size() > room { while size() > room / 10 * 9 { model.removeFirst() } }
                 model.append((key, value))
-                while model.reduce(0, { $0 + $1.key.utf8.count + $1.value.size }) > 3_000 { model.removeFirst() }
             default:
                 cache.replace([], for: key)
                 if let index { model.remove(at: index) }

@@ -83,7 +83,7 @@ public struct RetryMiddleware: Middleware {
 
 extension RetryPolicy {
     /// Whether `request` may be sent again after `result`.
-    fileprivate func repeats(_ request: URLRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
+    func repeats(_ request: URLRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
         if let decision = try shouldRetry?(request, result) { return decision }
         let isRepeatable = request.isIdempotent(methods)
         switch result {

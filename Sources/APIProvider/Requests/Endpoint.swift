@@ -93,8 +93,14 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     ///
     /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response {
-        if let validate { try validate(response) } else if !response.response.isAccepted { try check(response) }
-        return try decode(response)
+        do {
+            if let validate { try validate(response) } else if !response.response.isAccepted { try check(response) }
+            return try decode(response)
+        } catch {
+            // The error has the response, and nobody reads its stream.
+            _ = response.unreadStream?.withLock { $0.take() }
+            throw error
+        }
     }
 }
 

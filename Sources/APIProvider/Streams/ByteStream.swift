@@ -27,17 +27,19 @@ public struct ByteStream: StreamedResponse {
     /// Returns an iterator over the bytes. A stream can be read once: a second iterator throws.
     public func makeAsyncIterator() -> AsyncIterator {
         guard let unread = response.unreadStream else { return AsyncIterator(source: .data(response.data)) }
-        guard let lease = unread.withLock({ $0.take() }) else { return AsyncIterator(source: .none(response)) }
-        return AsyncIterator(source: .stream(lease))
+        if let lease = unread.withLock({ $0.take() }) { return AsyncIterator(source: .stream(lease)) }
+        let reason = "a stream can be read once, and this one was read before; send the request again"
+        let error = URLError(.unknown, userInfo: [URLError.reasonKey: reason])
+        return AsyncIterator(source: .failed(APIError.transport(response.request, underlying: error)))
     }
 
     /// Reads the bytes.
     public struct AsyncIterator: AsyncIteratorProtocol {
+        // Neither here nor in the iterators around it is a field an existential: optimized builds leak those ("swift" in Upstream.md).
         enum Source {
             case data(Data)
             case stream(StreamLease)
-            /// Somebody else reads the stream.
-            case none(APIResponse)
+            case failed(any Error)
             case end
         }
 
@@ -66,11 +68,9 @@ public struct ByteStream: StreamedResponse {
                     source = .end
                     throw error
                 }
-            case .none(let response):
+            case .failed(let error):
                 source = .end
-                let reason = "a stream can be read once, and this one was read before; send the request again"
-                throw APIError.transport(
-                    response.request, underlying: URLError(.unknown, userInfo: [URLError.reasonKey: reason]))
+                throw error
             case .end: return nil
             }
         }

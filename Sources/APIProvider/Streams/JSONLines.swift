@@ -48,10 +48,10 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
 struct JSONLineReader<Value: Decodable & Sendable>: LineReader {
     static var takesLineWithoutEnd: Bool { true }
 
-    let response: APIResponse
+    private let decode: @Sendable (_ number: Int, _ line: Data) throws -> Value
     private var number = 0
 
-    init(response: APIResponse) { self.response = response }
+    init(response: APIResponse) { decode = { try response.part("line \($0)", $1).decode(Value.self) } }
 
     mutating func read(_ line: UnsafeBufferPointer<UInt8>, into values: inout [Value]) throws {
         number += 1
@@ -60,6 +60,6 @@ struct JSONLineReader<Value: Decodable & Sendable>: LineReader {
         // RS begins a record of a JSON text sequence.
         if line.first == 0x1E { line.removeFirst() }
         guard !line.isEmpty else { return }
-        values.append(try response.part("line \(number)", Data(line)).decode(Value.self))
+        values.append(try decode(number, Data(line)))
     }
 }

@@ -17,7 +17,7 @@ protocol LineReader: Sendable {
 
 /// Reads elements from a stream of bytes.
 struct LineElements<Reader: LineReader> {
-    private let request: URLRequest
+    private let failed: @Sendable (URLError) -> APIError
     private var bytes: ByteStream.AsyncIterator?
     private var splitter: LineSplitter
     var reader: Reader
@@ -27,11 +27,16 @@ struct LineElements<Reader: LineReader> {
     private var failure: (any Error)?
 
     init(_ bytes: ByteStream, _ splitter: LineSplitter, _ reader: Reader) {
-        (request, self.bytes) = (bytes.response.request, bytes.makeAsyncIterator())
+        failed = { [request = bytes.response.request] in .transport(request, underlying: $0) }
+        self.bytes = bytes.makeAsyncIterator()
         (self.splitter, self.reader) = (splitter, reader)
     }
 
     mutating func nextElement(isolation actor: isolated (any Actor)?) async throws -> Reader.Element? {
+        if Task.isCancelled {
+            (bytes, elements, next) = (nil, [], 0)
+            throw CancellationError()
+        }
         while true {
             if next < elements.count {
                 defer { next += 1 }
@@ -53,7 +58,7 @@ struct LineElements<Reader: LineReader> {
             try Self.read(chunk, &splitter, &reader, &elements)
         } catch {
             bytes = nil
-            failure = (error as? ElementTooLarge).map { APIError.transport(request, underlying: $0.urlError) } ?? error
+            failure = (error as? ElementTooLarge).map { failed($0.urlError) } ?? error
         }
     }
 

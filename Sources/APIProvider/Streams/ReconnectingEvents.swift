@@ -28,7 +28,7 @@ extension APIProvider {
     ) -> ReconnectingEvents {
         ReconnectingEvents(policy: policy, scheduler: scheduler, method: { request.endpoint.method }) { lastEventID in
             var endpoint = request.endpoint
-            if !lastEventID.isEmpty { endpoint.headers["Last-Event-ID"] = lastEventID }
+            if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }
             return self.request(endpoint.withResponse())
         }
     }
@@ -75,7 +75,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                         return event
                     }
                 } catch {
-                    guard canMend(error) else { return try end(with: error) }
+                    do { guard try canMend(error) else { throw error } } catch { return try end(with: error) }
                 }
                 stream = nil
                 guard !isOver else { break }
@@ -106,11 +106,15 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         }
 
         /// Whether another request may succeed. A request that got no stream counts, up to the attempts of the policy.
-        private mutating func canMend(_ error: any Error) -> Bool {
+        private mutating func canMend(_ error: any Error) throws -> Bool {
             guard stream == nil else { return error.isTransient }
             failures += 1
             guard failures < events.policy.maxAttempts else { return false }
-            return (error as? APIError)?.statusCode.map(events.policy.statuses.contains) ?? error.isTransient
+            switch error as? APIError {
+            case .transport(let request, _): return try events.policy.repeats(request, after: .failure(error))
+            case .unacceptableStatus(let response): return try events.policy.repeats(response.request, after: .success(response))
+            default: return error.isTransient
+            }
         }
 
         private mutating func end(with error: any Error) throws -> ServerSentEvent? {

@@ -81,13 +81,13 @@ struct EventReader: LineReader {
         if name.elementsEqual("data".utf8) {
             data.append(contentsOf: value)
             data.append(UInt8(ascii: "\n"))
-            if data.count > maximum + 1 { throw ElementTooLarge(maximum: maximum) }
+            if data.count - 1 > maximum { throw ElementTooLarge(maximum: maximum) }
         } else if name.elementsEqual("event".utf8) {
             type = String(decoding: value, as: UTF8.self)
         } else if name.elementsEqual("id".utf8) {
             if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
         } else if name.elementsEqual("retry".utf8) {
-            let isNumber = !value.isEmpty && value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            let isNumber = !value.isEmpty && value.allSatisfy(\.isDigit)
             // A number that is too large for an Int counts as the largest Int.
             if isNumber { retry = Int(String(decoding: value, as: UTF8.self)) ?? .max }
         }

@@ -44,7 +44,12 @@ extension Endpoint {
         switch options.redirects {
         case .follow: send
         case .never: { send($0.returningRedirects) }
-        case .decide(let decide): { .following($0.returningRedirects, where: { try decide($0, $1)?.returningRedirects }, send) }
+        case .decide(let decide):
+            {
+                // A cache follows them itself.
+                guard !$0.has(.returnsRedirects) else { return send($0) }
+                return .following($0.returningRedirects, where: { try decide($0, $1)?.returningRedirects }, send)
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import TestSupport
 import Testing
 
 /// What a server may send, and the events that it means: type, data and last identifier.
@@ -116,6 +117,26 @@ struct EventFormatTests {
         #expect(error?.urlError?.code == .dataLengthExceedsMaximum)
         #expect(error?.description.contains("more than the maximumElementSize of 10 bytes") == true, "\(String(describing: error))")
         #expect(try await events.next() == nil)
+    }
+
+    @Test func noLimitIsTheLargestNumber() async throws {
+        var stream = try ServerSentEvents(streamed(["data: 1\n\n".utf8]), decoder: JSONDecoder())
+        stream.maximumElementSize = .max
+        #expect(try await stream.all().map(\.data) == ["1"])
+    }
+
+    @Test("After a cancel no event comes, also if it is there already")
+    func cancelled() async throws {
+        let stream = try ServerSentEvents(streamed(["data: 1\n\ndata: 2\n\n".utf8]), decoder: JSONDecoder())
+        let read = Log<String>()
+        let task = Task {
+            for try await event in stream {
+                read.append(event.data)
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(read.entries == ["1"])
     }
 
     @Test func anEventDecodesItsData() async throws {

@@ -39,12 +39,24 @@ struct StreamBufferTests {
 
     @Test func theTransferEndsWhenNobodyCanReadTheStreamAnyMore() {
         let log = Log<String>()
-        var stream: ByteStream? = ByteStream(response(StreamBuffer(transfer: Disposables.create { log.append("ended") })))
-        let copy = stream
-        stream = nil
-        #expect(log.entries.isEmpty)
-        withExtendedLifetime(copy) {}
-        stream = nil
+        do {
+            let copy: ByteStream
+            do { copy = ByteStream(response(StreamBuffer(transfer: Disposables.create { log.append("ended") }))) }
+            #expect(log.entries.isEmpty)
+            withExtendedLifetime(copy) {}
+        }
+        #expect(log.entries == ["ended"])
+    }
+
+    @Test("The transfer ends when its head is refused, though the error has the response", arguments: [true, false])
+    func refused(isValidated: Bool) {
+        let log = Log<String>()
+        let response = response(type: "text/html", StreamBuffer(transfer: Disposables.create { log.append("ended") }))
+        let endpoint = Endpoint<ServerSentEvents>(.get, "/").validating { if isValidated { throw APIError.unacceptableStatus($0) } }
+        let error = #expect(throws: APIError.self) { try endpoint.value(of: response) }
+
+        #expect(log.entries == ["ended"])
+        #expect(error?.response?.statusCode == 200)
     }
 
     @Test func theTransferEndsWhenTheTaskThatReadsIsCancelled() async throws {
