@@ -3,10 +3,6 @@ import Foundation
 import MiniRx
 import TestSupport
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// What stands behind a middleware in a test: it gives the answers that the test lists, the last one again and again.
 final class Answers: Sendable {
     enum Answer: Sendable {

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("What Apple's Foundation does with errors and text, as far as it shows elsewhere", tenMinutes)
 struct AppleFoundationTests {
     private struct Sentence: Error, CustomStringConvertible, Equatable {

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Middlewares in async", tenMinutes)
 struct AsyncMiddlewareTests {
     private struct Signature: AsyncMiddleware {

@@ -5,10 +5,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Authentication", tenMinutes)
 struct AuthenticationMiddlewareTests {
     /// A server that takes one token at a time.
@@ -579,7 +575,7 @@ struct AuthenticationMiddlewareTests {
     func timeouts() {
         let scheduler = TestScheduler()
         let tokens = Producer<String>()
-        let middleware = AuthenticationMiddleware(token: nil, scheduler: scheduler) { _ in tokens.single }
+        let middleware = AuthenticationMiddleware(nil, scheduler: scheduler, apply: { _, _ in }) { _ in tokens.single }
         let events = Log<String>()
         for seconds in [1.5, 3] {
             var request = URLRequest("GET", "https://api.example.com/")

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Headers and bodies that some servers want")
 struct AuthorizationHeaderTests {
     @Test(

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Bodies of files and forms")
 struct BodyTests {
     let folder = TemporaryFolder()

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("One request for many", tenMinutes)
 struct CoalescingTests {
     /// A server that answers when the test says so.
@@ -108,7 +104,7 @@ struct CoalescingTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test("Downloads and streams are not shared")
+    @Test("Downloads, streams and requests with redirects of their own are not shared")
     func unshared() {
         let log = Log<String>()
         let transport = ClosureTransport { request in
@@ -123,8 +119,9 @@ struct CoalescingTests {
             provider.request(Endpoint(.get, "/download", downloadingTo: file)).subscribe { _ in }.disposed(by: bag)
             provider.request(Endpoint<ByteStream>(.get, "/stream")).subscribe { _ in }.disposed(by: bag)
             provider.request(Endpoint<Data>(.get, "/data")).subscribe { _ in }.disposed(by: bag)
+            provider.request(Endpoint<Data>(.get, "/data").option(\.redirects, .never)).subscribe { _ in }.disposed(by: bag)
         }
-        #expect(log.entries.sorted() == ["/data", "/download", "/download", "/stream", "/stream"])
+        #expect(log.entries.sorted() == ["/data", "/data", "/data", "/download", "/download", "/stream", "/stream"])
     }
 
     @Test("Ten thousand requests from eight threads all get a response, and nothing is kept")

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Which cookies are kept and where they go, for any host: by a network stack that answers at once.
 @Suite("Cookies, by the rules of RFC 6265bis", tenMinutes)
 struct CookieRuleTests {

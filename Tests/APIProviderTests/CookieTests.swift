@@ -3,10 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Cookies", tenMinutes)
 struct CookieTests {
     /// Sets a cookie at `/login`, also with a redirect from `/redirect`, and answers with those that it is sent.

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Credentials of one's own", tenMinutes)
 struct CredentialMiddlewareTests {
     private struct Session: Sendable, Equatable {

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 #if os(Linux) || os(macOS)
 /// A shell that has a stand-in for curl: it notes each of its arguments, and what comes on its standard input where that is asked for.
 private struct Shell: Sendable, CustomTestStringConvertible {

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Default headers")
 struct DefaultHeadersMiddlewareTests {
     private func sent(_ request: URLRequest, by headers: HTTPHeaders) async throws -> URLRequest {
@@ -65,6 +61,10 @@ struct DefaultHeadersMiddlewareTests {
             (["X A": "a"], #"its header name "X A" is not a token (RFC 9110, section 5.6.2)."#),
             (["X-A": "a\r\nX-B: b"], "its header X-A has a control character in its value."),
             (["X-A": "a\0"], "its header X-A has a control character in its value."),
+            (
+                .authorization(username: "a:b", password: ""),
+                "its user name has a colon, which Basic authentication does not allow (RFC 7617, section 2)."
+            ),
         ] as [(HTTPHeaders, String)])
     func invalid(headers: HTTPHeaders, reason: String) async throws {
         let error = try await #require(throws: APIError.self) { try await sent(URLRequest("GET"), by: headers) }

@@ -6,10 +6,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 private struct SearchResponse: Decodable { let items: [Item] }
 private struct AccessToken: Decodable {}
 private struct Refusal: Error, Decodable { let error: String }

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Downloads", tenMinutes)
 struct DownloadTests {
     let folder = TemporaryFolder()
@@ -265,6 +261,15 @@ struct DownloadTests {
         _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).value
         #expect(log.entries == ["200, 0 bytes"])
         #expect(try content() == "body")
+    }
+
+    @Test("If a middleware answers and the file cannot be written, the error says of which request")
+    func answeredByMiddleware() {
+        let endpoint = Endpoint(.get, .url(example), downloadingTo: folder.url("no folder/file"))
+        let error = #expect(throws: APIError.self) {
+            try endpoint.value(of: APIResponse(to: URLRequest(url: example), data: Data("body".utf8)))
+        }
+        #expect(error?.underlying is CocoaError)
     }
 
     @Test("When dispose returns, nothing is left behind, and nothing comes")

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("A request is one value")
 struct EndpointTests {
     private struct Dated: Codable, Equatable {

@@ -3,10 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Each is what its reader needs to know what to do.
 @Suite("What an error shows of the bodies of well-known servers")
 struct ErrorBodyTests {

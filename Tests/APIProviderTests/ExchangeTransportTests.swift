@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A network stack as somebody may have one: it answers when a test says so, and never calls back by itself.
 private final class Stack: Sendable {
     struct Sending: Sendable {

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("What a bad network looks like", .serialized, tenMinutes)
 struct FaultTests {
     @Test(

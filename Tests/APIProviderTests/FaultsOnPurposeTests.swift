@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Each call of a request that may fail fails in turn", .serialized, tenMinutes)
 struct FaultsOnPurposeTests {
     /// A decoder, a middleware and a network stack that fail when it is their turn.

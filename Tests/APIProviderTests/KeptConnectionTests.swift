@@ -3,10 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A server may close a connection that was kept open just when the next request comes.
 @Suite("A connection that was kept open and is closed under a request", tenMinutes)
 struct KeptConnectionTests {

@@ -5,10 +5,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Logging", tenMinutes)
 struct LoggingMiddlewareTests {
     private let scheduler = TestScheduler()
@@ -113,6 +109,21 @@ struct LoggingMiddlewareTests {
         for line in ["POST https://h/?q=s3cret: ", "> Authorization: s3cret", "> s3cret text", "< Set-Cookie: s3cret", "< <s3cret>"] {
             #expect(text.contains(line), "\(text)")
         }
+    }
+
+    @Test("Of a long body its beginning is shown, whatever character is cut in two", arguments: 0..<4)
+    func cut(offset: Int) throws {
+        let text = String(repeating: "a", count: offset) + String(repeating: "😀", count: 3_000)
+        let logging = LoggingMiddleware(.bodies, redacting: .none, log: log.append)
+        _ = logging.intercept(URLRequest("POST", body: Data(text.utf8)), next: Answers(.status(200)).next).subscribe()
+        #expect(try #require(log.entries.first).contains("> \(text.prefix(200))"))
+    }
+
+    @Test("A stream is logged when its head has come")
+    func unread() {
+        let response = streamedResponse(["a".utf8]).response
+        _ = middleware(.line).intercept(response.request) { _ in .just(response) }.subscribe()
+        #expect(log.entries == ["GET https://api.example.com: 200 OK, read while it comes, 0 ms"])
     }
 
     @Test("Headers and bodies come with it, indented, in order, without values")

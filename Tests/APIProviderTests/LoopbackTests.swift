@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The whole stack over a real socket.
 @Suite("Over a socket", tenMinutes)
 struct LoopbackTests {

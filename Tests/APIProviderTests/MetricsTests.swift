@@ -5,10 +5,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Metrics", tenMinutes)
 struct MetricsTests {
     private let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))

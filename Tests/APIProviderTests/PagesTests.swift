@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Links")
 struct LinkTests {
     private func response(_ link: String?) -> APIResponse { APIResponse(to: URLRequest("GET"), headers: ["Link": link]) }

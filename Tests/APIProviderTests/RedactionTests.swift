@@ -4,10 +4,6 @@ import Testing
 
 @testable import APIProvider
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Redaction")
 struct RedactionTests {
     /// What a response with this JSON or form shows.

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("What happens at a redirect", tenMinutes)
 struct RedirectPolicyTests {
     /// Redirects `/a` to `/b`, and `/b` to another host.

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Redirects", tenMinutes)
 struct RedirectTests {
     let provider = DefaultAPIProvider(baseURL: example, configuration: RedirectingProtocol.configuration)

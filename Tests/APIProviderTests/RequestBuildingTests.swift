@@ -3,10 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Building requests")
 struct RequestBuildingTests {
     struct Row: Sendable, CustomTestStringConvertible {

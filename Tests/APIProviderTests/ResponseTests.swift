@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Responses and errors", tenMinutes)
 struct ResponseTests {
     struct Search: Decodable, Sendable {

@@ -5,10 +5,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Retrying")
 struct RetryMiddlewareTests {
     private let scheduler = TestScheduler()

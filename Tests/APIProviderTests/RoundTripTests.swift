@@ -3,10 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// What was put into a URL or a form comes out again. A failure names the seed that shows it again.
 @Suite("What is built reads back")
 struct RoundTripTests {

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// What only a `URLSession` has. All else is tested by suites that run against any transport.
 @Suite("A session's configuration, its delegate and its protocol classes", tenMinutes)
 struct URLSessionTransportTests {

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A session of Apple's reads a single file alone, so a body of several parts is put together in one. The same is tested on every system.
 @Suite("A body with files that is put together in a temporary file", tenMinutes)
 struct UploadFileTests {

@@ -5,10 +5,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("The whole time of a request, and its progress", tenMinutes)
 struct WholeTimeTests {
     private func provider(_ answer: @escaping @Sendable () -> Single<APIResponse>, _ middlewares: any Middleware...) -> DefaultAPIProvider {

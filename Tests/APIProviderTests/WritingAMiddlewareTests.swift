@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 struct SupportMiddleware: Middleware {
     struct Maintenance: Error, Equatable {
         let requestID: String

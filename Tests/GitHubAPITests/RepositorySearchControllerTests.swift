@@ -5,10 +5,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @MainActor
 @Suite("A search field and its results", tenMinutes)
 struct RepositorySearchControllerTests {

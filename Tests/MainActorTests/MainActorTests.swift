@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 // This target is isolated to the main actor by default, as new targets of Xcode are. Models and the constants that requests use are
 // `nonisolated`; all else is as anywhere.
 

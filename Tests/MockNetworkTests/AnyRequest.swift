@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A request as it stands, whose response is whatever comes.
 func anyRequest(
     _ method: HTTPMethod, _ url: String, headers: [String: String] = [:], body: Data? = nil

@@ -7,10 +7,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("MockURLProtocol", .mockNetwork, tenMinutes)
 struct MockURLProtocolTests {
     private let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)

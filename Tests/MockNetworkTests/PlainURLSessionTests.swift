@@ -5,10 +5,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("URLSession code without a provider", .mockNetwork, tenMinutes)
 struct PlainURLSessionTests {
     /// What a task has ended in.

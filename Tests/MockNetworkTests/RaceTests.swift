@@ -6,10 +6,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// 20,000 requests that are disposed at random moments.
 @Suite("Races", .serialized, tenMinutes)
 struct RaceTests {

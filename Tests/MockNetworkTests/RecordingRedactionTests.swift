@@ -4,10 +4,6 @@ import MockNetwork
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("What a recording leaves out", tenMinutes)
 struct RecordingRedactionTests {
     private let folder = TemporaryFolder()

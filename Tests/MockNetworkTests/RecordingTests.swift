@@ -5,10 +5,6 @@ import MockNetwork
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Recordings", tenMinutes)
 struct RecordingTests {
     private let folder = TemporaryFolder()

@@ -4,10 +4,6 @@ import MockNetwork
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Broken recordings", tenMinutes, .longComputing)
 struct ReplayFuzzTests {
     /// One request that each answers.

@@ -5,10 +5,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Replay", .mockNetwork, tenMinutes)
 struct ReplayTests {
     private let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)

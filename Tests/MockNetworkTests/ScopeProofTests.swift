@@ -5,10 +5,6 @@ import MockNetwork
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// What scopes promise, at the size at which it would show if they did not keep it.
 @Suite("Scopes in numbers", tenMinutes)
 struct ScopeProofTests {

@@ -5,10 +5,6 @@ import MockNetwork
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("What is shown", tenMinutes)
 struct SecretsTests {
     private let folder = TemporaryFolder()

@@ -6,10 +6,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Stubs of streams", tenMinutes, .mockNetwork)
 struct StreamStubTests {
 

@@ -7,10 +7,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The two ways in which stubs answer.
 enum Way: CaseIterable {
     case session, transport

@@ -7,10 +7,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("Stubs", .mockNetwork, tenMinutes)
 struct StubTests {
     private let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())

@@ -5,10 +5,6 @@ import MockNetwork
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 private let x49 = String(repeating: "x", count: 49)
 private let x50 = String(repeating: "x", count: 50)
 private let x200 = String(repeating: "x", count: 200)

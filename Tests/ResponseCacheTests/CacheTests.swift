@@ -8,10 +8,6 @@ import Testing
 
 @testable import ResponseCache
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A provider with a cache, whose clock the test moves.
 final class World: Sendable {
     private let time = Locked(Date(timeIntervalSince1970: 1_700_000_000))

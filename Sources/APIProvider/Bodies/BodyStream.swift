@@ -29,9 +29,6 @@ final class BodyStream: InputStream {
 
     var unread: BodyStream { BodyStream(pieces) }
 
-    /// A stream that fails when it is read.
-    static var broken: BodyStream { BodyStream(InputStream(data: Data()), length: 1) }
-
     /// Starts at the beginning again.
     func rewind() {
         current?.close()
@@ -43,9 +40,6 @@ final class BodyStream: InputStream {
         guard pieces.count == 1, case .file(let file, _) = pieces[0] else { return nil }
         return file
     }
-
-    /// The first bytes, at most `count`.
-    func prefix(_ count: Int) -> Data { Data(reading: unread, atMost: count) }
 
     /// All of it in memory.
     func data() throws -> Data { try reading { try pieces.data() } }
@@ -148,7 +142,7 @@ enum BodyPiece: Sendable {
 
     /// The content of a file, as long as it is now.
     init(_ file: URL) throws {
-        guard file.isFileURL else { throw APIError.invalidRequest(reason: "the URL of its body, \(file.redacted), is not a file URL") }
+        guard file.isFileURL else { throw APIError.invalid("the URL of its body, \(file.redacted), is not a file URL") }
         do {
             self = .file(file, count: try Data(mapping: file).count)
         } catch {

@@ -49,8 +49,8 @@ public struct MultipartPart: Sendable {
         if let fileName { header += "; filename=\"\(fileName.quotable)\"" }
         if let contentType {
             guard contentType.isFieldValue else {
-                throw APIError.invalidRequest(
-                    reason: "the content type of the part \"\(name.quotable)\" of its body has a control character")
+                throw APIError.invalid(
+                    "the content type of the part \"\(name.quotable)\" of its body has a control character")
             }
             header += "\r\nContent-Type: \(contentType)"
         }

@@ -63,15 +63,12 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     public func hash(into hasher: inout Hasher) { hasher.combine(byName) }
 
     private var byName: [[UInt8]: String] {
-        Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(Self.lowercased), $0.value) })
+        Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(\.lowercased), $0.value) })
     }
 
     private func index(of name: String) -> Int? {
-        fields.firstIndex { $0.name.utf8.elementsEqual(name.utf8) { Self.lowercased($0) == Self.lowercased($1) } }
+        fields.firstIndex { field in field.name.utf8.elementsEqual(name.utf8) { $0.lowercased == $1.lowercased } }
     }
-
-    /// A byte of a name for comparison: ASCII letters are in lower case.
-    private static func lowercased(_ byte: UInt8) -> UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte }
 }
 
 extension HTTPHeaders {

@@ -1,14 +1,3 @@
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-extension HTTPURLResponse {
-    /// Whether the status says that the request succeeded (RFC 9110, section 15.3).
-    package var isAccepted: Bool { 200...299 ~= statusCode }
-}
-
 /// IANA's registry of HTTP status codes.
 package enum HTTPStatus {
     package static let reasons = [

@@ -61,17 +61,6 @@ extension CredentialMiddleware where Credential == String {
         self.init(token, hosts: hosts, apply: apply, isExpired: isExpired, refresh: refresh)
     }
 
-    /// Creates a middleware with a scheduler for the timeouts of waiting requests.
-    package convenience init(
-        token: String?, hosts: Set<String>? = nil, scheduler: any Scheduler,
-        apply: @escaping @Sendable (_ token: String, inout URLRequest) throws -> Void = {
-            $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization")
-        },
-        refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
-    ) {
-        self.init(token, hosts: hosts, scheduler: scheduler, apply: apply, refresh: refresh)
-    }
-
     /// The current token: ``credential`` by its other name.
     public var token: String? {
         get { credential }

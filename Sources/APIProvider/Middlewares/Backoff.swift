@@ -1,20 +1,11 @@
 import Dispatch
 import Foundation
 
-/// Exponential backoff with full jitter, in seconds.
-struct Backoff {
-    private let base: Double
-    private let maximum: Double
-    private let random: () -> Double
-
-    init(_ policy: RetryPolicy, _ random: @escaping () -> Double) {
-        (base, maximum, self.random) = (policy.baseDelay.seconds, policy.maxDelay.seconds, random)
-    }
-
-    /// The time to wait after `failures` failures in a row.
-    func delay(after failures: Int) -> DispatchTimeInterval {
+extension RetryPolicy {
+    /// The time to wait after `failures` failures in a row: exponential backoff with full jitter, for a `random` number from 0 to 1.
+    func delay(after failures: Int, random: Double) -> DispatchTimeInterval {
         // 2^1000 is finite, so a base delay of 0 stays 0. Infinity times 0 would not be a number.
-        .wholeMilliseconds(random() * min(maximum, base * pow(2, Double(min(failures - 1, 1000)))))
+        .wholeMilliseconds(random * min(maxDelay.seconds, baseDelay.seconds * pow(2, Double(min(failures - 1, 1000)))))
     }
 }
 

@@ -19,7 +19,7 @@ public import Foundation
 /// the headers of the others: then users with different credentials never share a response.
 ///
 /// All get the response, or the error. If one is disposed, the others go on; when the last is disposed, the request is cancelled. Only the
-/// first reports progress. Downloads, streams and requests with a body are not shared.
+/// first reports progress. Downloads, streams, and requests with a body or with ``RequestOptions/redirects`` of their own are not shared.
 public final class CoalescingMiddleware: Middleware {
     private struct Key: Hashable {
         let method: String?
@@ -44,7 +44,8 @@ public final class CoalescingMiddleware: Middleware {
 
     /// Returns the response to the same request that is under way, or to `request`.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-        guard options.isWhole, ["GET", "HEAD"].contains(request.httpMethod ?? "GET"), request.httpBody == nil, request.httpBodyStream == nil
+        guard options.isWhole, case .follow = options.redirects, ["GET", "HEAD"].contains(request.httpMethod ?? "GET"),
+            request.httpBody == nil, request.httpBodyStream == nil
         else { return next(request) }
         let key = Key(
             method: request.httpMethod, url: request.url, headers: request.allHTTPHeaderFields, timeout: request.timeoutInterval,
@@ -54,7 +55,7 @@ public final class CoalescingMiddleware: Middleware {
                 if let other = shared.running[key] { return other.response }
                 shared.last += 1
                 let own = Single.deferred { next(request) }.do(onDispose: { [state, number = shared.last] in
-                    state.withLock { if $0.running[key]?.number == number { $0.running[key] = nil } }
+                    _ = state.withLock { $0.running[key]?.number == number ? $0.running.removeValue(forKey: key) : nil }
                 }).share()
                 shared.running[key] = (shared.last, own)
                 return own

@@ -33,7 +33,7 @@ public struct ConcurrencyLimitMiddleware: Middleware {
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         guard maximum > 0 else {
             return .error(
-                APIError.invalidRequest(reason: "the maximum of its ConcurrencyLimitMiddleware is \(maximum); it must be 1 or more"))
+                APIError.invalid("the maximum of its ConcurrencyLimitMiddleware is \(maximum); it must be 1 or more"))
         }
         return limit.limit(.deferred { next(request) })
     }

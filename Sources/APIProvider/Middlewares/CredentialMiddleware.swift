@@ -153,16 +153,16 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
         guard let url = request.url else { return false }
         guard let hosts else {
             guard let baseURL else {
-                throw APIError.invalidRequest(
-                    reason: "its AuthenticationMiddleware does not know which hosts the token is for; give it hosts:, or give the provider "
+                throw APIError.invalid(
+                    "its AuthenticationMiddleware does not know which hosts the token is for; give it hosts:, or give the provider "
                         + "a baseURL:"
                 )
             }
             return url.origin == baseURL.origin
         }
         if let entry = hosts.first(where: { $0.contains("/") || $0.contains(":") && !$0.contains("[") }) {
-            throw APIError.invalidRequest(
-                reason: "\"\(entry)\" in the hosts of AuthenticationMiddleware is not a host; write it as \"api.example.com\"")
+            throw APIError.invalid(
+                "\"\(entry)\" in the hosts of AuthenticationMiddleware is not a host; write it as \"api.example.com\"")
         }
         return hosts.contains(url.host?.lowercased() ?? "")
             && (url.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
@@ -182,7 +182,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
         guard token?.isFieldValue != false else {
             // Linux drops a header with such a value without an error.
             let cause = "a file that it was read from may end in a line break"
-            throw APIError.invalidRequest(reason: "its token has a line break or a NUL; \(cause)")
+            throw APIError.invalid("its token has a line break or a NUL; \(cause)")
         }
         var authorized = request
         try apply(credential, &authorized)

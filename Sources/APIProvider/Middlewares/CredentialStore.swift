@@ -134,8 +134,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
             guard signOut <= began else { throw Self.signedOut }
             if let valid { return .just(valid) }
             if let refresh, OwnRefreshes.all.contains(where: { $0 === refresh }) {
-                throw APIError.invalidRequest(
-                    reason: "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
+                throw APIError.invalid(
+                    "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
                         + "AuthenticationMiddleware, or with .option(\\.isAuthenticated, false)")
             }
             return refreshed.timeout(timeout, scheduler: scheduler)
@@ -143,5 +143,5 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    private static var signedOut: APIError { APIError.invalidRequest(reason: "its user has signed out") }
+    private static var signedOut: APIError { APIError.invalid("its user has signed out") }
 }

@@ -18,22 +18,13 @@ public struct DefaultHeadersMiddleware: Middleware {
 
     /// Creates a middleware that sets `headers`.
     public init(_ headers: HTTPHeaders) {
-        var headers = headers
-        headers["User-Agent"] = headers["User-Agent"] ?? UserAgent.ofThisProcess
-        self.headers = headers
+        self.headers = (["User-Agent": UserAgent.ofThisProcess] as HTTPHeaders).merging(headers)
     }
 
     /// Sends `request` with the headers that it does not have.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         var request = request
-        do {
-            for (name, value) in headers where request.value(forHTTPHeaderField: name) == nil {
-                try HTTPHeaders.check(name, value)
-                request.setValue(value, forHTTPHeaderField: name)
-            }
-        } catch {
-            return .error(error)
-        }
+        do { try request.addMissing(headers) } catch { return .error(error) }
         return next(request)
     }
 }

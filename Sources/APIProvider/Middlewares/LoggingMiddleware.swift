@@ -78,7 +78,7 @@ public struct LoggingMiddleware: Middleware {
         var response: APIResponse?
         switch event {
         case .success(let value):
-            outcome = "\(subject): \(value.statusLine), \(value.data.count) bytes, \(milliseconds) ms"
+            outcome = "\(subject): \(value.outcome), \(milliseconds) ms"
             response = value
         case .failure(let error):
             // As an APIError, it shows nothing of a URL that it holds.
@@ -112,7 +112,6 @@ extension Redactor {
         lines(of: response.response.headerFields) + [excerpt(of: response, maximum: 1024)].compactMap { $0 }
     }
 
-    /// Header fields by their names.
     private func lines(of headers: [String: String]) -> [String] {
         headers.byName.map { "\($0): \(header($0, $1))" }
     }

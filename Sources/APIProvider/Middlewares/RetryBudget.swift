@@ -28,8 +28,8 @@ public final class RetryBudget: Sendable {
     /// Adds what a request adds. Throws if the numbers make no sense.
     func add() throws {
         guard ratio >= 0, ratio.isFinite, reserve >= 0 else {
-            throw APIError.invalidRequest(
-                reason: "its RetryBudget has a ratio of \(ratio) and a reserve of \(reserve); both must be 0 or more")
+            throw APIError.invalid(
+                "its RetryBudget has a ratio of \(ratio) and a reserve of \(reserve); both must be 0 or more")
         }
         balance.withLock { $0 = min($0 + ratio, Double(max(reserve, 1))) }
     }

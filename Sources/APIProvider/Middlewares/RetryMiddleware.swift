@@ -76,7 +76,7 @@ public struct RetryMiddleware: Middleware {
     }
 
     private func delay(after failures: Int, _ result: Result<APIResponse, any Error>, _ policy: RetryPolicy) -> DispatchTimeInterval? {
-        guard let asked = (try? result.get())?.retryAfter(now: now()) else { return Backoff(policy, random).delay(after: failures) }
+        guard let asked = (try? result.get())?.retryAfter(now: now()) else { return policy.delay(after: failures, random: random()) }
         return asked <= policy.maxDelay.seconds ? .wholeMilliseconds(asked) : nil
     }
 }

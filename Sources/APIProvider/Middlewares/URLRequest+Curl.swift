@@ -81,17 +81,17 @@ private struct CurlCommand: CustomStringConvertible {
     private static let maximumLength = 100_000
 
     private mutating func add(_ pieces: [BodyPiece]) {
-        let commands = pieces.map { piece in
-            switch piece {
-            case .data(let data): ShellText(data).printf
-            case .file(let file, _): "cat \(ShellText(file.path).word)"
-            }
-        }
         switch pieces.first {
         case nil: arguments.append("--data-raw ''")
         case .data(let data)? where pieces.count == 1 && ShellText(data).isPlain: arguments.append("--data-raw \(ShellText(data).word)")
         case .file(let file, _)? where pieces.count == 1: arguments.append("--data-binary \(ShellText("@\(file.path)").word)")
         default:
+            let commands = pieces.map { piece in
+                switch piece {
+                case .data(let data): ShellText(data).printf
+                case .file(let file, _): "cat \(ShellText(file.path).word)"
+                }
+            }
             input = (commands.count == 1 ? commands[0] : "{ \(commands.joined(separator: "; ")); }") + " |\n  "
             arguments.append("--data-binary @-")
         }

@@ -65,7 +65,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     ) -> Single<[Item]> {
         .create {
             guard maximumPages > 0 else {
-                throw APIError.invalidRequest(reason: "maximumPages is \(maximumPages); it must be 1 or more")
+                throw APIError.invalid("maximumPages is \(maximumPages); it must be 1 or more")
             }
             var all: [Item] = []
             var iterator = makeAsyncIterator()
@@ -100,8 +100,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             position = .end
             guard let endpoint = try endpoint(after: last) else { return nil }
             guard requested.insert(PageKey(endpoint)).inserted else {
-                throw APIError.invalidRequest(
-                    reason: "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")
+                throw APIError.invalid(
+                    "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")
             }
             let (page, response) = try await pages.send(endpoint).value
             position = .after(page, response, endpoint)

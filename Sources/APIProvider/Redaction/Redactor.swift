@@ -46,7 +46,11 @@ package struct Redactor: Sendable {
     package func body(_ body: Data, of total: Int? = nil, contentType: String?, isAnswer: Bool, maximum: Int = .max) -> String {
         let size = total ?? body.count
         let type = contentType?.mediaType ?? ""
-        if redaction.shows(type), let text = String(utf8PrefixOf: body, maximum: body.count), !text.contains("\0") {
+        // What is cut off may end within a character.
+        let cuts = 0...(size > body.count ? 3 : 0)
+        if redaction.shows(type), let text = cuts.lazy.compactMap({ String(data: body.dropLast($0), encoding: .utf8) }).first,
+            !text.contains("\0")
+        {
             return size > body.count ? text + "…" : text
         }
         if let structure = structure(of: body, of: size, contentType: type, isAnswer: isAnswer, maximum: maximum) { return structure }

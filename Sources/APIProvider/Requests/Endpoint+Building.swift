@@ -94,6 +94,15 @@ extension Endpoint {
 }
 
 extension URLRequest {
+    /// Sets those of `headers` that the request does not have.
+    mutating func addMissing(_ headers: HTTPHeaders) throws {
+        if let problem = headers.problem { throw APIError.invalid(problem) }
+        for (name, value) in headers where self.value(forHTTPHeaderField: name) == nil {
+            try HTTPHeaders.check(name, value)
+            setValue(value, forHTTPHeaderField: name)
+        }
+    }
+
     /// Throws if the request has something that HTTP does not allow. An endpoint's `adapting` or a middleware may have set it.
     package func check() throws {
         try url?.check()
@@ -141,8 +150,4 @@ extension URL {
             throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")
         }
     }
-}
-
-extension APIError {
-    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
 }

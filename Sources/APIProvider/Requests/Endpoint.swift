@@ -198,7 +198,7 @@ extension Endpoint where Response == URL {
     ) {
         self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { response in
             // The transport writes the body. If a middleware or a test's provider answers instead, the body is here.
-            if response.response.isAccepted, !response.data.isEmpty { try PartialFile.replace(destination, with: response.data) }
+            if response.response.isAccepted, !response.data.isEmpty { try response.write(to: destination) }
             return destination
         }
         self.destination = destination

@@ -17,6 +17,8 @@ public enum APIError: Error, Sendable {
     /// The body could not be decoded. `expected` is the name of the type.
     case decoding(APIResponse, expected: String, underlying: any Error)
 
+    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
+
     /// The response, if one arrived.
     public var response: APIResponse? {
         switch self {

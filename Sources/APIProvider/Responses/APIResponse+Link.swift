@@ -23,9 +23,8 @@ extension APIResponse {
                 let url = URL(string: String(target), relativeTo: request.url)?.absoluteURL
             else { continue }
             guard allowsOtherOrigins || url.origin == request.url?.origin else {
-                throw APIError.invalidRequest(
-                    reason:
-                        "the link \"\(relation)\" leads from \(request.url?.origin ?? "its request") to \(url.origin); if that is right, "
+                throw APIError.invalid(
+                    "the link \"\(relation)\" leads from \(request.url?.origin ?? "its request") to \(url.origin); if that is right, "
                         + "use link(\"\(relation)\", allowsOtherOrigins: true)")
             }
             return url

@@ -119,8 +119,11 @@ public struct APIResponse: Sendable {
 extension APIResponse: CustomStringConvertible, CustomReflectable {
     /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may have secrets, and are left out.
     public var description: String {
-        "\(Redactor(for: request).line(of: request)): \(statusLine), \(unreadStream == nil ? "\(data.count) bytes" : "read while it comes")"
+        "\(Redactor(for: request).line(of: request)): \(outcome)"
     }
+
+    /// `200 OK, 812 bytes`.
+    var outcome: String { "\(statusLine), \(unreadStream == nil ? "\(data.count) bytes" : "read while it comes")" }
 
     /// A mirror with the same line only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }

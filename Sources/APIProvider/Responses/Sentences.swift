@@ -158,16 +158,6 @@ extension String {
 
     var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 
-    /// The beginning of UTF-8 text, which may break off within a character; `nil` if it is something else.
-    package init?(utf8PrefixOf data: Data, maximum: Int) {
-        for excess in 0...(data.count > maximum ? 3 : 0) {
-            guard let text = String(data: data.prefix(maximum - excess), encoding: .utf8) else { continue }
-            self = text
-            return
-        }
-        return nil
-    }
-
     /// At most `maximum` bytes of whole characters, with `…` where some are left out.
     func cut(to maximum: Int) -> String {
         guard utf8.count > maximum else { return self }

@@ -123,7 +123,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         }
 
         private func wait() async throws {
-            let backoff = Backoff(events.policy) { .random(in: 0...1) }.delay(after: fruitless).seconds
+            let backoff = events.policy.delay(after: fruitless, random: .random(in: 0...1)).seconds
             // A server that brings nothing is asked less and less often, whatever it says.
             let seconds = retry.map { Swift.max(Double($0) / 1000, fruitless > 1 ? backoff : 0) } ?? backoff
             try await Single.just(()).delay(.wholeMilliseconds(seconds), scheduler: events.scheduler).value

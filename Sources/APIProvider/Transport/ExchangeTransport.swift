@@ -75,9 +75,7 @@ public struct ExchangeTransport: Transport {
 
     /// Sends `request` and follows redirects. Disposing stops the transfer.
     ///
-    /// - Parameters:
-    ///   - request: What to send.
-    ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
+    /// `progress` is called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         follow(request, to: .memory, progress)
     }
@@ -102,34 +100,31 @@ public struct ExchangeTransport: Transport {
     private func follow(
         _ request: URLRequest, to destination: BodyDestination, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
+        var first = request
         do {
             // A file may have changed since the request was made.
             try (request.httpBodyStream as? BodyStream)?.check()
-            return .following(try withAdditionalHeaders(request)) { self.exchange($0, to: destination, progress) }
+            try first.addMissing(settings.additionalHeaders)
+            try first.check()
         } catch {
             return .error(error)
         }
-    }
-
-    private func withAdditionalHeaders(_ request: URLRequest) throws -> URLRequest {
-        var request = request
-        for (name, value) in settings.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
-            try HTTPHeaders.check(name, value)
-            request.setValue(value, forHTTPHeaderField: name)
-        }
-        try request.check()
-        return request
-    }
-
-    private func exchange(
-        _ request: URLRequest, to destination: BodyDestination, _ progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        Single.create { observer in
-            let exchange = Exchange(request, to: destination, by: self, progress: progress, observer: observer)
-            exchange.enterQueue()
-            return Disposables.create { exchange.subscriberLeft() }
+        return .following(first) { request in
+            .create { observer in
+                let exchange = Exchange(request, to: destination, by: self, progress: progress, observer: observer)
+                exchange.enterQueue()
+                return Disposables.create { exchange.subscriberLeft() }
+            }
         }
     }
+}
+
+/// Where the body of an accepted response goes. That of another goes into memory.
+enum BodyDestination: Sendable {
+    case memory
+    case file(URL)
+    /// To a reader, while it comes.
+    case stream
 }
 
 extension ExchangeTransport.Settings: CustomReflectable {

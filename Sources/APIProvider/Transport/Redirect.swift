@@ -44,12 +44,11 @@ extension APIResponse {
 
         var next = becomesGet ? request.withoutBody : request
         next.url = to.withoutUserInfo
-        if becomesGet {
-            next.httpMethod = "GET"
-            next.removeHeaders { name, _ in name.hasPrefix("content-") }
-        }
-        if to.origin != from.origin {
-            next.removeHeaders { name, _ in !Redaction.isHarmless(header: name) }
+        if becomesGet { next.httpMethod = "GET" }
+        let isElsewhere = to.origin != from.origin
+        for name in (next.allHTTPHeaderFields ?? [:]).keys.map({ $0.lowercased() })
+        where becomesGet && name.hasPrefix("content-") || isElsewhere && !Redaction.isHarmless(header: name) {
+            next.setValue(nil, forHTTPHeaderField: name)
         }
         return next
     }
@@ -73,13 +72,5 @@ extension URL {
     package var origin: String {
         let scheme = scheme?.lowercased() ?? ""
         return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
-    }
-}
-
-extension URLRequest {
-    fileprivate mutating func removeHeaders(where isUnwanted: (_ lowercasedName: String, _ value: String) -> Bool) {
-        for (name, value) in allHTTPHeaderFields ?? [:] where isUnwanted(name.lowercased(), value) {
-            setValue(nil, forHTTPHeaderField: name)
-        }
     }
 }

@@ -55,9 +55,15 @@ extension Transport {
     ) -> Single<APIResponse> {
         send(request, progress: progress).map { response in
             guard response.response.isAccepted else { return response }
-            do { try PartialFile.replace(destination, with: response.data) } catch { throw APIError.transport(request, underlying: error) }
+            try response.write(to: destination)
             return APIResponse(request: response.request, response: response.response, data: Data())
         }
+    }
+}
+
+extension APIResponse {
+    func write(to destination: URL) throws {
+        do { try PartialFile.replace(destination, with: data) } catch { throw APIError.transport(request, underlying: error) }
     }
 }
 

@@ -34,9 +34,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         records.withLock { $0[ObjectIdentifier(task)] = Record(exchange: exchange) }
     }
 
-    private func exchange(of task: URLSessionTask) -> Exchange? {
-        records.withLock { $0[ObjectIdentifier(task)]?.exchange }
+    /// What is known of `task`, which `change` may change.
+    private func record<Result>(of task: URLSessionTask, _ change: (inout Record?) -> Result) -> Result {
+        records.withLock { change(&$0[ObjectIdentifier(task)]) }
     }
+
+    private func exchange(of task: URLSessionTask) -> Exchange? { record(of: task) { $0?.exchange } }
 
     /// Redirects are the transport's: the 3xx itself is the response.
     func urlSession(
@@ -60,7 +63,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             #endif
             return completionHandler(.performDefaultHandling, nil)
         }
-        records.withLock { $0[ObjectIdentifier(task)]?.isChallenged = true }
+        record(of: task) { $0?.isChallenged = true }
         completionHandler(challenge.answerWithoutPassword, nil)
     }
 
@@ -68,7 +71,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        guard let record = records.withLock({ $0[ObjectIdentifier(task)] }) else { return }
+        guard let record = record(of: task, { $0 }) else { return }
         record.exchange.sent(max(totalBytesSent - record.sentBefore, 0), of: record.exchange.bodyLength)
     }
 
@@ -79,15 +82,15 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let stream = task.originalRequest?.httpBodyStream
         if let exchange = exchange(of: task), exchange.canBeSentAgain, exchange.request.isIdempotent, let body = stream as? BodyStream {
             let sent = task.countOfBytesSent
-            records.withLock { $0[ObjectIdentifier(task)]?.sentBefore = sent }
+            record(of: task) { $0?.sentBefore = sent }
             body.rewind()
             return completionHandler(body)
         }
-        records.withLock { $0[ObjectIdentifier(task)]?.isLost = true }
+        record(of: task) { $0?.isLost = true }
         // Not every body is read again: then the request would wait for its answer.
         task.cancelFromAnywhere()
-        // If the body is not a stream, a stream ends the process.
-        completionHandler(stream == nil ? nil : BodyStream.broken)
+        // If the body is not a stream, a stream ends the process; this one fails when it is read.
+        completionHandler(stream == nil ? nil : BodyStream(InputStream(data: Data()), length: 1))
     }
     #endif
 
@@ -108,11 +111,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     /// No more bytes come until the reader of the stream has read what waits, or has left.
     private func holdBack(_ task: URLSessionTask, of session: URLSession, until exchange: Exchange) {
-        let id = ObjectIdentifier(task)
-        let setHeld: @Sendable (Bool) -> Bool? = { [records] isHeld in
-            records.withLock { records in
-                defer { records[id]?.isHeld = isHeld }
-                return records[id]?.isHeld
+        let setHeld: @Sendable (Bool) -> Bool? = { [self] isHeld in
+            record(of: task) { record in
+                defer { record?.isHeld = isHeld }
+                return record?.isHeld
             }
         }
         guard setHeld(true) == false else { return }
@@ -125,13 +127,15 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         // On Linux the head of a redirect without a Location comes only here, and its body never (Swift 6.3.1).
-        if let response = task.response, records.withLock({ $0[ObjectIdentifier(task)]?.hasHead }) == false {
+        if let response = task.response, record(of: task, { $0?.hasHead }) == false {
             _ = receive(response, of: task)
         }
-        guard let record = records.withLock({ $0.removeValue(forKey: ObjectIdentifier(task)) }) else { return }
+        guard let record = record(of: task, { $0.take() }) else { return }
         // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error (6.3.1).
         let isWhole = record.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
-        let failure = isWhole ? nil : error.map { task.originalRequest?.bodyFailure ?? $0.unpackedFromSession.withAppleCode }
+        let failure =
+            isWhole
+            ? nil : error.map { (task.originalRequest?.httpBodyStream as? BodyStream)?.streamError ?? $0.unpackedFromSession.withAppleCode }
         // It was sent by a kept connection, and then no new one could be made: that does not mean that nothing has been sent.
         let isLost = record.isLost || (failure as? URLError)?.saysThatNothingWasSent == true && task.countOfBytesSent > 0
         record.exchange.complete(with: isLost ? URLError(.networkConnectionLost) : failure)
@@ -139,15 +143,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     /// Returns false when the body of this response cannot be taken.
     private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
-        let (exchange, isFirst) = records.withLock { records in
-            defer { records[ObjectIdentifier(task)]?.hasHead = true }
-            let record = records[ObjectIdentifier(task)]
-            return (record?.exchange, record?.hasHead == false)
+        let record = record(of: task) { record in
+            defer { record?.hasHead = true }
+            return record
         }
-        guard let exchange, let response = response as? HTTPURLResponse else { return true }
+        guard let record, let response = response as? HTTPURLResponse else { return true }
         // A protocol class has taken the whole body, and no session tells of that.
-        if isFirst, !isForNetwork, let count = exchange.bodyLength, count > 0 { exchange.sent(count, of: count) }
-        return exchange.receive(response, sharesConnection: response.mayBeOfHTTP2)
+        if !record.hasHead, !isForNetwork, let count = record.exchange.bodyLength, count > 0 { record.exchange.sent(count, of: count) }
+        return record.exchange.receive(response, sharesConnection: response.mayBeOfHTTP2)
     }
 
     #if !canImport(FoundationNetworking)
@@ -184,17 +187,6 @@ extension URLAuthenticationChallenge {
         return .rejectProtectionSpace
         #else
         return protectionSpace.isProxy() ? .performDefaultHandling : .useCredential
-        #endif
-    }
-}
-
-extension Error {
-    /// The error as it is on Apple's systems.
-    var withAppleCode: any Error {
-        #if canImport(FoundationNetworking)
-        return (self as? URLError)?.withCodeOfLibcurl ?? self
-        #else
-        return self
         #endif
     }
 }

@@ -1,23 +1,32 @@
-#if canImport(FoundationNetworking)
 import Foundation
-import FoundationNetworking
 
-extension URLError {
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Error {
     /// The error with the code that it has on Apple's systems: what libcurl says in words alone comes as "unknown", or with a code that
     /// means something else.
-    var withCodeOfLibcurl: URLError {
-        guard [.unknown, .unsupportedURL, .badServerResponse].contains(code) else { return self }
-        let text = localizedDescription
-        guard let code = Self.codesByWords.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
-        var userInfo = userInfo
+    var withAppleCode: any Error {
+        #if canImport(FoundationNetworking)
+        guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
+        let text = error.localizedDescription
+        guard let code = URLError.codesByWords.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
+        var userInfo = error.userInfo
         if code == .dataLengthExceedsMaximum {
             userInfo[NSLocalizedDescriptionKey] = "the head of the request or of the response is larger than the system takes"
         }
         return URLError(code, userInfo: userInfo)
+        #else
+        return self
+        #endif
     }
+}
 
+#if canImport(FoundationNetworking)
+extension URLError {
     /// Words of libcurl 7.76 to 8.23; most of them have changed at least once. The first that are found count.
-    private static let codesByWords: [(code: Code, words: [String])] = [
+    fileprivate static let codesByWords: [(code: Code, words: [String])] = [
         // Sentences with the name of a host, which may itself have any of the words below.
         (.notConnectedToInternet, ["Network is unreachable"]),
         (.cannotConnectToHost, ["Failed to connect", "connect to server"]),

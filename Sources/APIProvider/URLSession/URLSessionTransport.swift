@@ -56,7 +56,7 @@ public final class URLSessionTransport: Transport {
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     ) {
         var settings = ExchangeTransport.Settings()
-        settings.additionalHeaders = HTTPHeaders(configuration.httpAdditionalHeaders ?? [:])
+        settings.additionalHeaders = HTTPHeaders((configuration.httpAdditionalHeaders ?? [:]).map { (key: "\($0)", value: "\($1)") })
         settings.maximumResponseSize = maximumResponseSize
         isForNetwork = !configuration.hasProtocolsOfTheApp
         self.partsFolder = partsFolder
@@ -80,9 +80,7 @@ public final class URLSessionTransport: Transport {
 
     /// Sends `request` and follows redirects. Disposing cancels the task.
     ///
-    /// - Parameters:
-    ///   - request: What to send.
-    ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
+    /// `progress` is called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         withBody(of: request) { [exchanges] in exchanges.send($0, progress: progress) }
     }
@@ -92,12 +90,8 @@ public final class URLSessionTransport: Transport {
     /// The body goes to a hidden file in the same folder, which takes the destination's place at the end, so memory stays flat. On failure,
     /// and when you dispose the single, the hidden file is removed. A process that is killed leaves it there; its name ends in `.download`.
     /// If the file cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
-    ///
-    /// - Parameters:
-    ///   - request: What to send.
-    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
-    ///     anything else that stands there is not replaced.
-    ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
+    /// The folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and anything else that stands there is
+    /// not replaced. `progress` is called as in ``send(_:progress:)``.
     public func download(
         _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
     ) -> Single<APIResponse> {
@@ -106,11 +100,8 @@ public final class URLSessionTransport: Transport {
 
     /// Sends `request`, follows redirects, and succeeds when the head of the last response has come: see ``Transport/stream(_:progress:)``.
     ///
-    /// The server is held back while the reader is behind. `timeoutIntervalForResource` and the maximum size do not count.
-    ///
-    /// - Parameters:
-    ///   - request: What to send.
-    ///   - progress: Called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
+    /// The server is held back while the reader is behind. `timeoutIntervalForResource` and the maximum size do not count. `progress` is called
+    /// as in ``send(_:progress:)``.
     public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
         withBody(of: request) { [exchanges] in exchanges.stream($0, progress: progress) }
     }
@@ -137,11 +128,4 @@ public final class URLSessionTransport: Transport {
 extension URLSessionTransport: CustomReflectable {
     /// Shows nothing, also in a `dump`: the configuration of a session has headers and cookies.
     public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension HTTPHeaders {
-    fileprivate init(_ fields: [AnyHashable: Any]) {
-        self.init()
-        for (name, value) in fields { self["\(name)"] = "\(value)" }
-    }
 }

@@ -3,10 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 struct LineFormatTests {
     @Test(
         "Lines end in LF, CR and CRLF, wherever their bytes are cut",

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite(tenMinutes)
 struct StreamBufferTests {
     @Test func aSecondIteratorThrowsASentence() async throws {

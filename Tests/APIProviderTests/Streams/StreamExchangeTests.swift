@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// By a network stack of one's own, in virtual time.
 @Suite(tenMinutes)
 struct StreamExchangeTests {

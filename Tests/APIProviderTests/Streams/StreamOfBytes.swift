@@ -3,10 +3,6 @@ import Foundation
 import MiniRx
 import TestSupport
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A response whose body comes in `chunks`.
 func streamedResponse(
     _ chunks: [some Sequence<UInt8>], type: String? = nil, status: Int = 200, then error: (any Error)? = nil

@@ -4,10 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Against a server on loopback, byte by byte.
 @Suite("Streams", tenMinutes)
 struct StreamTests {

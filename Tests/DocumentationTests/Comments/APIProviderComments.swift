@@ -6,10 +6,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 // The code of the doc comments and of the first page of APIProvider.
 
 private struct Item: Codable {}

@@ -6,10 +6,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 // The examples in the doc comments of the middlewares, of pages, and of what an endpoint says about redirects and progress.
 
 private let api = example

@@ -6,10 +6,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 private struct Item: Codable, Equatable { let name: String }
 
 private func items(_ provider: some APIProvider) -> Single<[Item]> {

@@ -6,10 +6,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 private struct APIs: Sendable {
     let accounts: DefaultAPIProvider
     let files: DefaultAPIProvider

@@ -6,10 +6,6 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 private struct User: Codable, Equatable, Sendable { var login = "" }
 private struct Job: Codable, Equatable { let isDone: Bool }
 

@@ -3,10 +3,6 @@ import Foundation
 import MiniRx
 import TestSupport
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 // What the table of "Moving from URLSession" says is written here.
 
 private struct Item: Codable {}

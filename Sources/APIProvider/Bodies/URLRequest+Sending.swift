@@ -10,6 +10,14 @@ extension URLRequest {
         if pieces.contains(where: \.isFile) { httpBodyStream = BodyStream(pieces) } else { httpBody = try pieces.data() }
     }
 
+    /// Whether the request may reach a server twice: by its method (RFC 9110, section 9.2.2), or because it has an Idempotency-Key.
+    var isIdempotent: Bool { isIdempotent([.get, .head, .options, .trace, .put, .delete]) }
+
+    /// Whether the request may reach a server twice, if those with these methods may.
+    func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool {
+        methods.contains(HTTPMethod(rawValue: httpMethod ?? "GET")) || value(forHTTPHeaderField: "Idempotency-Key") != nil
+    }
+
     /// Whether the request can be sent again. It cannot if its body is a stream of the user's own, which can be read only once.
     var canBeSentAgain: Bool { httpBodyStream == nil || httpBodyStream is BodyStream }
 
@@ -17,7 +25,9 @@ extension URLRequest {
     package var bodyInMemory: Data? { httpBody ?? (try? (httpBodyStream as? BodyStream)?.data()) }
 
     /// The first bytes of the body, at most `count`, or `nil` if there is none or it is a stream of the user's own.
-    func bodyPrefix(_ count: Int) -> Data? { httpBody?.prefix(count) ?? (httpBodyStream as? BodyStream)?.prefix(count) }
+    func bodyPrefix(_ count: Int) -> Data? {
+        httpBody?.prefix(count) ?? (httpBodyStream as? BodyStream).map { Data(reading: $0.unread, atMost: count) }
+    }
 
     /// What the body is made of, or `nil` if it is a stream of somebody else's.
     var bodyPieces: [BodyPiece]? {
@@ -32,9 +42,6 @@ extension URLRequest {
         return request
     }
 
-    /// The file that is all of the body.
-    var bodyFile: URL? { (httpBodyStream as? BodyStream)?.file }
-
     /// The number of bytes of the body, or `nil` if it is unknown.
     package var bodyLength: Int64? {
         if let httpBody { return Int64(httpBody.count) }
@@ -42,9 +49,6 @@ extension URLRequest {
         if let stream = httpBodyStream as? BodyStream { return Int64(stream.length) }
         return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
     }
-
-    /// Why a file of the body could not be read.
-    var bodyFailure: (any Error)? { (httpBodyStream as? BodyStream)?.streamError }
 
     /// The request with a body that has not been read.
     var withUnreadBody: URLRequest {
