@@ -66,14 +66,6 @@ struct AuthenticationMiddlewareTests {
         #expect(server.seen.entries.isEmpty)
     }
 
-    @Test("A token goes with each request, as a bearer token by default (RFC 6750, section 2.1)")
-    func bearer() async throws {
-        let server = Server(valid: "a")
-        let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
-        for _ in 0..<2 { #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200) }
-        #expect(server.seen.entries == ["Bearer a", "Bearer a"])
-    }
-
     @Test("apply puts it where it belongs")
     func apply() async throws {
         let answers = Answers(.status(200))
@@ -559,16 +551,6 @@ struct AuthenticationMiddlewareTests {
         _ = try await own.request(Endpoint<EmptyResponse>(.get, "")).value
         #expect(server.seen.entries == ["Bearer old", "none", "Bearer new"])
         provider.withLock { $0 = nil }
-    }
-
-    @Test("A request may be sent within the event of another")
-    func requestWithinRefreshEvent() {
-        let middleware = AuthenticationMiddleware { _ in .just("a") }
-        let events = Log<SingleEvent<APIResponse>>()
-        _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next)
-            .flatMap { _ in middleware.intercept(URLRequest("GET"), next: Answers(.status(401), .status(200)).next) }
-            .subscribe { events.append($0) }
-        #expect(statuses(events) == [200])
     }
 
     @Test("A request that waits for a refresh keeps its own timeout")

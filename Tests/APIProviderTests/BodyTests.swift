@@ -255,12 +255,6 @@ struct BodyTests {
         #expect(String(decoding: body, as: UTF8.self).contains(line))
     }
 
-    @Test("A multipart body without parts is its closing boundary")
-    func noParts() throws {
-        let request = try sent(.multipart([]))
-        #expect(request.httpBody == Data("--\(try boundary(of: request))--\r\n".utf8))
-    }
-
     @Test("The boundary is one of RFC 2046, needs no quotes, and is in none of the parts")
     func boundary() throws {
         var content = "x"

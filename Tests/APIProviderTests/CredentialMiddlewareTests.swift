@@ -116,35 +116,6 @@ struct CredentialMiddlewareTests {
         await cancelled.next()
     }
 
-    @Test("A refresh in async that goes through the same provider is an error that says so")
-    func ownProvider() async {
-        let answers = Answers(.status(401))
-        let holder = Locked<DefaultAPIProvider?>(nil)
-        let authentication = AuthenticationMiddleware(token: "old") { _ in
-            guard let provider = holder.withLock({ $0 }) else { return "" }
-            return try await provider.request(Endpoint<String>(.post, "/token")).value
-        }
-        let provider = DefaultAPIProvider(
-            baseURL: example, transport: ClosureTransport { answers.next($0) }, middlewares: [authentication])
-        holder.withLock { $0 = provider }
-        let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "/me")).value }
-        #expect("\(String(describing: error))".contains("it is part of the refresh of the token"))
-        holder.withLock { $0 = nil }
-    }
-
-    @Test("What it puts into a header is shown in no error, log or command")
-    func secret() async throws {
-        let log = Log<URLRequest>()
-        let middleware = middleware(Session(access: "hunter2hunter2", refresh: "r1"))
-        _ = try await middleware.intercept(URLRequest("GET")) { request in
-            log.append(request)
-            return .just(APIResponse(to: request))
-        }.value
-        let request = try #require(log.entries.first)
-        #expect(!request.curlCommand().contains("hunter2"))
-        #expect(Redactor(for: request).message("no hunter2hunter2 here") == "no … here")
-    }
-
     @Test("Apply may throw, and nothing is sent")
     func apply() async {
         let middleware = CredentialMiddleware<Int>(1, apply: { _, _ in throw TestError("apply") }) { _ in .just(2) }

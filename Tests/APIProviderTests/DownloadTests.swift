@@ -335,5 +335,3 @@ struct DownloadTests {
         }
     }
 }
-
-/// Tells of a response twice, as a session does of `multipart/x-mixed-replace`.

@@ -141,16 +141,6 @@ struct EndpointTests {
         #expect(throws: APIError.self) { try own.value(of: response) }
     }
 
-    @Test("What is sent and what is read are values, for which no mock is needed")
-    func values() throws {
-        let request = try ItemRequest(id: 7).endpoint.urlRequest(relativeTo: example)
-        #expect(request.url?.absoluteString == "https://api.example.com/items/7")
-        let found = APIResponse(to: request, headers: ["ETag": "x"], data: Data(#"{"id":7,"name":"b"}"#.utf8))
-        #expect(try ItemRequest(id: 7).endpoint.value(of: found) == Item(id: 7, name: "b"))
-        #expect(try ItemRequest(id: 7).endpoint.withResponse().value(of: found).response.value(forHTTPHeaderField: "etag") == "x")
-        #expect(throws: APIError.self) { try ItemRequest(id: 7).endpoint.value(of: APIResponse(to: request, status: 404)) }
-    }
-
     @Test("Bodies are encoded by the provider's encoder, unless they have their own")
     func encoders() async throws {
         let encoder = JSONEncoder()

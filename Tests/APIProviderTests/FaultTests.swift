@@ -61,19 +61,6 @@ struct FaultTests {
         }
     }
 
-    @Test("A response that breaks off is tried again by RetryMiddleware")
-    func retry() async throws {
-        let attempts = Log<Void>()
-        let server = try LoopbackServer { _, connection in
-            attempts.append(())
-            guard attempts.count > 1 else { return _ = connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf") }
-            connection.respond(body: "whole")
-        }
-        let provider = DefaultAPIProvider(
-            transport: TestedTransport(configuration: .patient), middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .milliseconds(0)))])
-        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "whole")
-    }
-
     @Test("An answer to a body that the server does not read is the answer or, if the reset comes first, an error that says so")
     func unreadBody() async throws {
         // As a server closes that has not read all: the system resets the connection behind the answer.

@@ -6,16 +6,6 @@ import Testing
 struct HostQueueTests {
     private var queue = HostQueue<String>(connections: 2)
 
-    @Test("Requests get the connections in their order, and one that leaves early gives its place to the next")
-    mutating func order() {
-        #expect(["a", "b", "c", "d", "e"].map { queue.enter($0) } == [.connect("a"), .connect("b"), nil, nil, nil])
-        #expect(queue.leave("c") == nil)
-        #expect(queue.leave("b") == .connect("d"))
-        #expect(queue.leave("d") == .connect("e"))
-        #expect(queue.leave("a") == nil)
-        #expect(queue.enter("f") == .connect("f"))
-    }
-
     @Test("Where requests seem to share connections all are sent, and each still has its turn")
     mutating func shared() {
         for request in ["a", "b", "c", "d"] { _ = queue.enter(request) }

@@ -201,20 +201,6 @@ struct LoggingMiddlewareTests {
         #expect(log.entries.last?.contains("\n") == false)
     }
 
-    @Test("Each attempt has its line when it stands behind the retry")
-    func attempts() {
-        let next = Answers(.status(503), .status(200)).next
-        let logging = middleware(.line)
-        _ = RetryMiddleware(scheduler: scheduler, random: { 1 }).intercept(URLRequest("GET")) { logging.intercept($0, next: next) }
-            .subscribe()
-        scheduler.run()
-        #expect(
-            log.entries == [
-                "GET https://api.example.com/items: 503 Service Unavailable, 0 bytes, 0 ms",
-                "GET https://api.example.com/items: 200 OK, 0 bytes, 0 ms",
-            ])
-    }
-
     @Test("On standard error, lines of several threads stay whole")
     func standardError() async throws {
         #if compiler(>=6.2) && (os(Linux) || os(macOS))

@@ -72,35 +72,6 @@ struct LoopbackTests {
         #expect(last.body.isEmpty)
     }
 
-    @Test("A redirect loop ends after 20")
-    func redirectLoop() async throws {
-        let server = try LoopbackServer { _, connection in connection.respond("307 Temporary Redirect", headers: ["Location": "/"]) }
-        let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)))
-        #expect(error.urlError?.code == .httpTooManyRedirects)
-        #expect(server.requests.count == 21)
-    }
-
-    @Test("A connection that is closed half-way is a transport error")
-    func halfway() async throws {
-        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"id\":") }
-        let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)))
-        guard case .transport = error else {
-            Issue.record("\(error)")
-            return
-        }
-        #expect(error.description.hasPrefix("GET \(server.url) failed: "))
-    }
-
-    @Test("A refused connection is a transport error that says where")
-    func refused() async throws {
-        let url = try LoopbackServer.refusingURL()
-        let error = try await failure(of: Endpoint<Item>(.get, .url(url)))
-        #expect(error.urlError?.code == .cannotConnectToHost)
-        #expect(
-            error.description
-                == "GET \(url) failed: no connection could be made; is a server listening at 127.0.0.1:\(url.port ?? 0)? (URLError -1004).")
-    }
-
     @Test("Disposing cancels the request, closes the connection and is silent")
     func cancelled() async throws {
         let (isReceived, received) = AsyncStream.makeStream(of: Void.self)
@@ -117,38 +88,10 @@ struct LoopbackTests {
         for await _ in isClosed { break }
     }
 
-    @Test("Cancelling the task of value cancels the request")
-    func cancelledTask() async throws {
-        let (isReceived, received) = AsyncStream.makeStream(of: Void.self)
-        let (isClosed, closed) = AsyncStream.makeStream(of: Void.self)
-        let server = try LoopbackServer { _, connection in
-            received.yield()
-            connection.waitUntilClosed()
-            closed.yield()
-        }
-        let task = Task { [provider] in try await provider.request(Endpoint<Item>(.get, .url(server.url))).value }
-        for await _ in isReceived { break }
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        for await _ in isClosed { break }
-    }
-
     @Test("A redirect without a Location is the response", arguments: ["301 Moved Permanently", "302 Found", "308 Permanent Redirect"])
     func noLocation(status: String) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(status) }
         #expect(try await failure(of: Endpoint<String>(.get, .url(server.url))).description.hasSuffix("failed: \(status)."))
-    }
-
-    @Test("A response past the maximum size fails at once")
-    func tooLarge() async throws {
-        let server = try LoopbackServer { _, connection in
-            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + String(repeating: "x", count: 10_000))
-            connection.waitUntilClosed()
-        }
-        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient, maximumResponseSize: 5_000))
-        let error = try await failure(of: Endpoint<Item>(.get, .url(server.url)), by: provider)
-        #expect(error.urlError?.code == .dataLengthExceedsMaximum)
-        await server.allClosed()
     }
 
     @Test("Progress tells the bytes sent and received, and the totals")
@@ -310,13 +253,6 @@ struct LoopbackTests {
             ).value
         }
         #expect(server.requests.isEmpty)
-    }
-
-    @Test("A request of one's own that has a body where HTTP has none is not sent either")
-    func ownRequest() async throws {
-        let request = Endpoint<EmptyResponse>(.get, .url(example)).adapting { $0.httpBody = Data("body".utf8) }
-        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
-        #expect(error.description.hasPrefix("The request was not sent: GET has no body"))
     }
 
     @Test(

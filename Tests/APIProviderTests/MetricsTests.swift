@@ -27,20 +27,4 @@ struct MetricsTests {
         #expect(metrics.waiting >= 0 && metrics.body >= 0)
         #expect(metrics.waiting + metrics.firstByte + metrics.body <= whole)
     }
-
-    @Test("A middleware sees those of all requests, and a transport of one's own may have none")
-    func middleware() async throws {
-        struct Measuring: Middleware {
-            let log: Log<String>
-
-            func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-                next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })
-            }
-        }
-        let log = Log<String>()
-        let own = ClosureTransport { .just(APIResponse(to: $0)) }
-        try await DefaultAPIProvider(baseURL: example, transport: own, middlewares: [Measuring(log: log)])
-            .request(Endpoint<Void>(.get, "/")).value
-        #expect(log.entries == ["0.0"])
-    }
 }

@@ -34,12 +34,6 @@ struct RedirectPolicyTests {
         }
     }
 
-    @Test("By default, redirects are followed")
-    func follow() async throws {
-        #expect(try await server.send(.follow).value.value == "body of /c")
-        #expect(server.seen.entries == ["api.example.com/a 1", "api.example.com/b 1", "cdn.example.com/c -"])
-    }
-
     @Test("With never, the redirect is the response, and its status is accepted")
     func never() async throws {
         let (value, response) = try await server.send(.never).value

@@ -379,17 +379,6 @@ struct ResponseTests {
             error.description == "GET https://api.example.com returned 200, but the body is not String: \(reason) (text/plain, 3 bytes).")
     }
 
-    @Test("A Void response takes whatever comes")
-    func void() async throws {
-        try await provider(status: 204, body: "").request(Endpoint<Void>(.delete, "")).value
-    }
-
-    @Test("A request may refuse a 200, and its own errors pass through unchanged")
-    func ownErrors() async throws {
-        let picky = Endpoint<String>(.get, "").validating { _ in throw TestError("validate") }
-        await #expect(throws: TestError("validate")) { try await provider(body: "").request(picky).value }
-    }
-
     @Test("A DecodingError of a request's own decode is explained like the default's")
     func ownDecode() async throws {
         let own = Endpoint(.get, "") { try JSONDecoder().decode([String: Int].self, from: $0.data) }

@@ -128,20 +128,6 @@ struct TimeoutTests {
         #expect(await events.next() == "/c: /c")
     }
 
-    @Test("Requests are sent in the order in which they came, and one that is disposed leaves the queue")
-    func order() async throws {
-        let server = try PatientServer()
-        configuration.httpMaximumConnectionsPerHost = 1
-        let provider = makeProvider()
-        let disposables = (0..<6).map { send("/\($0)", to: server.url, by: provider) }
-        for disposed in [1, 2, 4] { disposables[disposed].dispose() }
-        for path in ["/0", "/3", "/5"] {
-            #expect(await server.requests.next() == path)
-            server.answer(path)
-            #expect(await events.next() == "\(path): \(path)")
-        }
-    }
-
     @Test("A connection is free again after a timeout, and after a dispose")
     func freed() async throws {
         let server = try PatientServer()

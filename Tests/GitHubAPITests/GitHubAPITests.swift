@@ -78,15 +78,4 @@ struct GitHubAPITests {
         }
         #expect(error.statusCode == 502)
     }
-
-    @Test("A refusal of the REST API decodes")
-    func refusal() async throws {
-        MockURLProtocol.requestHandler = { request in
-            let response = try #require(
-                request.url.flatMap { HTTPURLResponse(url: $0, statusCode: 422, httpVersion: nil, headerFields: nil) })
-            return (response, Data(#"{"message":"Validation Failed","errors":[{"resource":"Search","field":"q","code":"missing"}]}"#.utf8))
-        }
-        let error = try await #require(throws: APIError.self) { try await provider.request(SearchRequest(keyword: "")).value }
-        #expect(try error.response?.decode(GitHubError.self).errors?.first?.field == "q")
-    }
 }

@@ -49,22 +49,6 @@ struct MockURLProtocolTests {
         #expect(try await failure().underlying as? TestError == TestError("refused"))
     }
 
-    @Test("A handler may change the mock, in its own scope, and send requests")
-    func handlerSends() async throws {
-        let provider = provider
-        MockURLProtocol.requestHandler = { request in
-            guard let url = request.url else { throw TestError() }
-            MockURLProtocol.requestHandler = nil
-            MockURLProtocol.responseWithStatusCode(code: 202)
-            let inner = DispatchSemaphore(value: 0)
-            _ = provider.request(Endpoint<String>(.get, "inner")).subscribe { _ in inner.signal() }
-            inner.wait()
-            return (try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)), Data("outer".utf8))
-        }
-        #expect(try await provider.request(Endpoint<String>(.get, "outer")).value == "outer")
-        #expect(MockURLProtocol.requests.map(\.path) == ["/outer", "/inner"])
-    }
-
     @Test("A handler sees the body of a request that streams it")
     func streamedBody() async throws {
         MockURLProtocol.requestHandler = { request in

@@ -88,30 +88,6 @@ struct PlainURLSessionTests {
         #expect("\(try #require(error))".contains("download task"))
         await #expect(throws: (any Error).self) { try await session.download(for: request("/a")) }
     }
-
-    @Test("A task that is suspended while its answer is made gets it when it is resumed")
-    func suspended() async throws {
-        let mock = MockURLProtocol.current
-        let mayAnswer = DispatchSemaphore(value: 0)
-        let answers = DispatchSemaphore(value: 0)
-        MockURLProtocol.stub(
-            .get, "/a",
-            respond: .handler { _ in
-                answers.signal()
-                mayAnswer.wait()
-                return .status(200)
-            })
-        let outcome = await withCheckedContinuation { continuation in
-            let task = session.dataTask(with: request("/a")) { continuation.resume(returning: Outcome($0, $1, $2)) }
-            task.resume()
-            answers.wait()
-            task.suspend()
-            mayAnswer.signal()
-            task.resume()
-        }
-        #expect(outcome.status == 200)
-        #expect(mock.requests.count == 1)
-    }
     #endif
 
     @Test("A task that several threads suspend and resume while its answer is made gets it")

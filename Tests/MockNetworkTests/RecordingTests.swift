@@ -153,14 +153,6 @@ struct RecordingTests {
         }
     }
 
-    @Test("A name and a password in a URL are left out")
-    func userInfo() async throws {
-        let request = URLRequest(url: try #require(URL(string: "https://user:pass@a.example/x")))
-        let single = RecordingMiddleware(to: file).intercept(request, options: RequestOptions()) { .just(APIResponse(to: $0)) }
-        _ = try await single.value
-        #expect(try RecordedFile(file).value("request.url") as? String == "https://a.example/x")
-    }
-
     @Test("A file that cannot be written fails no request, and is reported once")
     func unwritable() async throws {
         let errors = Log<any Error>()
