@@ -39,6 +39,8 @@ public final class CacheMiddleware: Middleware {
         var statistics = CacheStatistics()
         /// The number of calls of `removeAll`. What was asked for before is not stored after that.
         var generation = 0
+        /// How many such calls are under way. A request that comes meanwhile may read what is then removed, so it stores nothing.
+        var removals = 0
         /// How many requests are under way for each key, and whether their responses may be older than a change.
         var underWay: [String: (count: Int, isOutdated: Bool)] = [:]
         /// The keys of responses that are validated while the app uses them.
@@ -50,7 +52,7 @@ public final class CacheMiddleware: Middleware {
         let request: URLRequest
         let options: RequestOptions
         let key: String
-        let generation: Int
+        let generation: Int?
         let next: Next
     }
 
@@ -73,10 +75,9 @@ public final class CacheMiddleware: Middleware {
 
     /// Forgets all responses. Call it at the sign-out: `authentication.token = nil; cache.removeAll()`.
     public func removeAll() {
-        state.withLock { $0.generation += 1 }
+        state.withLock { ($0.generation, $0.removals) = ($0.generation + 1, $0.removals + 1) }
         store.removeAll()
-        // A request that came meanwhile may have read what is now removed.
-        state.withLock { $0.generation += 1 }
+        state.withLock { $0.removals -= 1 }
     }
 
     /// Returns the response from the cache, or the one to `request`.
@@ -103,8 +104,8 @@ public final class CacheMiddleware: Middleware {
     }
 
     private func passage(_ request: URLRequest, _ options: RequestOptions, _ next: @escaping Next) -> Passage {
-        let (key, generation) = (request.url?.cacheKey ?? "", state.withLock(\.generation))
-        return Passage(request: request, options: options, key: key, generation: generation, next: next)
+        let generation = state.withLock { $0.removals == 0 ? $0.generation : nil }
+        return Passage(request: request, options: options, key: request.url?.cacheKey ?? "", generation: generation, next: next)
     }
 
     private func answered(_ request: URLRequest, _ options: RequestOptions, _ next: @escaping Next) -> Single<APIResponse> {

@@ -106,6 +106,8 @@ struct FreshnessTests {
         }
         #expect(try await world.get().isFromCache == false, "\(headers)")
         #expect(world.requests == 2, "\(headers)")
+        let done = world.cache.statistics
+        #expect(done.hits + done.revalidations + done.misses == (seconds > 0 ? 3 : 2), "\(headers)")
     }
 
     @Test(
@@ -555,6 +557,22 @@ struct StoringTests {
         subscription.dispose()
     }
 
+    @Test("What a request has read while all was removed is not stored again")
+    func whileRemoving() async throws {
+        let spy = Spy()
+        let world = World(spy)
+        world.serve(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+        _ = try await world.get()
+        world.pass(20)
+        let (ended, bag) = (Signals<Void>(), DisposeBag())
+        let request = world.provider.request(Endpoint<String>(.get, "/a"))
+        spy.beforeRemoval.withLock { $0 = Action { request.subscribe { _ in ended.send(()) }.disposed(by: bag) } }
+        world.cache.removeAll()
+        await ended.next()
+        #expect(world.requests == 2)
+        #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == 504)
+    }
+
     @Test("Each hop of a redirect is a response of its own, for the URL that answered")
     func redirects() async throws {
         let world = World()
@@ -654,6 +672,7 @@ struct StoringTests {
 /// Logs what is written to it.
 private final class Spy: CacheStore {
     let log = Log<String>()
+    let beforeRemoval = Locked<Action?>(nil)
     private let cache = MemoryCache()
 
     func responses(for key: String) -> [CachedResponse] { cache.responses(for: key) }
@@ -663,5 +682,8 @@ private final class Spy: CacheStore {
         cache.replace(responses, for: key)
     }
 
-    func removeAll() { cache.removeAll() }
+    func removeAll() {
+        beforeRemoval.withLock { $0.take() }?()
+        cache.removeAll()
+    }
 }
