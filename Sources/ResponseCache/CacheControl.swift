@@ -21,7 +21,8 @@ struct CacheControl {
     func seconds(_ name: String, without none: TimeInterval = 0) -> TimeInterval? {
         guard let argument = directives[name] else { return nil }
         let isQuoted = argument.count > 1 && argument.first == "\"" && argument.last == "\""
-        return argument.isEmpty ? none : (isQuoted ? argument.dropFirst().dropLast() : argument[...]).deltaSeconds ?? 0
+        guard !argument.isEmpty else { return none }
+        return (isQuoted ? argument.dropFirst().dropLast() : argument[...]).deltaSeconds ?? 0
     }
 }
 

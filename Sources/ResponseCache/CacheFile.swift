@@ -77,7 +77,9 @@ enum CacheFile {
 
         mutating func count() -> Int? { number().flatMap { Int(exactly: $0) } }
 
-        mutating func date() -> Date? { number().map { Date(timeIntervalSince1970: TimeInterval(bitPattern: $0)) } }
+        mutating func date() -> Date? {
+            number().map { TimeInterval(bitPattern: $0) }.flatMap { $0.isFinite ? Date(timeIntervalSince1970: $0) : nil }
+        }
 
         mutating func bytes() -> Data? {
             guard let count = count(), count <= data.endIndex - position else { return nil }

@@ -82,24 +82,25 @@ public final class CacheMiddleware: Middleware {
 
     /// Returns the response from the cache, or the one to `request`.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-        switch request.httpMethod ?? "GET" {
-        case "GET", "HEAD":
-            guard options.isWhole, options.caching != .noStore, request.httpBody == nil, request.httpBodyStream == nil else {
-                return next(request)
-            }
-            // Each hop comes here: what is sent follows none.
-            let answer: Next = { [self] request in answered(request, options) { next($0.returningRedirects) } }
-            switch options.redirects {
-            case .never: return answered(request, options, next)
-            case .follow: return .following(request, where: { next, _ in next }, answer)
-            case .decide(let decide): return .following(request, where: decide, answer)
-            }
-        case "OPTIONS", "TRACE": return next(request)
-        default:
-            return .deferred { [self] in
-                let (passage, requested) = (passage(request, options, next), now())
-                return next(request).do(onSuccess: { [self] in invalidate($0, passage, requested: requested) })
-            }
+        guard options.isWhole, options.caching != .noStore, request.isPlainGET else { return passing(request, options, next) }
+        // Each hop comes here: what is sent follows none. A closure may lead from a GET to another method.
+        let answer: Next = { [self] request in
+            let send: Next = { next($0.returningRedirects) }
+            return request.isPlainGET ? answered(request, options, send) : passing(request, options, send)
+        }
+        switch options.redirects {
+        case .never: return answered(request, options, next)
+        case .follow: return .following(request, where: { next, _ in next }, answer)
+        case .decide(let decide): return .following(request, where: decide, answer)
+        }
+    }
+
+    /// Sends a request that the cache does not answer, and removes what it may have changed.
+    private func passing(_ request: URLRequest, _ options: RequestOptions, _ next: @escaping Next) -> Single<APIResponse> {
+        guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET") else { return next(request) }
+        return .deferred { [self] in
+            let (passage, requested) = (passage(request, options, next), now())
+            return next(request).do(onSuccess: { [self] in invalidate($0, passage, requested: requested) })
         }
     }
 
@@ -160,7 +161,7 @@ public final class CacheMiddleware: Middleware {
             return request(conditional, passage) { [self] response, requested in
                 guard response.statusCode == 304 else {
                     keep(response, passage, requested: requested)
-                    return response
+                    return response.withoutValidation
                 }
                 let updated = stored.updated(by: response, requested: requested, received: now())
                 replace(passage, with: updated, sent: response.request)
@@ -211,7 +212,8 @@ public final class CacheMiddleware: Middleware {
         replace(passage, with: new, sent: response.request)
     }
 
-    /// Puts `new` in the place of what the request would get. If it may not be stored, that goes all the same: it is not right any more.
+    /// Stores `new` in the place of what the request would get. If `new` is nil or may not be stored, the old one is removed: it is not right
+    /// any more.
     private func replace(_ passage: Passage, with new: CachedResponse?, sent: URLRequest) {
         guard isCurrent(passage), !passage.request.cacheControl.has("no-store") else { return }
         let old = store.responses(for: passage.key)
@@ -249,7 +251,7 @@ public final class CacheMiddleware: Middleware {
         let others = ["Location", "Content-Location"].compactMap { response.value(forHTTPHeaderField: $0) }
             .compactMap { URL(string: $0, relativeTo: answering)?.absoluteURL }
             .filter { $0.origin == url.origin && $0.origin == answering.origin }
-        for key in [passage.key] + others.map(\.cacheKey) {
+        for key in ([url, answering] + others).map(\.cacheKey) {
             state.withLock { $0.underWay[key]?.isOutdated = true }
             store.replace([], for: key)
         }

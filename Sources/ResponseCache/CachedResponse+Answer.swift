@@ -78,6 +78,9 @@ extension URLRequest {
         return request
     }
 
+    /// Whether it is a GET or a HEAD without a body.
+    var isPlainGET: Bool { ["GET", "HEAD"].contains(httpMethod ?? "GET") && httpBody == nil && httpBodyStream == nil }
+
     /// Whether the app has a copy, and asks only for a newer one.
     var isConditional: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
 
@@ -91,6 +94,16 @@ extension URLRequest {
     var cacheControl: CacheControl { CacheControl(value(forHTTPHeaderField: "Cache-Control")) }
 
     private func has(oneOf names: [String]) -> Bool { names.contains { value(forHTTPHeaderField: $0) != nil } }
+}
+
+extension APIResponse {
+    /// A redirect without the conditions of the cache, which must not travel to its target.
+    var withoutValidation: APIResponse {
+        guard 300..<400 ~= statusCode else { return self }
+        var request = request
+        for name in ["If-None-Match", "If-Modified-Since"] { request.setValue(nil, forHTTPHeaderField: name) }
+        return APIResponse(request: request, response: response, data: data)
+    }
 }
 
 extension URL {

@@ -57,7 +57,7 @@ extension CachedResponse {
             requested: requested, received: received)
     }
 
-    /// This response with the fields of a 304, or of a HEAD (RFC 9111, sections 3.2 and 4.3.4).
+    /// This response with the fields of a 304, or of a HEAD (RFC 9111, sections 3.2 and 4.3.4). ``stored(for:sent:)`` makes of it what is kept.
     func updated(by response: APIResponse, requested: Date, received: Date) -> CachedResponse {
         let new = response.response.headerFields.withoutConnection.removing(["content-length", "content-encoding", "content-range"])
         let old = fields.removing(["age", "date"] + new.keys.map { $0.lowercased() })
@@ -74,25 +74,29 @@ extension CachedResponse {
         let (control, varying) = (CacheControl(value("Cache-Control")), fields.members(of: "Vary"))
         let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[status] == nil : control.has("no-store")
         guard !isForbidden, status != 206, status != 304, !varying.contains("*") else { return nil }
-        guard
-            Freshness.heuristicStatuses.contains(status) || value("Expires") != nil
-                || ["max-age", "public", "private"].contains(where: control.has)
-        else { return nil }
+        let isTold = control.has("max-age") || value("Expires") != nil
+        let isAllowed = isTold || status < 400 && ["public", "private"].contains(where: control.has)
+        guard isAllowed || Freshness.heuristicStatuses.contains(status) else { return nil }
         var selecting: [String: String] = [:]
         for name in varying {
-            let asked = request.value(forHTTPHeaderField: name)
-            // The stored cookies are added where the cache does not see them.
-            let isKnown = asked != nil || name != "cookie" || !request.httpShouldHandleCookies
-            guard isKnown, asked == sent.value(forHTTPHeaderField: name) else { return nil }
-            selecting[name] = (asked ?? "").normalized(as: name)
+            guard let value = request.selecting(name), request.value(forHTTPHeaderField: name) == sent.value(forHTTPHeaderField: name)
+            else { return nil }
+            selecting[name] = value
         }
         return CachedResponse(
             status: status, fields: fields, body: body, requested: requested, received: received, selectingFields: selecting)
     }
 
     /// Whether `request` would get this one.
-    func matches(_ request: URLRequest) -> Bool {
-        selectingFields.allSatisfy { (request.value(forHTTPHeaderField: $0.key) ?? "").normalized(as: $0.key) == $0.value }
+    func matches(_ request: URLRequest) -> Bool { selectingFields.allSatisfy { request.selecting($0.key) == $0.value } }
+}
+
+extension URLRequest {
+    /// The value of a field that `Vary` names; `nil` if nobody knows it: the cookies of a session are added where the cache does not see them.
+    fileprivate func selecting(_ name: String) -> String? {
+        let value = value(forHTTPHeaderField: name)
+        guard value != nil || name != "cookie" || !httpShouldHandleCookies else { return nil }
+        return (value ?? "").normalized(as: name)
     }
 }
 

@@ -301,7 +301,7 @@ struct ValidationTests {
         let world = World()
         world.serve(["ETag": "\"a\""])
         _ = try await world.get()
-        MockURLProtocol.stub("/a", headers: ["X-A": "1"], respond: .status(status, headers: ["ETag": "\"a\""]))
+        MockURLProtocol.stub("/a", headers: ["X-A": "1"], respond: .status(status, headers: ["ETag": "\"a\"", "Cache-Control": "private"]))
         #expect(try await world.get("/a", status == 412 ? ["If-Match": "\"z\"", "X-A": "1"] : ["X-A": "1"]).statusCode == status)
         #expect(try await world.get().statusCode == 200)
     }
@@ -424,6 +424,9 @@ struct StoringTests {
         world.serve(["Cache-Control": "max-age=10", "Vary": "Cookie"])
         for number in 1...2 { #expect(try await world.get().text == "\(number)") }
         for _ in 0..<2 { #expect(try await world.get("/a", ["Cookie": "a=1"]).text == "3") }
+        let without = Endpoint<String>(.get, "/a").adapting { $0.httpShouldHandleCookies = false }
+        for _ in 0..<2 { #expect(try await world.provider.request(without).value == "4") }
+        #expect(try await world.get().text == "5")
     }
 
     @Test("A response that varies by what a later middleware sets is not used for another")
@@ -606,6 +609,33 @@ struct StoringTests {
         #expect(asked.entries == [301, 301])
         #expect(world.requests == 2)
         #expect(try await world.get("/b").isFromCache)
+    }
+
+    @Test("A closure may lead from a GET to a POST, which no cache answers")
+    func decidedOnPost() async throws {
+        let world = World()
+        MockURLProtocol.stub("/a", respond: .status(302, headers: ["Location": "/b"]))
+        world.serve(["Cache-Control": "max-age=10"], at: "/b")
+        _ = try await world.get("/b")
+        let decision = RedirectPolicy.decide { next, _ in
+            var next = next
+            next.httpMethod = "POST"
+            return next
+        }
+        #expect(try await world.provider.request(Endpoint<String>(.get, "/a").option(\.redirects, decision)).value == "2")
+        #expect(try await world.get("/b").text == "3")
+    }
+
+    @Test("Where a validation is answered by a redirect, its target gets none of the cache's conditions")
+    func redirectedValidation() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+        _ = try await world.get()
+        world.pass(20)
+        MockURLProtocol.stub("/a", respond: .status(302, headers: ["Location": "/b"]))
+        world.serve(["ETag": "\"a\""], at: "/b")
+        let moved = try await world.get()
+        #expect(moved.statusCode == 200 && moved.text == "1")
     }
 
     @Test(

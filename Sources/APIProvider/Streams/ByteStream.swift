@@ -35,7 +35,7 @@ public struct ByteStream: StreamedResponse {
 
     /// Reads the bytes.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        // Neither here nor in the iterators around it is a field an existential: optimized builds leak those ("swift" in Upstream.md).
+        // Here and in the iterators around it, only errors are existentials: optimized builds leak others ("swift" in Upstream.md).
         enum Source {
             case data(Data)
             case stream(StreamLease)

@@ -26,7 +26,8 @@ extension APIProvider {
         _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .default,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) -> ReconnectingEvents {
-        ReconnectingEvents(policy: policy, scheduler: scheduler, method: { request.endpoint.method }) { lastEventID in
+        let pause: @Sendable (DispatchTimeInterval) -> Single<Void> = { Single.just(()).delay($0, scheduler: scheduler) }
+        return ReconnectingEvents(policy: policy, pause: pause, method: { request.endpoint.method }) { lastEventID in
             var endpoint = request.endpoint
             if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }
             return self.request(endpoint.withResponse())
@@ -37,7 +38,7 @@ extension APIProvider {
 /// The events of a request that is sent again when its stream ends. See ``APIProvider/events(_:reconnecting:scheduler:)``.
 public struct ReconnectingEvents: AsyncSequence, Sendable {
     let policy: RetryPolicy
-    let scheduler: any Scheduler
+    let pause: @Sendable (DispatchTimeInterval) -> Single<Void>
     let method: @Sendable () -> HTTPMethod
     let connect: @Sendable (_ lastEventID: String) -> Single<(value: ServerSentEvents, response: APIResponse)>
 
@@ -75,7 +76,9 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                         return event
                     }
                 } catch {
-                    do { guard try canMend(error) else { throw error } } catch { return try end(with: error) }
+                    let isMendable: Bool
+                    do { isMendable = try canMend(error) } catch { return try end(with: error) }
+                    guard isMendable else { return try end(with: error) }
                 }
                 stream = nil
                 guard !isOver else { break }
@@ -126,7 +129,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             let backoff = events.policy.delay(after: fruitless, random: .random(in: 0...1)).seconds
             // A server that brings nothing is asked less and less often, whatever it says.
             let seconds = retry.map { Swift.max(Double($0) / 1000, fruitless > 1 ? backoff : 0) } ?? backoff
-            try await Single.just(()).delay(.wholeMilliseconds(seconds), scheduler: events.scheduler).value
+            try await events.pause(.wholeMilliseconds(seconds)).value
         }
     }
 }

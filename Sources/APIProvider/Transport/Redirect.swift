@@ -46,8 +46,9 @@ extension APIResponse {
         next.url = to.withoutUserInfo
         if becomesGet { next.httpMethod = "GET" }
         let isElsewhere = to.origin != from.origin
-        for name in (next.allHTTPHeaderFields ?? [:]).keys.map({ $0.lowercased() })
-        where becomesGet && name.hasPrefix("content-") || isElsewhere && !Redaction.isHarmless(header: name) {
+        for name in (next.allHTTPHeaderFields ?? [:]).keys.map({ $0.lowercased() }) {
+            let isOfOldBody = becomesGet && name.hasPrefix("content-")
+            guard isOfOldBody || isElsewhere && !Redaction.isHarmless(header: name) else { continue }
             next.setValue(nil, forHTTPHeaderField: name)
         }
         return next

@@ -45,10 +45,10 @@ extension Endpoint {
         case .follow: send
         case .never: { send($0.returningRedirects) }
         case .decide(let decide):
-            {
+            { request in
                 // A cache follows them itself.
-                guard !$0.has(.returnsRedirects) else { return send($0) }
-                return .following($0.returningRedirects, where: { try decide($0, $1)?.returningRedirects }, send)
+                guard !request.has(.returnsRedirects) else { return send(request) }
+                return .following(request.returningRedirects, where: { try decide($0, $1)?.returningRedirects }, send)
             }
         }
     }

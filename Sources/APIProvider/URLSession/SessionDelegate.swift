@@ -133,9 +133,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         guard let record = record(of: task, { $0.take() }) else { return }
         // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error (6.3.1).
         let isWhole = record.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
-        let failure =
-            isWhole
-            ? nil : error.map { (task.originalRequest?.httpBodyStream as? BodyStream)?.streamError ?? $0.unpackedFromSession.withAppleCode }
+        let ofBody = (task.originalRequest?.httpBodyStream as? BodyStream)?.streamError
+        let failure = isWhole ? nil : error.map { ofBody ?? $0.unpackedFromSession.withAppleCode }
         // It was sent by a kept connection, and then no new one could be made: that does not mean that nothing has been sent.
         let isLost = record.isLost || (failure as? URLError)?.saysThatNothingWasSent == true && task.countOfBytesSent > 0
         record.exchange.complete(with: isLost ? URLError(.networkConnectionLost) : failure)
