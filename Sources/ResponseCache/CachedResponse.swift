@@ -74,9 +74,12 @@ extension CachedResponse {
         let (control, varying) = (CacheControl(value("Cache-Control")), fields.members(of: "Vary"))
         let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[status] == nil : control.has("no-store")
         guard !isForbidden, status != 206, status != 304, !varying.contains("*") else { return nil }
-        let isTold = control.has("max-age") || value("Expires") != nil
-        let isAllowed = isTold || status < 400 && ["public", "private"].contains(where: control.has)
-        guard isAllowed || Freshness.heuristicStatuses.contains(status) else { return nil }
+        // Servers mark what they refuse as private, too.
+        let isPrivate = control.has("private") && status < 400
+        guard
+            isPrivate || control.has("public") || control.has("max-age") || value("Expires") != nil
+                || Freshness.heuristicStatuses.contains(status)
+        else { return nil }
         var selecting: [String: String] = [:]
         for name in varying {
             guard let value = request.selecting(name), request.value(forHTTPHeaderField: name) == sent.value(forHTTPHeaderField: name)
