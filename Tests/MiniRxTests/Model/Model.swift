@@ -184,7 +184,7 @@ private final class Chain {
 
     func dispose() {
         guard !isStarting else { return isDisposeDue = true }
-        root.silence()
+        root.silence(byUser: true)
         guard !isEnded else { return }
         isEnded = true
         root.cancel()

@@ -5,8 +5,10 @@ class Node {
     func start(_ then: @escaping Continuation) -> After { After() }
     /// Releases what is there, but for what an emission that is under way has ended: that is released when it has unwound.
     func cancel() {}
-    /// Keeps the closures that come after the event from running.
-    func silence() {}
+    /// Keeps the closures that come after the event from running. If no user has disposed, those of a chain that has had its event run.
+    func silence(byUser isByUser: Bool) {}
+    /// Keeps an event from going further: what this is a part of has its own, which is under way.
+    func mute() {}
     /// Whether nothing is held any more, after the end.
     var isReleased: Bool { true }
 }
@@ -22,6 +24,7 @@ class ProducerNode: Node {
     fileprivate unowned let model: Model
     private var then: Continuation?
     private var isHeld = false
+    private var isMuted = false
 
     init(model: Model) { self.model = model }
 
@@ -34,7 +37,7 @@ class ProducerNode: Node {
     func emit(_ event: Event) {
         guard let then else { return }
         self.then = nil
-        let after = then(event)
+        let after = isMuted ? After() : then(event)
         release()
         model.run(after)
     }
@@ -44,6 +47,7 @@ class ProducerNode: Node {
         release()
     }
 
+    override func mute() { isMuted = true }
     override var isReleased: Bool { !isHeld }
 
     private func release() {
@@ -95,7 +99,8 @@ final class PureNode: Node {
 
     override func start(_ then: @escaping Continuation) -> After { child.start { [transform] in then($0.map(transform)) } }
     override func cancel() { child.cancel() }
-    override func silence() { child.silence() }
+    override func silence(byUser isByUser: Bool) { child.silence(byUser: isByUser) }
+    override func mute() { child.mute() }
     override var isReleased: Bool { child.isReleased }
 }
 
@@ -124,7 +129,8 @@ final class MapNode: Node {
         child.cancel()
     }
 
-    override func silence() { child.silence() }
+    override func silence(byUser isByUser: Bool) { child.silence(byUser: isByUser) }
+    override func mute() { child.mute() }
     override var isReleased: Bool { child.isReleased }
 }
 
@@ -156,7 +162,8 @@ final class NextNode: Node {
         current.cancel()
     }
 
-    override func silence() { current.silence() }
+    override func silence(byUser isByUser: Bool) { current.silence(byUser: isByUser) }
+    override func mute() { current.mute() }
     override var isReleased: Bool { current.isReleased }
 }
 
@@ -200,10 +207,12 @@ final class TapNode: Node {
         closeOnceReleased()
     }
 
-    override func silence() {
+    override func silence(byUser isByUser: Bool) {
         isSilent = true
-        child.silence()
+        child.silence(byUser: isByUser)
     }
+
+    override func mute() { child.mute() }
 
     override var isReleased: Bool { !isOpen }
 
@@ -222,6 +231,7 @@ final class BridgeNode: Node {
     private var isEnded = false
     private var isCancelled = false
     private var isSilent = false
+    private var isMuted = false
     /// While the inner chain is started: what is left to do then.
     private var starting: After?
     private var isOpen = false
@@ -234,8 +244,8 @@ final class BridgeNode: Node {
             inner.start { [self] event in
                 guard !isEnded else { return After() }
                 isEnded = true
-                let after = then(event)
-                if isSilent { inner.silence() }
+                let after = isMuted ? After() : then(event)
+                if isSilent { inner.silence(byUser: true) }
                 if starting != nil {
                     starting = after
                 } else {
@@ -258,14 +268,15 @@ final class BridgeNode: Node {
 
     private func release() {
         if isCancelled {
-            inner.silence()
+            inner.silence(byUser: true)
             inner.cancel()
         }
         isOpen = false
         model.run(After())
     }
 
-    override func silence() { isSilent = true }
+    override func silence(byUser isByUser: Bool) { isSilent = isSilent || isByUser || !isEnded }
+    override func mute() { isMuted = true }
     override var isReleased: Bool { !isOpen }
 }
 
@@ -301,6 +312,7 @@ final class PartsNode: Node {
         delivered.insert(index)
         guard !isPassed, let event = whole(index, event) else { return After() }
         isPassed = true
+        for (index, child) in children.enumerated() where !delivered.contains(index) { child.mute() }
         let after = then(event)
         cancelOthers()
         guard starting == nil else {
@@ -319,12 +331,13 @@ final class PartsNode: Node {
 
     private func cancelOthers() {
         for (index, child) in children.enumerated() where !delivered.contains(index) {
-            child.silence()
+            child.silence(byUser: false)
             child.cancel()
         }
     }
 
-    override func silence() { children.forEach { $0.silence() } }
+    override func silence(byUser isByUser: Bool) { children.forEach { $0.silence(byUser: isByUser) } }
+    override func mute() { children.forEach { $0.mute() } }
     override var isReleased: Bool { !isOpen && starting == nil && children.allSatisfy(\.isReleased) }
 }
 
@@ -382,14 +395,15 @@ final class SharedNode: Node {
         guard run.members.isEmpty else { return self.run = nil }
         run.isClosed = true
         if share.run === run { share.run = nil }
-        run.source.silence()
+        run.source.silence(byUser: true)
         run.source.cancel()
     }
 
-    override func silence() {
+    override func silence(byUser isByUser: Bool) {
         isSilent = true
-        if let run, run.members.allSatisfy(\.isSilent) { run.source.silence() }
+        if let run, run.members.allSatisfy(\.isSilent) { run.source.silence(byUser: isByUser) }
     }
 
+    override func mute() { then = nil }
     override var isReleased: Bool { run.map { $0.isClosed && !$0.isDelivering && $0.source.isReleased } ?? true }
 }
