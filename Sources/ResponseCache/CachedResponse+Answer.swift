@@ -78,9 +78,6 @@ extension URLRequest {
         return request
     }
 
-    /// Whether it is a GET or a HEAD without a body.
-    var isPlainGET: Bool { ["GET", "HEAD"].contains(httpMethod ?? "GET") && httpBody == nil && httpBodyStream == nil }
-
     /// Whether the app has a copy, and asks only for a newer one.
     var isConditional: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
 

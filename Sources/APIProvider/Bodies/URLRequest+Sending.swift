@@ -10,6 +10,9 @@ extension URLRequest {
         if pieces.contains(where: \.isFile) { httpBodyStream = BodyStream(pieces) } else { httpBody = try pieces.data() }
     }
 
+    /// Whether it is a GET or a HEAD without a body.
+    package var isPlainGET: Bool { ["GET", "HEAD"].contains(httpMethod ?? "GET") && httpBody == nil && httpBodyStream == nil }
+
     /// Whether the request may reach a server twice: by its method (RFC 9110, section 9.2.2), or because it has an Idempotency-Key.
     var isIdempotent: Bool { isIdempotent([.get, .head, .options, .trace, .put, .delete]) }
 

@@ -44,9 +44,7 @@ public final class CoalescingMiddleware: Middleware {
 
     /// Returns the response to the same request that is under way, or to `request`.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-        guard options.isWhole, case .follow = options.redirects, ["GET", "HEAD"].contains(request.httpMethod ?? "GET"),
-            request.httpBody == nil, request.httpBodyStream == nil
-        else { return next(request) }
+        guard options.isWhole, case .follow = options.redirects, request.isPlainGET else { return next(request) }
         let key = Key(
             method: request.httpMethod, url: request.url, headers: request.allHTTPHeaderFields, timeout: request.timeoutInterval,
             isAuthenticated: options.isAuthenticated, latestSignOut: options.latestSignOut)

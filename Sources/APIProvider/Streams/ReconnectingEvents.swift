@@ -26,8 +26,7 @@ extension APIProvider {
         _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .default,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) -> ReconnectingEvents {
-        let pause: @Sendable (DispatchTimeInterval) -> Single<Void> = { Single.just(()).delay($0, scheduler: scheduler) }
-        return ReconnectingEvents(policy: policy, pause: pause, method: { request.endpoint.method }) { lastEventID in
+        ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) { lastEventID in
             var endpoint = request.endpoint
             if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }
             return self.request(endpoint.withResponse())

@@ -28,10 +28,8 @@ extension URLSession {
         // A task that uploads a file takes several times as long, and waits for ever when the file becomes shorter (Swift 6.3.1).
         return dataTask(with: isForNetwork ? request.adapted().withStreamedBody() : request.adapted())
         #else
-        return ((request.httpBodyStream as? BodyStream)?.file).map {
-            uploadTask(with: request.withoutBody.adapted(), fromFile: $0.resolvingSymlinksInPath())
-        }
-            ?? dataTask(with: request.adapted())
+        guard let file = (request.httpBodyStream as? BodyStream)?.file else { return dataTask(with: request.adapted()) }
+        return uploadTask(with: request.withoutBody.adapted(), fromFile: file.resolvingSymlinksInPath())
         #endif
     }
 }
