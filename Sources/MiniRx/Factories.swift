@@ -6,11 +6,13 @@ extension Single {
     /// when the subscription is disposed. A callback that is kept for ever keeps nothing else alive after the end.
     ///
     /// ![The work starts at the subscription, and its value arrives two seconds later.](create)
-    @preconcurrency @inlinable
+    @preconcurrency
     public static func create(subscribe: @escaping @Sendable (@escaping SingleObserver) -> any Disposable) -> Single {
-        Single { chain, observer in
-            guard let number = chain.open(observer) else { return }
-            chain.hold(subscribe { chain.emit($0, from: number) }, of: number)
+        Single { subscription, observer in
+            let emitter = Emitter(observer)
+            guard subscription.addSource(cancel: emitter.cancel) else { return .none }
+            let resource = subscribe { emitter.emit($0, in: subscription).run() }
+            return emitter.didStart(with: resource, in: subscription)
         }
     }
 
@@ -19,7 +21,6 @@ extension Single {
     /// - Parameters:
     ///   - priority: The priority of the task. `nil` means that of the subscriber.
     ///   - work: Returns the value or throws the error.
-    @inlinable
     public static func create(priority: TaskPriority? = nil, work: @escaping @Sendable () async throws -> Element) -> Single {
         create { observer in
             let hasFinished = Locked(false)
@@ -37,25 +38,22 @@ extension Single {
     /// Creates a single that succeeds with `element` at once, on the subscriber's thread.
     ///
     /// ![The value arrives at the subscription.](just)
-    @inlinable
     public static func just(_ element: Element) -> Single {
-        Single(content: .event(.success(element)))
+        Single { $0.forward(.success(element), to: $1) }
     }
 
     /// Creates a single that fails with `error` at once, on the subscriber's thread.
     ///
     /// ![The error arrives at the subscription.](error)
-    @inlinable
     public static func error(_ error: any Error) -> Single {
-        Single(content: .event(.failure(error)))
+        Single { $0.forward(.failure(error), to: $1) }
     }
 
     /// Creates a single that never ends. If you drop a subscription to it, nothing is left behind.
     ///
     /// ![No event arrives.](never)
-    @inlinable
     public static func never() -> Single {
-        Single { _, _ in }
+        Single { _, _ in .none }
     }
 
     /// Creates a single that calls `factory` at each subscription, on the subscriber's thread, and subscribes to the result.
@@ -63,13 +61,12 @@ extension Single {
     /// If `factory` throws, the single fails with that error.
     ///
     /// ![Each of two subscriptions gets a source of its own.](deferred)
-    @preconcurrency @inlinable
+    @preconcurrency
     public static func deferred(_ factory: @escaping @Sendable () throws -> Single) -> Single {
-        Single { chain, observer in
-            guard !chain.isOver else { return }
+        Single { subscription, observer in
             let single: Single
             do { single = try factory() } catch { single = .error(error) }
-            single.run(chain, observer)
+            return single.run(in: subscription, observer)
         }
     }
 }

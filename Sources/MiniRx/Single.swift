@@ -24,34 +24,26 @@ public struct Single<Element: Sendable>: Sendable {
     /// A closure that gets the one event.
     public typealias SingleObserver = @Sendable (SingleEvent<Element>) -> Void
 
-    /// The observer inside a chain.
-    @usableFromInline typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> Void
+    /// The next observer in a chain. It returns what remains to do.
+    typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> Continuation
 
-    /// An event that is known from the start, or a closure that starts a source.
-    ///
-    /// An operator is a closure that starts its source with another observer. A chain is nothing more than that.
-    @usableFromInline
-    enum Content: Sendable {
-        case event(SingleEvent<Element>)
-        case source(@Sendable (Subscription, @escaping Observer) -> Void)
+    /// Starts the computation in a subscription, for an observer. An operator starts its source for an observer that passes the event on.
+    private let source: @Sendable (Subscription, @escaping Observer) -> Continuation
+
+    init(_ source: @escaping @Sendable (Subscription, @escaping Observer) -> Continuation) { self.source = source }
+
+    /// Runs the computation as the next part of a chain.
+    func run(in subscription: Subscription, _ observer: @escaping Observer) -> Continuation {
+        switch subscription.nextCall() {
+        case .never: .none
+        case .now: source(subscription, observer)
+        case .later: .event(subscription) { source($0, observer) }
+        }
     }
 
-    @usableFromInline let content: Content
-
-    @inlinable
-    init(content: Content) { self.content = content }
-
-    @inlinable
-    init(_ source: @escaping @Sendable (Subscription, @escaping Observer) -> Void) { content = .source(source) }
-
-    /// Starts the computation in a chain.
-    @inlinable
-    func run(_ chain: Subscription, _ observer: @escaping Observer) {
-        switch content {
-        case .event(let event): chain.pass(event, to: observer)
-        case .source(let source):
-            guard chain.goesDeeper else { return chain.next = Next(.rest) { source($0, observer) } }
-            source(chain, observer)
-        }
+    /// Runs the computation in a new subscription, which its creator retains no longer.
+    func start(in subscription: Subscription, _ observer: @escaping Observer) {
+        run(in: subscription, observer).run()
+        subscription.release()
     }
 }

@@ -37,7 +37,6 @@ extension Single: PrimitiveSequenceType {
 
 extension Single {
     /// Continues with `other` on `scheduler` if no event arrives within `dueTime` of the subscription, and disposes the source.
-    @inlinable
     public func timeout(_ dueTime: DispatchTimeInterval, other: Single, scheduler: any Scheduler) -> Single {
         timeout(dueTime, scheduler, error: TimedOut()).catch { error in
             guard error is TimedOut else { throw error }
@@ -46,7 +45,6 @@ extension Single {
     }
 
     /// Subscribes to the source `dueTime` later, on `scheduler`.
-    @inlinable
     public func delaySubscription(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         Single<Void>.timer(dueTime, scheduler).flatMap { self }
     }
@@ -78,7 +76,7 @@ extension Single {
     /// - Parameters:
     ///   - resourceFactory: Creates the resource. If it throws, the single fails with that error.
     ///   - primitiveSequenceFactory: Creates the single. If it throws, the resource is disposed, and the single fails with that error.
-    @preconcurrency @inlinable
+    @preconcurrency
     public static func using<Resource: Disposable>(
         _ resourceFactory: @escaping @Sendable () throws -> Resource,
         primitiveSequenceFactory: @escaping @Sendable (Resource) throws -> Single
@@ -104,9 +102,7 @@ extension Single where Element: FixedWidthInteger {
 }
 
 /// An error inside `timeout`, which throws and catches it.
-@usableFromInline
 struct TimedOut: Error {
-    @inlinable
     init() {}
 }
 

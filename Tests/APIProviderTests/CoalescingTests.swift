@@ -192,4 +192,31 @@ struct ConcurrencyLimitTests {
         first.send(.success(APIResponse(to: URLRequest("GET"))))
         #expect(count.withLock { $0 } == 10_000)
     }
+
+    @Test("A request is not sent once its dispose has returned, in 5,000 races with its turn", .longComputing)
+    func disposedAtItsTurn() {
+        let queue = DispatchQueue(label: "races", attributes: .concurrent)
+        let late = Locked(0)
+        for round in 0..<rounds(5_000) {
+            let middleware = ConcurrencyLimitMiddleware(maximum: 1)
+            let (first, isTurn, isDisposed) = (Producer<APIResponse>(), Locked(false), Locked(false))
+            let running = middleware.intercept(URLRequest("GET")) { _ in first.single }.subscribe { _ in isTurn.withLock { $0 = true } }
+            let waiting = middleware.intercept(URLRequest("GET")) { request in
+                if isDisposed.withLock({ $0 }) { late.withLock { $0 += 1 } }
+                return .just(APIResponse(to: request))
+            }.subscribe { _ in }
+            let group = DispatchGroup()
+            queue.async(group: group) { first.send(.success(APIResponse(to: URLRequest("GET")))) }
+            queue.async(group: group) {
+                while !isTurn.withLock({ $0 }) {}
+                // The dispose comes at another point of the turn in each round.
+                for _ in 0..<(round % 40) { _ = isTurn.withLock { $0 } }
+                waiting.dispose()
+                isDisposed.withLock { $0 = true }
+            }
+            group.wait()
+            running.dispose()
+        }
+        #expect(late.withLock { $0 } == 0)
+    }
 }

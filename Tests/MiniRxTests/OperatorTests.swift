@@ -61,6 +61,17 @@ struct OperatorTests {
         #expect(log.entries == ["subscribe", "subscribed", "before", "event", "after", "release", "do disposed", "disposed"])
     }
 
+    @Test("onSubscribed runs after the body, even behind many operators")
+    func onSubscribed() {
+        let log = Log<String>()
+        let source = Single<Int>.create { _ in
+            log.append("body")
+            return Disposables.create()
+        }
+        _ = (0..<100).reduce(source) { single, _ in single.map { $0 } }.do(onSubscribed: log.adds("subscribed")).subscribe()
+        #expect(log.entries == ["body", "subscribed"])
+    }
+
     @Test("do sees errors and may replace them")
     func errors() {
         let log = Log<String>()

@@ -51,7 +51,7 @@ struct ShareTests {
         box.withLock { $0 = nil }
     }
 
-    @Test("When the last to stay disposes in its own event, no closure of the source runs after that", arguments: [true, false])
+    @Test("When the last subscriber disposes in its observer, the after closures of the source still run", arguments: [true, false])
     func lastDisposesInEvent(isInOperator: Bool) {
         let log = Log<String>()
         let producer = Producer<Int> { log.disposable() }
@@ -63,7 +63,7 @@ struct ShareTests {
         }
         .subscribe(onSuccess: { _ in disposable.dispose() }, onDisposed: log.adds("disposed"))
         producer.send(.success(1))
-        #expect(log.entries == ["release", "disposed"])
+        #expect(log.entries == ["after 1", "release", "disposed"])
     }
 
     @Test("While a member stays, a closure of the source runs after the event that another has left in")
@@ -91,6 +91,31 @@ struct ShareTests {
         disposable.disposable = Single.just(0).observe(on: scheduler).flatMap { _ in shared }.subscribe()
         scheduler.advance(by: .seconds(1))
         #expect(log.entries == ["release"])
+    }
+
+    @Test("The last subscriber to leave waits for the release of a source that is still starting")
+    func lastLeavesWhileItStarts() {
+        let log = Log<String>()
+        let (started, goOn, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let shared = Single<Int>.create { _ in
+            started.signal()
+            goOn.wait()
+            return log.disposable()
+        }.share()
+        let producer = Producer<Int>()
+        let first = producer.single.flatMap { _ in shared }.subscribe(onDisposed: log.adds("disposed"))
+        DispatchQueue(label: "start").async {
+            producer.send(.success(1))
+            done.signal()
+        }
+        started.wait()
+        let last = shared.subscribe(onDisposed: log.adds("disposed"))
+        first.dispose()
+        last.dispose()
+        #expect(log.entries == [])
+        goOn.signal()
+        done.wait()
+        #expect(log.entries == ["release", "disposed", "disposed"])
     }
 
     @Test("The last to leave cancels it")
@@ -202,6 +227,29 @@ struct ShareTests {
         #expect(ends.withLock { $0 } == rounds(20_000))
     }
 
+    @Test("A dispose that races a join leaves no run behind, 20,000 times", .longComputing)
+    func noRunStays() {
+        let queue = DispatchQueue(label: "races", attributes: .concurrent)
+        let open = Locked(0)
+        let shared = Single<Int>.create { _ in
+            open.withLock { $0 += 1 }
+            return Disposables.create { open.withLock { $0 -= 1 } }
+        }
+        .share()
+        for _ in 0..<rounds(20_000) {
+            let producer = Producer<Int>()
+            let subscription = producer.single.flatMap { _ in shared }.subscribe()
+            let group = DispatchGroup()
+            queue.async(group: group) { producer.send(.success(1)) }
+            queue.async(group: group) { subscription.dispose() }
+            group.wait()
+            guard open.withLock({ $0 }) == 0 else {
+                Issue.record("The source still runs, although nobody waits for it.")
+                break
+            }
+        }
+    }
+
     @Test("However many members there are, one that leaves takes no longer", .longComputing)
     func leaving() {
         func seconds(_ count: Int) -> Double {
@@ -298,7 +346,7 @@ struct ShareTests {
         _ = shared.subscribe(onSuccess: { _ in disposable.dispose() }, onDisposed: log.adds("first disposed"))
         disposable.disposable = shared.map { log.append("map \($0)") }.subscribe(onDisposed: log.adds("second disposed"))
         producer.send(.success(1))
-        #expect(log.entries == ["release", "second disposed", "first disposed"])
+        #expect(log.entries == ["release", "first disposed", "second disposed"])
     }
 
     @Test("What one member does next does not wait for the others' chains")

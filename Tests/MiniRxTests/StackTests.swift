@@ -60,6 +60,32 @@ struct StackTests {
         #expect(await result { page(100_000) } == 100_000)
     }
 
+    @Test("So does one whose last event comes from another thread")
+    func pagingElsewhere() async {
+        let producer = Producer<Int>()
+        @Sendable func page(_ count: Int) -> Single<Int> {
+            count == 0 ? producer.single : .just(count).flatMap { page($0 - 1) }.map { $0 + 1 }
+        }
+        let log = Log<Int>()
+        let disposable = Locked<(any Disposable)?>(nil)
+        await onSmallStack {
+            let subscription = page(100_000).subscribe(onSuccess: log.append)
+            disposable.withLock { $0 = subscription }
+        }
+        await onSmallStack { producer.send(.success(0)) }
+        #expect(log.entries == [100_000])
+    }
+
+    @Test("A source is released when its event has passed all of many operators")
+    func releaseAfterManyOperators() {
+        let log = Log<String>()
+        let producer = Producer<Int> { log.disposable() }
+        _ = (0..<100).reduce(producer.single) { single, _ in single.map { $0 + 1 } }
+            .subscribe(onSuccess: { log.append("\($0)") }, onDisposed: log.adds("disposed"))
+        producer.send(.success(0))
+        #expect(log.entries == ["100", "release", "disposed"])
+    }
+
     @Test("A chain of 2,500 operators runs and is released")
     func chain() async {
         #expect(await result { (0..<2_500).reduce(Single.just(0)) { single, _ in single.map { $0 + 1 } } } == 2_500)

@@ -57,6 +57,21 @@ struct ZipMaxConcurrentTests {
         subscription.dispose()
     }
 
+    @Test("No single starts while the failure is delivered")
+    func valueDuringFailure() {
+        let started = Log<Int>()
+        let (first, second) = (Producer<Int>(), Producer<Int>())
+        let third = Single<Int>.deferred {
+            started.append(3)
+            return .never()
+        }
+        let subscription = Single<[Int]>.zip([first.single, second.single, third], maxConcurrent: 2)
+            .subscribe(onFailure: { _ in second.send(.success(2)) })
+        first.send(.failure(TestError()))
+        #expect(started.entries == [])
+        subscription.dispose()
+    }
+
     @Test("A dispose ends those that run, and starts no other")
     func dispose() {
         let log = Log<String>()
@@ -82,8 +97,7 @@ struct ZipMaxConcurrentTests {
         let error = await #expect(throws: (any Error).self) {
             try await Single<[Int]>.zip([Single.just(1)], maxConcurrent: maximum).value
         }
-        #expect(
-            error?.localizedDescription == "zip(_:maxConcurrent:) got \(maximum) and runs nothing; the number must be 1 or more.")
+        #expect(error?.localizedDescription == "maxConcurrent is \(maximum); it must be at least 1.")
     }
 
     @Test("Nothing is kept")

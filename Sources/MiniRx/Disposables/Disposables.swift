@@ -1,7 +1,6 @@
 /// Functions that create disposables.
 public enum Disposables {
     /// Creates a disposable that does nothing.
-    @inlinable
     public static func create() -> any Disposable { NopDisposable() }
 
     /// Creates a disposable that runs `action` at the first `dispose()`, on the thread of that call, and then releases it.
@@ -19,12 +18,7 @@ public enum Disposables {
     }
 }
 
-@usableFromInline
 struct NopDisposable: Disposable {
-    @inlinable
-    init() {}
-
-    @inlinable
     func dispose() {}
 }
 

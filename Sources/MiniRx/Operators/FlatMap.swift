@@ -7,14 +7,13 @@ extension Single {
     /// ![The first value arrives after one second. The second source starts then, and both values are delivered together.](flatMap)
     ///
     /// A function may call itself through `flatMap` to any depth. The stack does not grow. <doc:Contract> has the limits of other recursion.
-    @preconcurrency @inlinable
+    @preconcurrency
     public func flatMap<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Single<R>) -> Single<R> {
-        Single<R> { chain, observer in
-            run(chain) { chain, event in
-                guard !chain.isOver else { return }
+        Single<R> { subscription, observer in
+            run(in: subscription) { subscription, event in
                 let next: Single<R>
-                do { next = try transform(event.get()) } catch { return chain.pass(.failure(error), to: observer) }
-                chain.start(next, observer)
+                do { next = try transform(event.get()) } catch { return subscription.forward(.failure(error), to: observer) }
+                return .source(subscription) { next.run(in: $0, observer) }
             }
         }
     }

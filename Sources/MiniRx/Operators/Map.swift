@@ -2,12 +2,11 @@ extension Single {
     /// Transforms the value, on the thread on which it arrives. If `transform` throws, the single fails with that error.
     ///
     /// ![The value 2 becomes 20.](map)
-    @preconcurrency @inlinable
+    @preconcurrency
     public func map<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> R) -> Single<R> {
-        Single<R> { chain, observer in
-            run(chain) { chain, event in
-                guard !chain.isOver else { return }
-                chain.pass(event.flatMap { element in Result { try transform(element) } }, to: observer)
+        Single<R> { subscription, observer in
+            run(in: subscription) { subscription, event in
+                subscription.forward(event.flatMap { element in Result { try transform(element) } }, to: observer)
             }
         }
     }

@@ -1,16 +1,14 @@
-import Dispatch
-
 extension Single {
     /// Delivers the event on `scheduler`.
     ///
     /// The source is released before the event is queued. If you dispose the subscription while the event is queued, the event is dropped.
     ///
     /// ![The value is delivered on the queue.](observeOn)
-    @inlinable
     public func observe(on scheduler: any Scheduler) -> Single {
-        Single { chain, observer in
-            run(chain) { chain, event in
-                chain.start(.create { deliver in scheduler.schedule(after: .zero) { deliver(event) } }, observer)
+        Single { subscription, observer in
+            run(in: subscription) { subscription, event in
+                let hop = Single.create { deliver in scheduler.schedule(after: .zero) { deliver(event) } }
+                return .source(subscription) { hop.run(in: $0, observer) }
             }
         }
     }

@@ -4,7 +4,6 @@ extension Single {
     /// Subscribes to the source on `scheduler`.
     ///
     /// ![The source starts on the queue.](subscribeOn)
-    @inlinable
     public func subscribe(on scheduler: any Scheduler) -> Single {
         Single<Void>.timer(.zero, scheduler).flatMap { self }
     }
@@ -12,7 +11,6 @@ extension Single {
     /// Delivers the value `dueTime` later, on `scheduler`. An error is not delayed.
     ///
     /// ![The value arrives after one second, and is delivered after three.](delay)
-    @inlinable
     public func delay(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         flatMap { element in Single<Void>.timer(dueTime, scheduler).map { element } }
     }
@@ -20,26 +18,20 @@ extension Single {
     /// Fails with ``RxError/timeout`` on `scheduler` if no event arrives within `dueTime` of the subscription, and disposes the source.
     ///
     /// ![The source is disposed after two seconds, and the error is delivered.](timeout)
-    @inlinable
     public func timeout(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
         timeout(dueTime, scheduler, error: RxError.timeout)
     }
 
-    @inlinable
     package func timeout(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler, error: any Error) -> Single {
-        if case .event = content { return self }
-        return Single { chain, observer in
-            Parts.run(in: chain, observer) { parts in
-                parts.start(Single<Void>.timer(dueTime, scheduler)) { _ in SingleEvent<Element>.failure(error) }
-                parts.start(self) { $0 }
-            }
+        ChildGroup.single { group in
+            group.start(Single<Void>.timer(dueTime, scheduler)) { _ in group.emit(.failure(error)) }
+            group.start(self) { group.emit($0) }
         }
     }
 }
 
 extension Single where Element == Void {
     /// A single that succeeds on `scheduler`, `dueTime` after the subscription.
-    @inlinable
     package static func timer(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler) -> Single {
         create { observer in scheduler.schedule(after: dueTime) { observer(.success(())) } }
     }

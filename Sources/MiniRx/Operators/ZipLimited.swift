@@ -17,13 +17,24 @@ extension Single {
     ) -> Single<[T]> where Element == [T] {
         guard maxConcurrent > 0 else { return .error(NoConcurrency(maximum: maxConcurrent)) }
         let singles = Array(singles)
-        return .create { observer in
-            let limit = ConcurrencyLimit(maxConcurrent)
-            let whole = zip(singles.map { limit.limit($0.do(onError: { _ in limit.close() })) }).subscribe(observer)
-            return Disposables.create {
-                limit.close()
-                whole.dispose()
+        return .deferred {
+            let next = Locked(0)
+            let values = Locked([T?](repeating: nil, count: singles.count))
+            /// Runs the next single, and then those that remain.
+            @Sendable func lane() -> Single<Void> {
+                let index = next.withLock { next in
+                    defer { next += 1 }
+                    return next
+                }
+                guard index < singles.count else { return .just(()) }
+                // The others are disposed after the failure is delivered. Until then, their lanes find no further single.
+                return singles[index].do(onError: { _ in next.withLock { $0 = singles.count } }).flatMap { value in
+                    values.withLock { $0[index] = value }
+                    return lane()
+                }
             }
+            let lanes = (0..<min(maxConcurrent, singles.count)).map { _ in Single<Void>.deferred { lane() } }
+            return Single<[Void]>.zip(lanes).map { _ in values.withLock { $0 }.compactMap { $0 } }
         }
     }
 }
@@ -31,6 +42,6 @@ extension Single {
 private struct NoConcurrency: LocalizedError, CustomStringConvertible {
     let maximum: Int
 
-    var description: String { "zip(_:maxConcurrent:) got \(maximum) and runs nothing; the number must be 1 or more." }
+    var description: String { "maxConcurrent is \(maximum); it must be at least 1." }
     var errorDescription: String? { description }
 }

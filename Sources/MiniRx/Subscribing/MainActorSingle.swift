@@ -65,8 +65,9 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
                 DispatchQueue.main.async { MainActor.assumeIsolated(onDisposed) }
             }
         }
-        return single.start(onDisposed: onDisposed) { chain, event in
-            if chain.end() { MainActor.assumeIsolated { observer(event) } }
+        return single.start(onDisposed: onDisposed) { subscription, event in
+            if subscription.finish() { MainActor.assumeIsolated { observer(event) } }
+            return .none
         }
     }
 }

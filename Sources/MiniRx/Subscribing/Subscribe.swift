@@ -3,10 +3,11 @@ extension Single {
     ///
     /// If you call `dispose()` on the thread that delivers, no event comes after that. If you call it on another thread, an event that is
     /// already being delivered may still arrive.
-    @preconcurrency @inlinable
+    @preconcurrency
     public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
-        start { chain, event in
-            if chain.end() { observer(event) }
+        start { subscription, event in
+            if subscription.finish() { observer(event) }
+            return .none
         }
     }
 
@@ -16,17 +17,18 @@ extension Single {
     ///   - onSuccess: Gets the value.
     ///   - onFailure: Gets the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
     ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source is released.
-    @preconcurrency @inlinable
+    @preconcurrency
     public func subscribe(
         onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)? = nil,
         onDisposed: (@Sendable () -> Void)? = nil
     ) -> any Disposable {
-        start(onDisposed: onDisposed) { chain, event in
-            guard chain.end() else { return }
+        start(onDisposed: onDisposed) { subscription, event in
+            guard subscription.finish() else { return .none }
             switch event {
             case .success(let element): onSuccess?(element)
             case .failure(let error): (onFailure ?? Hooks.defaultErrorHandler)(error)
             }
+            return .none
         }
     }
 
@@ -55,11 +57,10 @@ extension Single {
             })
     }
 
-    @inlinable
     func start(onDisposed: (@Sendable () -> Void)? = nil, _ observer: @escaping Observer) -> any Disposable {
-        let chain = Subscription(onDisposed: onDisposed.map(Action.init))
-        run(chain, observer)
-        chain.proceed()
-        return chain
+        let subscription = Subscription()
+        if let onDisposed { subscription.onRelease(onDisposed) }
+        start(in: subscription, observer)
+        return subscription
     }
 }

@@ -93,7 +93,7 @@ final class Model {
         case .fail: EventNode(.failure(TestError()))
         case .never: EventNode(nil)
         case .source(let source): SourceNode(model: self, source: source)
-        case .shared(let index): isConstant(tree) ? node(forest.shared[index]) : SharedNode(shares[index], model: self)
+        case .shared(let index): SharedNode(shares[index], model: self)
         case .map(let tree, let isThrowing, let isReacting):
             MapNode(node(tree), model: self, isThrowing: isThrowing, isReacting: isReacting)
         case .flatMap(let tree, let next): follower(of: tree, when: true) { [self] in node(next) }
@@ -104,9 +104,7 @@ final class Model {
         case .retried(let tree, let count):
             NextNode(node(tree), model: self) { [self] in $0.isSuccess || count == 1 ? nil : node(.retried(tree, count - 1)) }
         case .timeout(let tree, let seconds):
-            isConstant(tree)
-                ? node(tree)
-                : PartsNode([TimerNode(model: self, seconds, 0), node(tree)], model: self) { $0 == 0 ? .failure(TestError()) : $1 }
+            PartsNode([TimerNode(model: self, seconds, 0), node(tree)], model: self) { $0 == 0 ? .failure(TestError()) : $1 }
         case .delayed(let tree, let seconds):
             NextNode(node(tree), model: self) { [self] in (try? $0.get()).map { TimerNode(model: self, seconds, $0) } }
         case .subscribedOn(let tree): NextNode(TimerNode(model: self, 0, 0), model: self) { [self] _ in node(tree) }
@@ -121,32 +119,13 @@ final class Model {
         }
     }
 
-    /// A constant is no part of a zip: the other single is mapped.
     private func zip(_ first: Tree, _ second: Tree) -> Node {
-        switch (constant(first), constant(second)) {
-        case (.failure?, _): return node(first)
-        case (.success(let value)?, _): return PureNode(node(second)) { value * 10 + $0 }
-        case (_, .success(let value)?): return PureNode(node(first)) { $0 * 10 + value }
-        default: break
-        }
         var values: [Int?] = [nil, nil]
         return PartsNode([node(first), node(second)], model: self) { index, event in
             guard case .success(let value) = event else { return event }
             values[index] = value
             guard let first = values[0], let second = values[1] else { return nil }
             return .success(first * 10 + second)
-        }
-    }
-
-    func isConstant(_ tree: Tree) -> Bool { constant(tree) != nil }
-
-    private func constant(_ tree: Tree) -> Event? {
-        switch tree {
-        case .just(let value): .success(value)
-        case .fail: .failure(TestError())
-        case .shared(let index): constant(forest.shared[index])
-        case .retried(let tree, 1), .timeout(let tree, _): constant(tree)
-        default: nil
         }
     }
 }
@@ -184,7 +163,6 @@ private final class Chain {
 
     func dispose() {
         guard !isStarting else { return isDisposeDue = true }
-        root.silence(byUser: true)
         guard !isEnded else { return }
         isEnded = true
         root.cancel()

@@ -5,10 +5,6 @@ class Node {
     func start(_ then: @escaping Continuation) -> After { After() }
     /// Releases what is there, but for what an emission that is under way has ended: that is released when it has unwound.
     func cancel() {}
-    /// Keeps the closures that come after the event from running. If no user has disposed, those of a chain that has had its event run.
-    func silence(byUser isByUser: Bool) {}
-    /// Keeps an event from going further: what this is a part of has its own, which is under way.
-    func mute() {}
     /// Whether nothing is held any more, after the end.
     var isReleased: Bool { true }
 }
@@ -24,7 +20,6 @@ class ProducerNode: Node {
     fileprivate unowned let model: Model
     private var then: Continuation?
     private var isHeld = false
-    private var isMuted = false
 
     init(model: Model) { self.model = model }
 
@@ -37,7 +32,7 @@ class ProducerNode: Node {
     func emit(_ event: Event) {
         guard let then else { return }
         self.then = nil
-        let after = isMuted ? After() : then(event)
+        let after = then(event)
         release()
         model.run(after)
     }
@@ -47,7 +42,6 @@ class ProducerNode: Node {
         release()
     }
 
-    override func mute() { isMuted = true }
     override var isReleased: Bool { !isHeld }
 
     private func release() {
@@ -90,20 +84,6 @@ final class TimerNode: ProducerNode {
     override func close() { number.map(model.unschedule) }
 }
 
-/// A map whose closure nobody sees.
-final class PureNode: Node {
-    private let child: Node
-    private let transform: (Int) -> Int
-
-    init(_ child: Node, transform: @escaping (Int) -> Int) { (self.child, self.transform) = (child, transform) }
-
-    override func start(_ then: @escaping Continuation) -> After { child.start { [transform] in then($0.map(transform)) } }
-    override func cancel() { child.cancel() }
-    override func silence(byUser isByUser: Bool) { child.silence(byUser: isByUser) }
-    override func mute() { child.mute() }
-    override var isReleased: Bool { child.isReleased }
-}
-
 final class MapNode: Node {
     private let child: Node
     private unowned let model: Model
@@ -129,8 +109,6 @@ final class MapNode: Node {
         child.cancel()
     }
 
-    override func silence(byUser isByUser: Bool) { child.silence(byUser: isByUser) }
-    override func mute() { child.mute() }
     override var isReleased: Bool { child.isReleased }
 }
 
@@ -162,8 +140,6 @@ final class NextNode: Node {
         current.cancel()
     }
 
-    override func silence(byUser isByUser: Bool) { current.silence(byUser: isByUser) }
-    override func mute() { current.mute() }
     override var isReleased: Bool { current.isReleased }
 }
 
@@ -176,7 +152,6 @@ final class TapNode: Node {
     private var isStarting = false
     private var isPassed = false
     private var isCancelled = false
-    private var isSilent = false
 
     init(_ child: Node, model: Model, isReacting: Bool) { (self.child, self.model, self.isReacting) = (child, model, isReacting) }
 
@@ -189,10 +164,8 @@ final class TapNode: Node {
             guard !isCancelled else { return After() }
             isPassed = true
             let after = then(event)
-            if !isSilent {
-                model.log.append("after")
-                if isReacting { model.react() }
-            }
+            model.log.append("after")
+            if isReacting { model.react() }
             return After(releases: [closeOnceReleased]) + after
         }
         isStarting = false
@@ -206,13 +179,6 @@ final class TapNode: Node {
         child.cancel()
         closeOnceReleased()
     }
-
-    override func silence(byUser isByUser: Bool) {
-        isSilent = true
-        child.silence(byUser: isByUser)
-    }
-
-    override func mute() { child.mute() }
 
     override var isReleased: Bool { !isOpen }
 
@@ -230,8 +196,6 @@ final class BridgeNode: Node {
     private unowned let model: Model
     private var isEnded = false
     private var isCancelled = false
-    private var isSilent = false
-    private var isMuted = false
     /// While the inner chain is started: what is left to do then.
     private var starting: After?
     private var isOpen = false
@@ -244,8 +208,7 @@ final class BridgeNode: Node {
             inner.start { [self] event in
                 guard !isEnded else { return After() }
                 isEnded = true
-                let after = isMuted ? After() : then(event)
-                if isSilent { inner.silence(byUser: true) }
+                let after = then(event)
                 if starting != nil {
                     starting = after
                 } else {
@@ -261,22 +224,17 @@ final class BridgeNode: Node {
     }
 
     override func cancel() {
-        guard !isEnded else { return }
-        (isEnded, isCancelled) = (true, true)
+        isCancelled = !isEnded
+        isEnded = true
         if starting == nil { release() }
     }
 
     private func release() {
-        if isCancelled {
-            inner.silence(byUser: true)
-            inner.cancel()
-        }
+        if isCancelled { inner.cancel() }
         isOpen = false
         model.run(After())
     }
 
-    override func silence(byUser isByUser: Bool) { isSilent = isSilent || isByUser || !isEnded }
-    override func mute() { isMuted = true }
     override var isReleased: Bool { !isOpen }
 }
 
@@ -312,7 +270,6 @@ final class PartsNode: Node {
         delivered.insert(index)
         guard !isPassed, let event = whole(index, event) else { return After() }
         isPassed = true
-        for (index, child) in children.enumerated() where !delivered.contains(index) { child.mute() }
         let after = then(event)
         cancelOthers()
         guard starting == nil else {
@@ -323,21 +280,15 @@ final class PartsNode: Node {
     }
 
     override func cancel() {
-        guard !isPassed else { return }
         isPassed = true
         isOpen = false
         cancelOthers()
     }
 
     private func cancelOthers() {
-        for (index, child) in children.enumerated() where !delivered.contains(index) {
-            child.silence(byUser: false)
-            child.cancel()
-        }
+        for (index, child) in children.enumerated() where !delivered.contains(index) { child.cancel() }
     }
 
-    override func silence(byUser isByUser: Bool) { children.forEach { $0.silence(byUser: isByUser) } }
-    override func mute() { children.forEach { $0.mute() } }
     override var isReleased: Bool { !isOpen && starting == nil && children.allSatisfy(\.isReleased) }
 }
 
@@ -362,7 +313,6 @@ final class SharedNode: Node {
     private var run: Share.Run?
     private var then: Continuation?
     private var isCancelled = false
-    fileprivate var isSilent = false
 
     init(_ share: Share, model: Model) { (self.share, self.model) = (share, model) }
 
@@ -395,15 +345,8 @@ final class SharedNode: Node {
         guard run.members.isEmpty else { return self.run = nil }
         run.isClosed = true
         if share.run === run { share.run = nil }
-        run.source.silence(byUser: true)
         run.source.cancel()
     }
 
-    override func silence(byUser isByUser: Bool) {
-        isSilent = true
-        if let run, run.members.allSatisfy(\.isSilent) { run.source.silence(byUser: isByUser) }
-    }
-
-    override func mute() { then = nil }
     override var isReleased: Bool { run.map { $0.isClosed && !$0.isDelivering && $0.source.isReleased } ?? true }
 }

@@ -1,0 +1,39 @@
+/// Several child subscriptions that produce one event together, as those of a `zip` do. That event disposes all children.
+struct ChildGroup<Element: Sendable>: Sendable {
+    private let parent: Subscription
+    private let emitter: Emitter<Element>
+    private let children: Children
+
+    /// Returns a single that runs the children that `start` starts.
+    static func single(start: @escaping @Sendable (ChildGroup) -> Void) -> Single<Element> {
+        Single { subscription, observer in
+            let children = Children()
+            let emitter = Emitter(observer, resource: children)
+            guard subscription.addSource(cancel: emitter.cancel) else { return .none }
+            start(ChildGroup(parent: subscription, emitter: emitter, children: children))
+            return emitter.didStart(in: subscription)
+        }
+    }
+
+    /// Starts a child, unless the group has its event or is disposed. `observe` gets the child's event, and may call ``emit(_:)``.
+    func start<Child: Sendable>(_ single: Single<Child>, _ observe: @escaping @Sendable (SingleEvent<Child>) -> Continuation) {
+        let child = Subscription(childOf: parent)
+        guard children.add(child) else { return }
+        parent.retain()
+        single.start(in: child) { child, event in child.finish() ? observe(event) : .none }
+    }
+
+    /// Delivers the event of the group, and disposes the children. Only the first call has an effect.
+    func emit(_ event: SingleEvent<Element>) -> Continuation { emitter.emit(event, in: parent) }
+}
+
+/// The children of a group, until they are disposed.
+private struct Children: Disposable {
+    private let subscriptions = Locked<[Subscription]?>([])
+
+    func add(_ child: Subscription) -> Bool { subscriptions.withLock { $0?.append(child) } != nil }
+
+    func dispose() {
+        for child in subscriptions.withLock({ $0.take() }) ?? [] { child.dispose() }
+    }
+}

@@ -1,0 +1,83 @@
+// Shared inside this package. Other modules use these types, too.
+
+import Foundation
+
+/// A value and the lock that guards it.
+///
+/// Decide under the lock, take out what you must call or release, unlock, then call. No closure of the user runs inside `withLock`, and no
+/// object of the user is released there.
+package struct Locked<Value>: @unchecked Sendable {  // The lock guards `Value`.
+    #if canImport(Darwin)
+    private typealias Mutex = os_unfair_lock
+    #else
+    private typealias Mutex = pthread_mutex_t
+    #endif
+
+    /// A lock must not move in memory, and the tail of a buffer does not.
+    private final class Buffer: ManagedBuffer<Value, Mutex> {
+        #if !canImport(Darwin)
+        deinit { _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) } }
+        #endif
+    }
+
+    private let buffer: ManagedBuffer<Value, Mutex>
+
+    package init(_ value: @autoclosure () -> Value) {
+        buffer = Buffer.create(minimumCapacity: 1) { _ in value() }
+        #if canImport(Darwin)
+        buffer.withUnsafeMutablePointerToElements { $0.initialize(to: os_unfair_lock()) }
+        #else
+        _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_init($0, nil) }
+        #endif
+    }
+
+    /// Calls `body` with the value, under the lock. The result is released after unlocking, even if the caller ignores it.
+    @inline(__always)
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        try buffer.withUnsafeMutablePointers { value, mutex in
+            lock(mutex)
+            do {
+                let result = try body(&value.pointee)
+                unlock(mutex)
+                return withExtendedLifetime(result) { result }
+            } catch {
+                unlock(mutex)
+                throw error
+            }
+        }
+    }
+
+    private func lock(_ mutex: UnsafeMutablePointer<Mutex>) {
+        #if canImport(Darwin)
+        os_unfair_lock_lock(mutex)
+        #else
+        pthread_mutex_lock(mutex)
+        #endif
+    }
+
+    private func unlock(_ mutex: UnsafeMutablePointer<Mutex>) {
+        #if canImport(Darwin)
+        os_unfair_lock_unlock(mutex)
+        #else
+        pthread_mutex_unlock(mutex)
+        #endif
+    }
+}
+
+/// A closure that can be stored in a `Locked`. A bare closure would be wrapped once more each time it is stored or taken out.
+package struct Action: Sendable {
+    private let run: @Sendable () -> Void
+
+    package init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+
+    package func callAsFunction() { run() }
+}
+
+/// Prints messages for people, apart from the output of the program.
+package enum StandardError {
+    /// Prints `text` and a line break in one call, so that lines from several threads do not mix.
+    package static func print(_ text: String) {
+        // If this fails, there is nowhere to report it.
+        _ = Array("\(text)\n".utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+    }
+}
