@@ -101,7 +101,21 @@ public final class BooleanDisposable: Cancelable {
     public func dispose() { state.withLock { $0 = true } }
 }
 
+extension Disposables {
+    /// Creates a disposable that disposes all of `disposables` in order.
+    public static func create(_ disposables: any Disposable...) -> any Cancelable { create(disposables) }
+
+    /// Creates a disposable that disposes all of `disposables` in order.
+    public static func create(_ disposables: [any Disposable]) -> any Cancelable { CompositeDisposable(disposables: disposables) }
+}
+
 extension DisposeBag {
+    /// Adds each of `disposables`.
+    public func insert(_ disposables: any Disposable...) { insert(disposables) }
+
+    /// Adds each of `disposables`.
+    public func insert(_ disposables: [any Disposable]) { disposables.forEach { insert($0) } }
+
     /// Collects the disposables in a closure, one on each line.
     @resultBuilder
     public enum DisposableBuilder {

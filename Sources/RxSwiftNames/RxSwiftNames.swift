@@ -102,9 +102,7 @@ extension Single where Element: FixedWidthInteger {
 }
 
 /// An error inside `timeout`, which throws and catches it.
-struct TimedOut: Error {
-    init() {}
-}
+private struct TimedOut: Error {}
 
 extension MainScheduler {
     /// A scheduler that runs each action on the main queue in its own turn, never at once.

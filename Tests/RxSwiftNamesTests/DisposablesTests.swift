@@ -30,6 +30,21 @@ struct RxSwiftDisposablesTests {
         #expect(log.entries.suffix(2) == ["x", "y"])
     }
 
+    @Test("Disposables.create and insert take lists, in their order")
+    func lists() {
+        let both = Disposables.create(disposable("a"), disposable("b"))
+        both.dispose()
+        both.dispose()
+        #expect(both.isDisposed)
+        do {
+            let bag = DisposeBag()
+            bag.insert(disposable("c"), disposable("d"))
+            bag.insert([disposable("e")])
+            #expect(log.entries == ["a", "b"])
+        }
+        #expect(log.entries == ["a", "b", "c", "d", "e"])
+    }
+
     @Test("A SingleAssignmentDisposable disposes what it is given, also after its own dispose")
     func singleAssignment() {
         let early = SingleAssignmentDisposable()

@@ -8,17 +8,9 @@ public enum Disposables {
     public static func create(with action: @escaping @Sendable () -> Void) -> any Cancelable {
         ActionDisposable(action: Locked(Action(action)))
     }
-
-    /// Creates a disposable that disposes all of `disposables` in order.
-    public static func create(_ disposables: any Disposable...) -> any Cancelable { create(disposables) }
-
-    /// Creates a disposable that disposes all of `disposables` in order.
-    public static func create(_ disposables: [any Disposable]) -> any Cancelable {
-        create { disposables.forEach { $0.dispose() } }
-    }
 }
 
-struct NopDisposable: Disposable {
+private struct NopDisposable: Disposable {
     func dispose() {}
 }
 

@@ -35,14 +35,6 @@ public final class DisposeBag: Sendable {
             }
         }
     }
-
-    /// Keeps each of `disposables` until the bag is released. A subscription leaves when it ends.
-    public func insert(_ disposables: any Disposable...) { insert(disposables) }
-
-    /// Keeps each of `disposables` until the bag is released. A subscription leaves when it ends.
-    public func insert(_ disposables: [any Disposable]) {
-        for disposable in disposables { insert(disposable) }
-    }
 }
 
 extension Disposable {
