@@ -29,6 +29,15 @@ package final class StreamBuffer: Sendable {
         var recording: Recording?
         /// Ends the transfer.
         var transfer: (any Disposable)?
+
+        mutating func takeFirst() -> Data? {
+            guard let chunk = waiting.first else { return nil }
+            // The array keeps the places of what was taken. The bytes must not stay there.
+            waiting[waiting.startIndex] = Data()
+            waiting.removeFirst()
+            count -= chunk.count
+            return chunk
+        }
     }
 
     private let state: Locked<State>
@@ -114,8 +123,7 @@ package final class StreamBuffer: Sendable {
     /// What is there: bytes, or the end.
     private func take(orWaitWith reader: CheckedContinuation<Data?, any Error>? = nil) -> Result<Data?, any Error>? {
         let (ready, calls) = state.withLock { state -> (Result<Data?, any Error>?, [@Sendable () -> Void]) in
-            if let chunk = state.waiting.popFirst() {
-                state.count -= chunk.count
+            if let chunk = state.takeFirst() {
                 guard state.count < Self.limit / 2 else { return (.success(chunk), []) }
                 defer { state.proceed = [] }
                 return (.success(chunk), state.proceed)

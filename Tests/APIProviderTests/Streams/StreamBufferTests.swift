@@ -93,4 +93,22 @@ struct StreamBufferTests {
         #expect(!buffer.isFull)
         _ = stream
     }
+
+    @Test func aChunkThatWasTakenIsReleased() async throws {
+        let released = Log<Int>()
+        let buffer = StreamBuffer(transfer: Disposables.create())
+        for number in 0..<4 {
+            let bytes = UnsafeMutableRawPointer.allocate(byteCount: 1_000, alignment: 1)
+            buffer.append(
+                Data(
+                    bytesNoCopy: bytes, count: 1_000,
+                    deallocator: .custom { bytes, _ in
+                        bytes.deallocate()
+                        released.append(number)
+                    }))
+        }
+        var bytes = ByteStream(response(buffer)).makeAsyncIterator()
+        for _ in 0..<3 { #expect(try await bytes.next()?.count == 1_000) }
+        #expect(released.entries == [0, 1, 2])
+    }
 }
