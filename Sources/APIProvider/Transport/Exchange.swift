@@ -8,7 +8,7 @@ public import FoundationNetworking
 /// One request in flight. The closure of an ``ExchangeTransport`` sends it, and tells it what comes back.
 ///
 /// Call it from any thread, one call at a time. After ``complete(with:)`` and after a dispose, calls do nothing.
-public final class Exchange: @unchecked Sendable {  // What no lock guards is touched by one call at a time, as asked for above.
+public final class Exchange: Sendable {
     /// Events are sent and decoded here, so that decoding does not hold up the bytes of other requests.
     private static let events = DispatchQueue(label: "APIProvider.events", attributes: .concurrent)
 
@@ -41,6 +41,12 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         var stream: StreamBuffer?
         /// When the exchange fails, unless something happens before.
         var deadline: UInt64
+        /// Whether the reader of the stream is behind, so that silence does not count.
+        var isPaused = false
+        var response: HTTPURLResponse?
+        var data = Data()
+        var transferred = TransferProgress()
+        var clock = TransferClock()
 
         mutating func end() { (isOver, deadline) = (true, .max) }
 
@@ -82,10 +88,6 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     private let silence: UInt64
     private let end: UInt64
     private let state: Locked<State>
-    private var response: HTTPURLResponse?
-    private var data = Data()
-    private var transferred = TransferProgress()
-    private var clock = TransferClock()
 
     init(
         _ request: URLRequest, to destination: BodyDestination, by transport: ExchangeTransport,
@@ -113,10 +115,10 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         let isInTime = state.withLock { state in
             guard case .waiting = state.stack else { return false }
             state.stack = .starting
+            state.clock.metrics.waiting = state.clock.lap()
             return true
         }
         guard isInTime else { return }
-        clock.metrics.waiting = clock.lap()
         // Those that have come while it waited are sent, too.
         if let request = transport.cookies?.added(to: original) { state.withLock { $0.request = request } }
         let sending = transport.start(self)
@@ -133,9 +135,10 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     /// This is a sign that the request waits no longer, also with 0 bytes.
     public func sent(_ count: Int64, of total: Int64?) {
         live()
-        transferred.bytesSent = count
-        transferred.bytesToSend = total.flatMap { $0 > 0 ? $0 : nil }
-        report()
+        report { transferred in
+            transferred.bytesSent = count
+            transferred.bytesToSend = total.flatMap { $0 > 0 ? $0 : nil }
+        }
     }
 
     /// Takes the head of the response. Returns false when its body cannot be taken: then stop the transfer, and complete the exchange.
@@ -147,9 +150,12 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         transport.queue?.learn(self, isShared: sharesConnection)
         guard live() else { return false }
         transport.cookies?.keep(response, to: original)
-        self.response = response
-        clock.metrics.firstByte = clock.lap()
-        if isReporting { transferred.bytesToReceive = response.bodyLength }
+        state.withLock { state in
+            guard !state.isOver else { return }
+            state.response = response
+            state.clock.metrics.firstByte = state.clock.lap()
+            if isReporting { state.transferred.bytesToReceive = response.bodyLength }
+        }
         return take {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
             guard response.isAccepted else { return }
@@ -175,13 +181,13 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     /// The subscriber gets the response now, and its reader ends the exchange.
     private func hand(_ response: HTTPURLResponse) {
         let stream = StreamBuffer(transfer: Disposables.create { self.cancel() })
-        let observer = state.withLock { state -> Single<APIResponse>.SingleObserver? in
-            guard !state.isOver, let observer = state.recipient?.observer.take() else { return nil }
+        let (observer, metrics) = state.withLock { state -> (Single<APIResponse>.SingleObserver?, TransferMetrics) in
+            guard !state.isOver, let observer = state.recipient?.observer.take() else { return (nil, state.clock.metrics) }
             state.stream = stream
-            return observer
+            return (observer, state.clock.metrics)
         }
         guard let observer else { return }
-        let response = APIResponse(request: original, response: response, stream: stream).measured(clock.metrics)
+        let response = APIResponse(request: original, response: response, stream: stream).measured(metrics)
         Self.events.async { observer(.success(response)) }
     }
 
@@ -189,16 +195,22 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     /// too many or the disk is full: then stop the transfer, and complete the exchange.
     public func receive(_ chunk: Data) -> Bool {
         guard live() else { return false }
-        transferred.bytesReceived += Int64(chunk.count)
         if isStreamed, let stream = state.withLock(\.stream) {
             stream.append(chunk)
             if stream.isFull { pauseSilence(until: stream) }
-            report()
+            report { $0.bytesReceived += Int64(chunk.count) }
             return true
         }
         let isTaken = take {
-            if let maximum = transport.settings.maximumResponseSize, transferred.bytesReceived > maximum { throw URLError.passed(maximum) }
-            if case .file = destination, let file = state.withLock(\.file) { try file.append(chunk) } else { data.append(chunk) }
+            let file = try state.withLock { state -> PartialFile? in
+                state.transferred.bytesReceived += Int64(chunk.count)
+                if let maximum = transport.settings.maximumResponseSize, state.transferred.bytesReceived > maximum {
+                    throw URLError.passed(maximum)
+                }
+                if state.file == nil, !state.isOver { state.data.append(chunk) }
+                return state.file
+            }
+            try file?.append(chunk)
         }
         if isTaken { report() }
         return isTaken
@@ -207,8 +219,15 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     /// While the reader is behind, nobody can tell whether the server is silent.
     private func pauseSilence(until stream: StreamBuffer) {
         guard transport.queue != nil else { return }
-        state.withLock { $0.deadline = .max }
-        stream.whenReady { [weak self] in self?.live() }
+        let isFirst = state.withLock { state in
+            defer { (state.isPaused, state.deadline) = (true, .max) }
+            return !state.isPaused
+        }
+        guard isFirst else { return }
+        stream.whenReady { [weak self] in
+            self?.state.withLock { $0.isPaused = false }
+            self?.live()
+        }
     }
 
     /// Whether the reader of the stream is behind, so that ``whenReady(_:)`` would wait.
@@ -239,12 +258,10 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             if case .done = state.stack { return (false, true) }
             defer { state.end() }
             state.stack = .done
+            if !state.isOver { state.clock.metrics.body = state.clock.lap() }
             return (true, state.isOver)
         }
-        if !wasOver {
-            clock.metrics.body = clock.lap()
-            deliver(error)
-        }
+        if !wasOver { deliver(error) }
         if isFirst { transport.queue?.leave(self) }
     }
 
@@ -253,7 +270,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     func cancel() {
         let (old, stack) = state.withLock { state in
             let old = state
-            (state.recipient, state.file, state.stream) = (nil, nil, nil)
+            (state.recipient, state.file, state.stream, state.data) = (nil, nil, nil, Data())
             return (old, state.stop())
         }
         old.file?.remove()
@@ -291,7 +308,7 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
     /// Bytes have come or gone: silence counts from `now` on. Returns when it ends the exchange.
     func live(at now: UInt64) -> UInt64 {
         state.withLock { state in
-            if !state.isOver { state.deadline = min(now + silence, end) }
+            if !state.isOver, !state.isPaused { state.deadline = min(now + silence, end) }
             return state.deadline
         }
     }
@@ -302,8 +319,8 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
         guard let queue = transport.queue else { return !state.withLock(\.isOver) }
         let now = queue.now
         let (wasWaiting, isOver) = state.withLock { state in
-            defer { if !state.isOver { state.deadline = min(now + silence, end) } }
-            return (state.deadline == end, state.isOver)
+            defer { if !state.isOver, !state.isPaused { state.deadline = min(now + silence, end) } }
+            return (state.deadline == end && !state.isPaused, state.isOver)
         }
         if wasWaiting, !isOver { queue.watch(until: deadline) }
         return !isOver
@@ -314,18 +331,20 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             try step()
             return true
         } catch {
-            data = Data()
+            state.withLock { $0.data = Data() }
             fail(with: error)
             return false
         }
     }
 
-    private func report() {
+    private func report(_ change: (inout TransferProgress) -> Void = { _ in }) {
         guard isReporting else { return }
-        // A total that is exceeded was wrong.
-        if let total = transferred.bytesToSend, total < transferred.bytesSent { transferred.bytesToSend = nil }
-        if let total = transferred.bytesToReceive, total < transferred.bytesReceived { transferred.bytesToReceive = nil }
-        state.withLock { $0.isOver ? nil : $0.recipient?.progress }?(transferred)
+        let (progress, transferred) = state.withLock { state in
+            change(&state.transferred)
+            state.transferred.dropExceededTotals()
+            return (state.isOver ? nil : state.recipient?.progress, state.transferred)
+        }
+        progress?(transferred)
     }
 
     /// Sends the event, unless a dispose comes first.
@@ -342,30 +361,40 @@ public final class Exchange: @unchecked Sendable {  // What no lock guards is to
             }
             // A file is moved under the lock, so that a `cancel` that has returned leaves the whole of it or nothing.
             let last = state.withLock { state in
-                state.recipient.take().map { (observer: $0.observer, event: event(failure, state.file.take())) }
+                state.recipient.take().map { (observer: $0.observer, event: event(failure, &state)) }
             }
             if let last { last.observer?(last.event) }
         }
     }
 
-    private func event(_ failure: (any Error)?, _ file: PartialFile?) -> SingleEvent<APIResponse> {
+    private func event(_ failure: (any Error)?, _ state: inout State) -> SingleEvent<APIResponse> {
+        let file = state.file.take()
         do {
             if let failure { throw failure }
-            guard let response else { throw URLError(.badServerResponse) }
+            guard let response = state.response else { throw URLError(.badServerResponse) }
             try file?.moveToDestination()
-            return .success(APIResponse(request: original, response: response, data: data).measured(clock.metrics))
+            let whole = APIResponse(request: original, response: response, data: state.data)
+            return .success(whole.measured(state.clock.metrics))
         } catch {
             file?.remove()
-            let urlError = response == nil ? (error as? URLError)?.explained(for: original) : nil
+            let urlError = state.response == nil ? (error as? URLError)?.explained(for: original) : nil
             return .failure(APIError.transport(original, underlying: urlError ?? error))
         }
+    }
+}
+
+extension TransferProgress {
+    /// A total that is exceeded was wrong.
+    fileprivate mutating func dropExceededTotals() {
+        if let total = bytesToSend, total < bytesSent { bytesToSend = nil }
+        if let total = bytesToReceive, total < bytesReceived { bytesToReceive = nil }
     }
 }
 
 #if !canImport(FoundationNetworking)
 extension Exchange {
     /// Takes what the session has measured. Call it before ``complete(with:)``.
-    func collect(_ metrics: URLSessionTaskMetrics) { clock.metrics.taskMetrics = metrics }
+    func collect(_ metrics: URLSessionTaskMetrics) { state.withLock { $0.clock.metrics.taskMetrics = metrics } }
 }
 #endif
 

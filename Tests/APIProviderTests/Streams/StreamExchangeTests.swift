@@ -78,4 +78,40 @@ struct StreamExchangeTests {
         exchange.complete()
         #expect(try await bytes.next() == nil)
     }
+
+    @Test func aReaderThatIsBehindIsWaitedForOnce() async throws {
+        let clock = CountingClock()
+        let transport = ExchangeTransport(ExchangeTransport.Settings(), scheduler: clock) { [started] exchange in
+            started.send(exchange)
+            return Disposables.create()
+        }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport)
+        async let stream = provider.request(Endpoint<ByteStream>(.get, "/")).value
+        let exchange = try #require(await started.next())
+        #expect(exchange.receive(APIResponse(to: exchange.request).response))
+        var bytes = try await stream.makeAsyncIterator()
+        #expect(exchange.receive(Data(count: StreamBuffer.limit)))
+        for _ in 0..<1_000 { #expect(exchange.receive(Data("a".utf8))) }
+        let before = clock.readings
+        for _ in 0..<1_001 { _ = try await bytes.next() }
+        // Whoever waits for the reader begins the silence anew.
+        #expect(clock.readings - before < 5)
+    }
+}
+
+/// A clock that counts how often it is read.
+private final class CountingClock: Scheduler {
+    private let time = TestScheduler()
+    private let count = Locked(0)
+
+    var readings: Int { count.withLock { $0 } }
+
+    var now: DispatchTime {
+        count.withLock { $0 += 1 }
+        return time.now
+    }
+
+    func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+        time.schedule(after: delay, action)
+    }
 }
