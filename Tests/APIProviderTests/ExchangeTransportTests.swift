@@ -197,6 +197,19 @@ struct ExchangeTransportTests {
         withExtendedLifetime(both) {}
     }
 
+    @Test("Nothing is kept of a host to which no request goes")
+    func forgotten() throws {
+        let started = Log<Exchange>()
+        let transport = makeTransport(logging: started, TestScheduler()) { $0.connectionsPerHost = 1 }
+        let first = send("/a", by: transport)
+        let exchange = try #require(started.entries.first)
+        _ = exchange.receive(try head(), sharesConnection: true)
+        exchange.complete()
+        let both = ["/b", "/c"].map { send($0, by: transport) }
+        #expect(started.entries.map(\.request.url?.path) == ["/a", "/b"])
+        withExtendedLifetime((first, both)) {}
+    }
+
     @Test("A deadline may pass while a head or a chunk comes, on another thread")
     func deadlineDuringCallbacks() async throws {
         // Thread Sanitizer sees more in this than the expectation does.

@@ -29,6 +29,18 @@ struct HostQueueTests {
         #expect(queue.leave("b") == .connect("d"))
     }
 
+    @Test("However often a host changes between shared connections and others, a request is sent once")
+    mutating func changing() {
+        for request in ["a", "b", "c", "d"] { _ = queue.enter(request) }
+        #expect(queue.learn(isShared: true) == [.send("c"), .send("d")])
+        _ = queue.learn(isShared: false)
+        #expect(queue.enter("e") == nil)
+        #expect(queue.learn(isShared: true) == [.send("e")])
+        #expect(queue.enter("f") == .send("f"))
+        _ = queue.learn(isShared: false)
+        #expect(queue.learn(isShared: true).isEmpty)
+    }
+
     @Test("However requests come and go, no more are connected than may be, and each that stays is")
     mutating func random() {
         var generator = SeededGenerator(seed: 7)

@@ -133,19 +133,6 @@ struct URLSessionTransportTests {
     }
 
     @Test(
-        "Only HTTPS may be HTTP/2, and only without the fields of a connection (RFC 9113, section 8.2.2)",
-        arguments: [
-            ("https", [:], true), ("HTTPS", ["Content-Type": "a/b"], true), ("http", [:], false),
-            ("https", ["Connection": "close"], false), ("https", ["keep-alive": "timeout=5"], false),
-            ("https", ["Transfer-Encoding": "chunked"], false),
-        ] as [(String, [String: String], Bool)])
-    func http2(scheme: String, headers: [String: String], mayBe: Bool) throws {
-        let url = try #require(URL(string: "\(scheme)://a.example"))
-        let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: headers))
-        #expect(response.mayBeOfHTTP2 == mayBe)
-    }
-
-    @Test(
         "A length is known of a body that does not come compressed",
         arguments: [(nil, 5), ("", 5), ("Identity", 5), ("gzip", nil)] as [(String?, Int64?)])
     func bodyLength(encoding: String?, length: Int64?) throws {

@@ -9,13 +9,6 @@ extension HTTPURLResponse {
     /// Whether the status says that the request succeeded (RFC 9110, section 15.3).
     package var isAccepted: Bool { 200...299 ~= statusCode }
 
-    /// Whether its host may have answered by HTTP/2. A session on Linux does not say so (Swift 6.3.1), but fields of a connection are of
-    /// HTTP/1.1 alone (RFC 9113, section 8.2.2). A server that speaks HTTP/1.1 may leave them out: Go's do.
-    package var mayBeOfHTTP2: Bool {
-        url?.scheme?.lowercased() == "https"
-            && ["Connection", "Keep-Alive", "Transfer-Encoding"].allSatisfy { value(forHTTPHeaderField: $0) == nil }
-    }
-
     /// The header fields, with values read as UTF-8.
     package var headerFields: [String: String] {
         allHeaderFields.reduce(into: [:]) { fields, field in

@@ -12,19 +12,20 @@ package struct HostQueue<Request: Hashable & Sendable>: Sendable {
 
     private let connections: Int
     private var inUse = 0
-    /// Whether requests seem to share connections, as by HTTP/2. Then all are sent at once, but each still has its turn. If they do not
-    /// share any, those whose turn has not come wait in the network stack.
+    /// Whether requests share connections, as by HTTP/2. Then all are sent at once, but each still has its turn.
     private var isShared = false
     /// The requests whose turn has not come. The keys are in `first..<end`.
     private var waiting: [Int: Request] = [:]
     private var keys: [Request: Int] = [:]
     private var first = 0
     private var end = 0
+    /// Requests with lower keys have been sent while their turn had not come.
+    private var firstUnsent = 0
 
     package init(connections: Int) { self.connections = max(connections, 1) }
 
-    /// Whether it is like a new one.
-    var isUnused: Bool { inUse == 0 && !isShared }
+    /// Whether there is no request. What was learned of the host is not worth keeping: the next response shows it again.
+    package var isUnused: Bool { inUse == 0 }
 
     package mutating func enter(_ request: Request) -> Step? {
         guard inUse >= connections else {
@@ -33,7 +34,9 @@ package struct HostQueue<Request: Hashable & Sendable>: Sendable {
         }
         (keys[request], waiting[end]) = (end, request)
         end += 1
-        return isShared ? .send(request) : nil
+        guard isShared else { return nil }
+        firstUnsent = end
+        return .send(request)
     }
 
     /// Frees the connection of `request`, or removes it from those that wait.
@@ -57,6 +60,8 @@ package struct HostQueue<Request: Hashable & Sendable>: Sendable {
     package mutating func learn(isShared: Bool) -> [Step] {
         guard isShared != self.isShared else { return [] }
         self.isShared = isShared
-        return isShared ? (first..<end).compactMap { waiting[$0].map(Step.send) } : []
+        guard isShared else { return [] }
+        defer { firstUnsent = end }
+        return (max(first, firstUnsent)..<end).compactMap { waiting[$0].map(Step.send) }
     }
 }

@@ -149,7 +149,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         guard let record, let response = response as? HTTPURLResponse else { return true }
         // A protocol class has taken the whole body, and no session tells of that.
         if !record.hasHead, !isForNetwork, let count = record.exchange.bodyLength, count > 0 { record.exchange.sent(count, of: count) }
-        return record.exchange.receive(response, sharesConnection: response.mayBeOfHTTP2)
+        return record.exchange.receive(response)
     }
 
     #if !canImport(FoundationNetworking)
