@@ -15,6 +15,24 @@ struct UploadTests {
         return file
     }
 
+    #if os(Linux)
+    @Test("A body in memory is sent from where it is", .longComputing)
+    func inMemory() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer(connected: { connection in
+                guard let (head, start) = connection.readHead() else { return }
+                var rest = (Int(head.headers["content-length"] ?? "") ?? 0) - start.count
+                while rest > 0, let bytes = connection.readSome() { rest -= bytes.count }
+                connection.respond()
+            })
+            let body = HTTPBody.data(Data(repeating: 1, count: 100_000_000), contentType: "application/octet-stream")
+            let before = try residentKilobytes()
+            try await DefaultAPIProvider(configuration: .patient).request(Endpoint<Void>(.put, .url(server.url), body: body)).value
+            #expect(try peakKilobytes() - before < 50_000)
+        }
+    }
+    #endif
+
     @Test("A file is sent as it is, with its length and its type, and tells of its progress")
     func sendsFile() async throws {
         let server = try LoopbackServer { _, connection in connection.respond() }

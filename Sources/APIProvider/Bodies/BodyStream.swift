@@ -165,7 +165,7 @@ enum BodyPiece: Sendable {
 
     fileprivate var stream: InputStream? {
         switch self {
-        case .data(let data): InputStream(data: data)
+        case .data(let data): DataStream(data: data)
         case .file(let file, _): InputStream(url: file)
         }
     }
