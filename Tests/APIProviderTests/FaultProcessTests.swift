@@ -63,6 +63,4 @@ struct FaultProcessTests {
         var text: String { rawValue }
     }
 }
-
-private func openDescriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
 #endif

@@ -41,7 +41,7 @@ final class OwnedSession: Sendable {
         #if canImport(FoundationNetworking)
         if session !== self.session { session.finishTasksAndInvalidate() }
         #endif
-        return Disposables.create { task.cancelFromAnywhere() }
+        return Disposables.create { [delegate] in delegate.cancel(task, of: session) }
     }
 
     private func session(for request: URLRequest, isStreamed: Bool) -> URLSession {

@@ -15,6 +15,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         var isChallenged = false
         var hasHead = false
         var isLost = false
+        /// Whether the task has been told to cancel.
+        var isCancelled = false
+        #if canImport(FoundationNetworking)
+        /// The session's libcurl, which rests until a cancelled task has ended.
+        var libcurl: DispatchQueue?
+        #endif
         /// How many bytes of the body had gone when it was sent again.
         var sentBefore: Int64 = 0
     }
@@ -41,12 +47,35 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     private func exchange(of task: URLSessionTask) -> Exchange? { record(of: task) { $0?.exchange } }
 
+    /// Cancels `task`, unless it has been cancelled or has ended.
+    ///
+    /// Foundation on Linux puts the cancellation on the task's queue. A second `cancel()` that waits for that queue holds it up until the
+    /// task may have ended, and then it ends the process (6.3.1). Call this, and never `cancel()`.
+    func cancel(_ task: URLSessionTask, of session: URLSession) {
+        let isFirst = record(of: task) { record in
+            guard record?.isCancelled == false else { return false }
+            record?.isCancelled = true
+            #if canImport(FoundationNetworking)
+            // A server that sends without a pause would keep the queue busy, so that `cancel()` would wait for seconds.
+            record?.libcurl = isForNetwork ? session.libcurl : nil
+            record?.libcurl?.suspend()
+            #endif
+            return true
+        }
+        if isFirst { task.cancelFromAnywhere() }
+    }
+
     /// Redirects are the transport's: the 3xx itself is the response.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        #if canImport(FoundationNetworking)
+        // A task that was cancelled before does not wait for the answer, which then ends the process (6.3.1).
+        record(of: task) { if $0?.isCancelled == false { completionHandler(nil) } }
+        #else
         completionHandler(nil)
+        #endif
     }
 
     /// No password is given, so that the 401 is the response. The delegate of the caller's session judges certificates, or else the system
@@ -64,7 +93,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             return completionHandler(.performDefaultHandling, nil)
         }
         record(of: task) { $0?.isChallenged = true }
-        completionHandler(challenge.answerWithoutPassword, nil)
+        #if canImport(FoundationNetworking)
+        // With another answer than a rejection the task never ends (6.3.1, swiftlang/swift-corelibs-foundation#5456), and a rejection is a
+        // `cancel()` that waits here.
+        cancel(task, of: session)
+        #else
+        completionHandler(challenge.protectionSpace.isProxy() ? .performDefaultHandling : .useCredential, nil)
+        #endif
     }
 
     func urlSession(
@@ -88,7 +123,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         record(of: task) { $0?.isLost = true }
         // Not every body is read again: then the request would wait for its answer.
-        task.cancelFromAnywhere()
+        cancel(task, of: session)
         // If the body is not a stream, a stream ends the process; this one fails when it is read.
         completionHandler(stream == nil ? nil : BodyStream(InputStream(data: Data()), length: 1))
     }
@@ -100,12 +135,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        if !receive(response, of: dataTask) { dataTask.cancelFromAnywhere() }
+        if !receive(response, of: dataTask) { cancel(dataTask, of: session) }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         guard let exchange = exchange(of: dataTask) else { return }
-        guard exchange.receive(data) else { return dataTask.cancelFromAnywhere() }
+        guard exchange.receive(data) else { return cancel(dataTask, of: session) }
         if exchange.isReaderBehind { holdBack(dataTask, of: session, until: exchange) }
     }
 
@@ -131,7 +166,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             _ = receive(response, of: task)
         }
         guard let record = record(of: task, { $0.take() }) else { return }
-        // On Linux the response to a challenge comes whole, then the challenge, and when that is rejected, this error (6.3.1).
+        #if canImport(FoundationNetworking)
+        record.libcurl?.resume()
+        #endif
+        // On Linux the response to a challenge comes whole, then the challenge, and when the task is cancelled, this error (6.3.1).
         let isWhole = record.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         let ofBody = (task.originalRequest?.httpBodyStream as? BodyStream)?.streamError
         let failure = isWhole ? nil : error.map { ofBody ?? $0.unpackedFromSession.withAppleCode }
@@ -175,17 +213,6 @@ extension URLAuthenticationChallenge {
         #else
         return ![NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate].contains(
             protectionSpace.authenticationMethod)
-        #endif
-    }
-
-    /// The answer to a challenge for a password that gives none, so that the 401 is the response. A proxy may get the one that the system
-    /// has stored.
-    var answerWithoutPassword: URLSession.AuthChallengeDisposition {
-        #if canImport(FoundationNetworking)
-        // With any other, the task never ends (6.3.1, swiftlang/swift-corelibs-foundation#5456).
-        return .rejectProtectionSpace
-        #else
-        return protectionSpace.isProxy() ? .performDefaultHandling : .useCredential
         #endif
     }
 }

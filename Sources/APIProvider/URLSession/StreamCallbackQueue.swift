@@ -7,8 +7,7 @@ import MiniRx
 ///
 /// Foundation hands over each piece of a body without waiting for the delegate, so all of it would come into memory, however slow the reader
 /// (Swift 6.3.1, swift-corelibs-foundation issue 3204). To suspend the task sends the request again. To block the session's thread would hold
-/// back all sessions of the process, because they share it. What is left is to suspend the queue on which libcurl serves this one session, which
-/// is not public.
+/// back all sessions of the process, because they share it. What is left is to suspend the queue on which libcurl serves this one session.
 final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // What changes is under a lock.
     /// How many calls may wait for the delegate.
     private static let limit = 16
@@ -18,8 +17,8 @@ final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // What 
 
     /// Holds `session` back, whose delegate is called here.
     func hold(_ session: URLSession) {
-        let queue = Mirror(reflecting: session).descendant("multiHandle", "queue") as? DispatchQueue
-        state.withLock { $0.libcurl = queue }
+        let libcurl = session.libcurl
+        state.withLock { $0.libcurl = libcurl }
     }
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
@@ -35,5 +34,10 @@ final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // What 
             }
         }
     }
+}
+
+extension URLSession {
+    /// The queue on which libcurl serves this one session. It is not public: `nil` if a later Foundation names it otherwise.
+    var libcurl: DispatchQueue? { Mirror(reflecting: self).descendant("multiHandle", "queue") as? DispatchQueue }
 }
 #endif

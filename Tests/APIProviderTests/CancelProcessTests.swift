@@ -1,0 +1,178 @@
+#if os(Linux) && compiler(>=6.3)  // An exit test that captures a value.
+import APIProvider
+import Foundation
+import FoundationNetworking
+import MiniRx
+import TestSupport
+import Testing
+
+/// Foundation ends the process when a task is cancelled twice at once, or answers a redirect for which it no longer waits.
+@Suite("A request that is disposed and the process", tenMinutes, .serialized)
+struct CancelProcessTests {
+    @Test("A request may be disposed while its redirect waits for the callback queue", .longComputing)
+    func redirect() async {
+        await #expect(processExitsWith: .success) {
+            let redirected = Signals<Void>()
+            let server = try LoopbackServer { request, connection in
+                guard request.target == "/redirect" else { return connection.respond(body: "ok") }
+                connection.respond("302 Found", headers: ["Location": "/next"])
+                redirected.send(())
+            }
+            let provider = DefaultAPIProvider(baseURL: server.url, configuration: .patient)
+            // All sessions share one queue. What came before the answer to this request has been taken by then.
+            func goRound(_ provider: DefaultAPIProvider) async throws {
+                for _ in 0..<5 { _ = try await provider.request(Endpoint<String>(.get, "/")).value }
+            }
+            let (isBusy, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
+            let busy = provider.request(
+                Endpoint<String>(.get, "/").onProgress { _ in
+                    isBusy.send(())
+                    goOn.wait()
+                }
+            ).subscribe { _ in }
+            await isBusy.next()
+            let request = provider.request(Endpoint<Data>(.get, "/redirect")).subscribe { _ in }
+            await redirected.next()
+            try await goRound(DefaultAPIProvider(baseURL: server.url, configuration: .patient))
+            request.dispose()
+            try await goRound(DefaultAPIProvider(baseURL: server.url, configuration: .patient))
+            for _ in 0..<10 { goOn.signal() }
+            try await goRound(provider)
+            withExtendedLifetime(busy) {}
+        }
+    }
+
+    @Test("Streams that are left at once take no thread each, and their connections close", .longComputing)
+    func threads() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer { _, connection in
+                connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+                let chunk = Data(count: 65_536)
+                while connection.send(chunk) {}
+            }
+            let provider = DefaultAPIProvider(baseURL: server.url, configuration: .patient)
+            for _ in 0..<10 {
+                var streams: [ByteStream.AsyncIterator] = []
+                for _ in 0..<20 {
+                    var stream = try await provider.request(Endpoint<ByteStream>(.get, "/")).value.makeAsyncIterator()
+                    _ = try await stream.next()
+                    streams.append(stream)
+                }
+                let before = try threadCount()
+                let isClosed = Locked(false)
+                streams = []
+                let closing = Task {
+                    await server.allClosed()
+                    isClosed.withLock { $0 = true }
+                }
+                var most = before
+                #expect(
+                    try await eventually {
+                        most = max(most, try threadCount())
+                        return isClosed.withLock { $0 }
+                    })
+                // Each stream may be told of its last bytes on a thread, and one thread waits.
+                #expect(most - before < 30, "\(most) threads after \(before)")
+                await closing.value
+            }
+        }
+    }
+
+    @Test("A response that is too large closes its connection, though its server never pauses", .longComputing)
+    func flood() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer { _, connection in
+                connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+                let chunk = Data(count: 65_536)
+                while connection.send(chunk) {}
+            }
+            let transport = URLSessionTransport(configuration: .patient, maximumResponseSize: 1_000_000)
+            let provider = DefaultAPIProvider(baseURL: server.url, transport: transport)
+            for _ in 0..<10 {
+                let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, "/")).value }
+                #expect(error?.urlError?.code == .dataLengthExceedsMaximum)
+                let isClosed = Locked(false)
+                let closing = Task {
+                    await server.allClosed()
+                    isClosed.withLock { $0 = true }
+                }
+                #expect(await eventually(within: 10) { isClosed.withLock { $0 } })
+                await closing.value
+            }
+        }
+    }
+
+    @Test("Requests of all kinds may be disposed at any moment, and leave no descriptor and no thread", .longComputing)
+    func anyMoment() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let server = try LoopbackServer(connected: answerAll)
+            let requests = rounds(2_000)
+            try await disposeAtAnyMoment(requests / 10, to: server.url)
+            await server.allClosed()
+            let before = try (usage(), descriptors: openDescriptors(), threads: threadCount())
+            try await disposeAtAnyMoment(requests, to: server.url)
+            await server.allClosed()
+            #expect(try await eventually(within: 30) { try openDescriptors() <= before.descriptors })
+            #expect(try await eventually(within: 30) { try threadCount() <= before.threads + 8 })
+            let line = "\(requests) requests: \(before.0), then \(try usage())\n"
+            FileHandle.standardError.write(Data(line.utf8))
+        }
+        print(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self))
+    }
+}
+
+private func usage() throws -> String {
+    "\(try residentKilobytes() / 1_000) MB, \(try openDescriptors()) descriptors, \(try threadCount()) threads"
+}
+
+/// Keeps a connection or closes it, as the target says.
+private func answerAll(on connection: Connection) {
+    while let (head, start) = connection.readHead() {
+        var rest = (Int(head.headers["content-length"] ?? "") ?? 0) - start.count
+        while rest > 0, let bytes = connection.readSome() { rest -= bytes.count }
+        switch head.target {
+        case "/close": return connection.respond(body: "ok")
+        case "/redirect": connection.send("HTTP/1.1 302 Found\r\nLocation: /kept\r\nContent-Length: 5\r\n\r\nmoved")
+        case "/password":
+            connection.send("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 3\r\n\r\nwho")
+        case "/large":
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n")
+            for _ in 0..<6 { connection.send(Data(count: 50_000)) }
+        case "/stream":
+            connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            for _ in 0..<10 { guard connection.send(Data(count: 50_000)) else { return } }
+            return
+        default: connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+    }
+}
+
+private func disposeAtAnyMoment(_ requests: Int, to url: URL) async throws {
+    let provider = DefaultAPIProvider(baseURL: url, configuration: .patient)
+    let body = HTTPBody.data(Data(count: 100_000), contentType: "application/octet-stream")
+    let kinds: [Single<Void>] = [
+        provider.request(Endpoint<Data>(.get, "/kept")).map { _ in },
+        provider.request(Endpoint<Data>(.get, "/close")).map { _ in },
+        provider.request(Endpoint<Data>(.get, "/large")).map { _ in },
+        provider.request(Endpoint<Data>(.get, "/redirect")).map { _ in },
+        provider.request(Endpoint<Data>(.get, "/password")).map { _ in },
+        provider.request(Endpoint<Data>(.post, "/kept")).map { _ in },
+        provider.request(Endpoint<Data>(.put, "/kept", body: body)).map { _ in },
+        provider.request(Endpoint<Data>(.post, "/close", body: body)).map { _ in },
+        provider.request(Endpoint<ByteStream>(.get, "/stream")).map { _ in },
+        provider.request(Endpoint<ByteStream>(.get, "/stream")).flatMap { bytes in bytes.forEach { _ in } },
+    ]
+    await withTaskGroup(of: Void.self) { group in
+        for worker in 0..<8 {
+            group.addTask {
+                for number in 0..<requests / 8 {
+                    let subscription = kinds[(number + worker) % kinds.count].subscribe { _ in }
+                    for _ in 0..<Int.random(in: 0...1_000) { sched_yield() }
+                    subscription.dispose()
+                    await Task.yield()
+                }
+            }
+        }
+    }
+}
+#endif
