@@ -13,6 +13,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         /// Whether the task is held back.
         var isHeld = false
         var isChallenged = false
+        /// Whether the next head may be the answer of a proxy to CONNECT.
+        var awaitsProxy = false
         var hasHead = false
         var isLost = false
         /// Whether the task has been told to cancel.
@@ -37,7 +39,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
-        records.withLock { $0[ObjectIdentifier(task)] = Record(exchange: exchange) }
+        let awaitsProxy = isForNetwork && task.originalRequest?.mayHaveTunnel == true
+        records.withLock { $0[ObjectIdentifier(task)] = Record(exchange: exchange, awaitsProxy: awaitsProxy) }
     }
 
     /// What is known of `task`, which `change` may change.
@@ -135,11 +138,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        if !receive(response, of: dataTask) { cancel(dataTask, of: session) }
+        let mayBeOfProxy = record(of: dataTask) { record in
+            defer { record?.awaitsProxy = false }
+            return record?.awaitsProxy == true
+        }
+        if !mayBeOfProxy, !receive(response, of: dataTask) { cancel(dataTask, of: session) }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let exchange = exchange(of: dataTask) else { return }
+        guard let (exchange, hasHead) = record(of: dataTask, { $0.map { ($0.exchange, $0.hasHead) } }) else { return }
+        // No proxy was asked: the only head is the server's.
+        if !hasHead, let response = dataTask.response, !receive(response, of: dataTask) { return cancel(dataTask, of: session) }
         guard exchange.receive(data) else { return cancel(dataTask, of: session) }
         if exchange.isReaderBehind { holdBack(dataTask, of: session, until: exchange) }
     }
@@ -161,16 +170,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let isChallenged = record(of: task) { $0?.isChallenged } == true
+        // On Linux the response to a challenge comes whole, then the challenge, and when the task is cancelled, this error (6.3.1).
+        let isWhole = error == nil || isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         // On Linux the head of a redirect without a Location comes only here, and its body never (Swift 6.3.1).
-        if let response = task.response, record(of: task, { $0?.hasHead }) == false {
+        if isWhole, let response = task.response, record(of: task, { $0?.hasHead }) == false {
             _ = receive(response, of: task)
         }
         guard let record = record(of: task, { $0.take() }) else { return }
         #if canImport(FoundationNetworking)
         record.libcurl?.resume()
         #endif
-        // On Linux the response to a challenge comes whole, then the challenge, and when the task is cancelled, this error (6.3.1).
-        let isWhole = record.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         let ofBody = (task.originalRequest?.httpBodyStream as? BodyStream)?.streamError
         let failure = isWhole ? nil : error.map { ofBody ?? $0.unpackedFromSession.withAppleCode }
         // It was sent by a kept connection, and then no new one could be made: that does not mean that nothing has been sent.

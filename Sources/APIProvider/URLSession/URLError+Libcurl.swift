@@ -11,6 +11,9 @@ extension Error {
         #if canImport(FoundationNetworking)
         guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
         let text = error.localizedDescription
+        if let refusal = URLError.refusalsByWords.first(where: { $0.words.contains(where: text.contains) }) {
+            return URLError(refusal.code, userInfo: error.userInfo.merging([URLError.reasonKey: refusal.reason]) { $1 })
+        }
         guard let code = URLError.codesByWords.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
         var userInfo = error.userInfo
         if code == .dataLengthExceedsMaximum {
@@ -25,6 +28,18 @@ extension Error {
 
 #if canImport(FoundationNetworking)
 extension URLError {
+    /// What libcurl says if a proxy has not connected it to the server. The first that is found counts.
+    fileprivate static let refusalsByWords: [(code: Code, words: [String], reason: String)] = [
+        (
+            .userAuthenticationRequired, ["CONNECT tunnel failed, response 407", "HTTP code 407 from proxy"],
+            "the proxy asks for a user name and a password; set them in the URL of the proxy"
+        ),
+        (
+            .cannotConnectToHost, ["CONNECT tunnel failed", "from proxy after CONNECT"],
+            "the proxy has made no connection; does it allow this host and port?"
+        ),
+    ]
+
     /// Words of libcurl 7.76 to 8.23; most of them have changed at least once. The first that are found count.
     fileprivate static let codesByWords: [(code: Code, words: [String])] = [
         // Sentences with the name of a host, which may itself have any of the words below.

@@ -53,6 +53,18 @@ extension URLRequest {
         return request
     }
 
+    /// Whether libcurl may ask a proxy for a tunnel to the host. Then the proxy's answer comes as the first head of the response.
+    var mayHaveTunnel: Bool {
+        #if canImport(FoundationNetworking)
+        guard url?.scheme?.lowercased() == "https" else { return false }
+        return ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in
+            getenv(name).map { $0.pointee != 0 } ?? false
+        }
+        #else
+        return false
+        #endif
+    }
+
     #if canImport(FoundationNetworking)
     /// Whether libcurl would send the request again in silence, though it may not reach a server twice, if the server closes the connection
     /// that was kept open. If the request has a body, Foundation is asked for the bytes again: see `SessionDelegate`.

@@ -49,16 +49,18 @@ public final class URLSessionTransport: Transport {
 
     /// - Parameters:
     ///   - partsFolder: Where a body with files is put together, because a session reads a single file alone; `nil` if it reads each of them.
+    ///   - isForNetwork: Whether no protocol class of the app answers; `nil` if the configuration says so.
     ///   - scheduler: The clock of timeouts on Linux, where those of a session are not exact.
     package init(
         configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil, callersSession: URLSession?,
-        partsFolder: URL? = URLSession.folderForParts,
+        partsFolder: URL? = URLSession.folderForParts, isForNetwork: Bool? = nil,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     ) {
         var settings = ExchangeTransport.Settings()
         settings.additionalHeaders = HTTPHeaders((configuration.httpAdditionalHeaders ?? [:]).map { (key: "\($0)", value: "\($1)") })
         settings.maximumResponseSize = maximumResponseSize
-        isForNetwork = !configuration.hasProtocolsOfTheApp
+        let isForNetwork = isForNetwork ?? !configuration.hasProtocolsOfTheApp
+        self.isForNetwork = isForNetwork
         self.partsFolder = partsFolder
 
         #if canImport(FoundationNetworking)
