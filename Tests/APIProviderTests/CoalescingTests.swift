@@ -57,6 +57,8 @@ struct CoalescingTests {
         body.httpBody = Data("a".utf8)
         var impatient = URLRequest("GET")
         impatient.timeoutInterval = 1
+        var withoutCookies = URLRequest("GET")
+        withoutCookies.httpShouldHandleCookies = false
         var anonymous = RequestOptions()
         anonymous.isAuthenticated = false
         let all = [
@@ -65,7 +67,8 @@ struct CoalescingTests {
             send(URLRequest("GET", headers: ["Authorization": "a"]), to: log),
             send(URLRequest("GET", headers: ["Authorization": "b"]), to: log),
             send(URLRequest("POST"), to: log), send(URLRequest("POST"), to: log), send(body, to: log), send(body, to: log),
-            send(impatient, to: log), send(URLRequest("GET"), options: anonymous, to: log),
+            send(impatient, to: log), send(URLRequest("GET"), options: anonymous, to: log), send(withoutCookies, to: log),
+            send(URLRequest("GET").returningRedirects, to: log),
         ]
         #expect(server.seen.count == all.count)
     }
@@ -122,6 +125,31 @@ struct CoalescingTests {
             provider.request(Endpoint<Data>(.get, "/data").option(\.redirects, .never)).subscribe { _ in }.disposed(by: bag)
         }
         #expect(log.entries.sorted() == ["/data", "/data", "/data", "/download", "/download", "/stream", "/stream"])
+    }
+
+    /// Counts those that are alive.
+    private final class Counted: Sendable {
+        private let alive: Locked<Int>
+        init(_ alive: Locked<Int>) {
+            self.alive = alive
+            alive.withLock { $0 += 1 }
+        }
+        deinit { alive.withLock { $0 -= 1 } }
+    }
+
+    @Test("Nothing is kept of a request that another thread disposes while it begins", .longComputing)
+    func disposedAtItsBeginning() async {
+        let (scheduler, alive) = (ConcurrentDispatchQueueScheduler(qos: .userInitiated), Locked(0))
+        for number in 0..<rounds(20_000) {
+            let counted = Counted(alive)
+            let subscription = middleware.intercept(URLRequest("GET", "https://api.example.com/\(number)")) { _ in
+                withExtendedLifetime(counted) { .create { _ in Disposables.create() } }
+            }.subscribe(on: scheduler).subscribe { _ in }
+            for turn in 0..<number % 400 { withExtendedLifetime(turn) {} }
+            subscription.dispose()
+        }
+        await eventually(within: 20) { alive.withLock { $0 } == 0 }
+        #expect(alive.withLock { $0 } == 0)
     }
 
     @Test("Ten thousand requests from eight threads all get a response, and nothing is kept")

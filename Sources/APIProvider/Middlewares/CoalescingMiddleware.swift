@@ -15,7 +15,8 @@ public import Foundation
 ///     middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()])
 /// ```
 ///
-/// Requests are the same if they are `GET` or `HEAD` and have the same URL, headers and timeout. Put this middleware last, so that it sees
+/// Requests are the same if they are `GET` or `HEAD`, have the same URL, headers and timeout, and treat cookies, credentials and redirects
+/// alike. Put this middleware last, so that it sees
 /// the headers of the others: then users with different credentials never share a response.
 ///
 /// All get the response, or the error. If one is disposed, the others go on; when the last is disposed, the request is cancelled. Only the
@@ -26,6 +27,8 @@ public final class CoalescingMiddleware: Middleware {
         let url: URL?
         let headers: [String: String]?
         let timeout: TimeInterval
+        let hasCookies: Bool
+        let returnsRedirects: Bool
         /// What middlewares that come later will add: nothing is shared across a sign-out.
         let isAuthenticated: Bool
         let latestSignOut: Int?
@@ -47,9 +50,10 @@ public final class CoalescingMiddleware: Middleware {
         guard options.isWhole, case .follow = options.redirects, request.isPlainGET else { return next(request) }
         let key = Key(
             method: request.httpMethod, url: request.url, headers: request.allHTTPHeaderFields, timeout: request.timeoutInterval,
+            hasCookies: request.httpShouldHandleCookies, returnsRedirects: request.has(.returnsRedirects),
             isAuthenticated: options.isAuthenticated, latestSignOut: options.latestSignOut)
-        return .deferred { [state] in
-            state.withLock { shared in
+        return .create { [state] observer in
+            let response = state.withLock { shared in
                 if let other = shared.running[key] { return other.response }
                 shared.last += 1
                 let own = Single.deferred { next(request) }.do(onDispose: { [state, number = shared.last] in
@@ -58,6 +62,8 @@ public final class CoalescingMiddleware: Middleware {
                 shared.running[key] = (shared.last, own)
                 return own
             }
+            // Nobody can dispose this subscription before it has begun, so `onDispose` removes what was just added.
+            return response.subscribe(observer)
         }
     }
 }
