@@ -230,6 +230,49 @@ struct StreamStubTests {
         #expect(try await events.next() == nil)
     }
 
+    @Test("A status that is not that of a stream of events is not asked for again", arguments: Self.notEvents)
+    func otherStatus(_ response: StubResponse) async throws {
+        MockURLProtocol.stub(.get, "/events", respond: response)
+        let scheduler = WaitingScheduler()
+        let events = DefaultAPIProvider(baseURL: example, transport: MockTransport()).events(
+            Endpoint(.get, "/events"), scheduler: scheduler)
+        let reading = Task {
+            defer { scheduler.waits.send(.never) }
+            for try await _ in events {}
+        }
+        #expect(await scheduler.waits.next() == .never)
+        reading.cancel()
+        await #expect(throws: APIError.self) { try await reading.value }
+        #expect(MockURLProtocol.requests.count == 1)
+    }
+
+    /// The last asks for a longer wait than the policy allows.
+    private static var notEvents: [StubResponse] {
+        [205, 210].map { .stream([.chunk("data: a\n\n")], status: $0, headers: ["Content-Type": "text/event-stream"]) } + [
+            .status(503, headers: ["Retry-After": "31"])
+        ]
+    }
+
+    @Test(
+        "A request that follows another waits at least half the base delay, and as long as the server asks",
+        arguments: [("retry: 0\n", nil), ("", nil), ("", "7")] as [(String, String?)])
+    func leastWait(line: String, retryAfter: String?) async throws {
+        let event = StubResponse.stream([.chunk(line + "data: a\n\n")], headers: ["Content-Type": "text/event-stream"])
+        MockURLProtocol.stub(.get, "/events", respond: retryAfter.map { .status(503, headers: ["Retry-After": $0]) } ?? event)
+        let scheduler = WaitingScheduler()
+        let policy = RetryPolicy(maxAttempts: 1000, baseDelay: .seconds(2))
+        let events = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            .events(Endpoint(.get, "/events"), reconnecting: policy, scheduler: scheduler)
+        let reading = Task { for try await _ in events {} }
+        for _ in 0..<20 {
+            guard case .milliseconds(let wait)? = await scheduler.waits.next() else { break }
+            #expect(retryAfter == nil ? 1000...2000 ~= wait : wait >= 7000)
+            scheduler.clock.advance(by: .milliseconds(wait))
+        }
+        reading.cancel()
+        _ = await reading.result
+    }
+
     @Test("The closure of the policy decides, and an identifier that no header can hold is not sent")
     func ownPolicy() async throws {
         MockURLProtocol.stub(.get, "/events", respond: .status(503))

@@ -107,7 +107,7 @@ extension Error {
 
 extension APIResponse {
     /// The number of seconds that the server asks to wait, which may be negative.
-    fileprivate func retryAfter(now: Date) -> Double? {
+    func retryAfter(now: Date) -> Double? {
         guard let text = value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
         // Unlike an Int, a Double takes any number of digits.
         if text.utf8.allSatisfy(\.isDigit) { return Double(text) }

@@ -12,7 +12,7 @@ public enum APIError: Error, Sendable {
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
     /// No complete response arrived. The underlying error is usually a `URLError`. See ``urlError``.
     case transport(URLRequest, underlying: any Error)
-    /// The status is outside 200...299. The body of the response often says more.
+    /// The status is outside 200...299, or not 200 where ``ServerSentEvents`` were expected. The body of the response often says more.
     case unacceptableStatus(APIResponse)
     /// The body could not be decoded. `expected` is the name of the type.
     case decoding(APIResponse, expected: String, underlying: any Error)

@@ -9,13 +9,14 @@ extension APIProvider {
     /// for try await event in provider.events(Endpoint(.get, "/changes")) { apply(event) }
     /// ```
     ///
-    /// The next request has the header `Last-Event-ID` if the server has sent an identifier. It is sent after the time that the server names in
-    /// `retry`, or else after that of `policy`. The wait grows while no event comes. The sequence ends at a 204. It throws at a status that
-    /// `policy` does not repeat, at errors that no second try can mend, and after as many attempts in a row without a response as `policy`
-    /// allows (WHATWG HTML, section 9.2).
+    /// The next request has the header `Last-Event-ID` if the server has sent an identifier. It is sent after the time that the server
+    /// names in `retry` or `Retry-After`, or else after that of `policy`. The wait is at least half of the `baseDelay`. It grows while no
+    /// event comes. The sequence ends at a 204. It throws at a status that `policy` does not repeat, at a `Retry-After` that is longer than
+    /// the `maxDelay`, at errors that no second try can mend, and after as many attempts in a row without a response as `policy` allows
+    /// (WHATWG HTML, section 9.2).
     ///
-    /// The events can be read by several iterators: each sends requests of its own, when it is first asked for an event. Cancelling the task, or
-    /// letting the iterator go, ends the stream or the wait.
+    /// The events can be read by several iterators: each sends its own requests, when it is first asked for an event. Cancelling the task,
+    /// or letting the iterator go, ends the stream or the wait.
     ///
     /// - Parameters:
     ///   - request: The request. Its method must be one that `policy` repeats, such as GET: another fails with
@@ -63,6 +64,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         /// How many requests in a row have had no stream.
         private var failures = 0
         private var isOver = false
+        /// What the last refusal asks to wait, in seconds.
+        private var retryAfter: Double?
 
         init(events: ReconnectingEvents) { self.events = events }
 
@@ -94,6 +97,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                     throw APIError.invalid(
                         "\(method.rawValue) may not be sent again when its events end; use GET, or read the events of one request")
                 }
+                retryAfter = nil
                 let (value, response) = try await events.connect(lastEventID).value
                 failures = 0
                 isOver = response.statusCode == 204
@@ -114,7 +118,10 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             guard failures < events.policy.maxAttempts else { return false }
             switch error as? APIError {
             case .transport(let request, _): return try events.policy.repeats(request, after: .failure(error))
-            case .unacceptableStatus(let response): return try events.policy.repeats(response.request, after: .success(response))
+            case .unacceptableStatus(let response):
+                retryAfter = response.retryAfter(now: Date())
+                guard try events.policy.repeats(response.request, after: .success(response)) else { return false }
+                return retryAfter.map { $0 <= events.policy.maxDelay.seconds } ?? true
             default: return error.isTransient
             }
         }
@@ -125,10 +132,13 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         }
 
         private func wait() async throws {
-            let backoff = events.policy.delay(after: fruitless, random: .random(in: 0...1)).seconds
+            let random = Double.random(in: 0...1)
+            let backoff = events.policy.delay(after: fruitless, random: random).seconds
+            let least = events.policy.delay(after: 1, random: (1 + random) / 2).seconds
             // A server that brings nothing is asked less and less often, whatever it says.
-            let seconds = retry.map { Swift.max(Double($0) / 1000, fruitless > 1 ? backoff : 0) } ?? backoff
-            try await events.pause(.wholeMilliseconds(seconds)).value
+            let asked = [retry.map { Double($0) / 1000 }, retryAfter].compactMap { $0 }.max()
+            let seconds = asked.map { Swift.max($0, fruitless > 1 ? backoff : 0) } ?? backoff
+            try await events.pause(.wholeMilliseconds(Swift.max(seconds, least))).value
         }
     }
 }

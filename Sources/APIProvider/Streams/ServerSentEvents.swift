@@ -8,8 +8,11 @@ import Foundation
 /// for try await event in events { print(event.type, event.data) }
 /// ```
 ///
-/// A response whose `Content-Type` is not `text/event-stream` fails the request with ``APIError/decoding(_:expected:underlying:)``. A 204 is
-/// a stream without events. Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if an event is too large.
+/// A response whose status is not 200 fails the request with ``APIError/unacceptableStatus(_:)``, and one whose `Content-Type` is not
+/// `text/event-stream` with ``APIError/decoding(_:expected:underlying:)``. A 204 is a stream without events. Reading throws what
+/// ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if an event is too large.
+///
+/// The request has the header `Cache-Control: no-cache`, unless the endpoint sets that header.
 public struct ServerSentEvents: StreamedResponse {
     /// `text/event-stream`.
     public static var mediaType: String? { "text/event-stream" }
@@ -20,9 +23,11 @@ public struct ServerSentEvents: StreamedResponse {
 
     /// Creates the events of `bytes`.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) throws {
+        let status = bytes.response.statusCode
+        guard status == 200 || status == 204 else { throw APIError.unacceptableStatus(bytes.response) }
         let type = bytes.response.value(forHTTPHeaderField: "Content-Type")
         let essence = type?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-        guard essence == Self.mediaType || bytes.response.statusCode == 204 else {
+        guard essence == Self.mediaType || status == 204 else {
             let problem = DecodingError.Context(codingPath: [], debugDescription: "it is not text/event-stream")
             throw APIError.decoding(bytes.response, expected: "ServerSentEvents", underlying: DecodingError.dataCorrupted(problem))
         }

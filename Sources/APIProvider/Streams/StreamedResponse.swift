@@ -65,6 +65,8 @@ extension Endpoint where Response: StreamedResponse {
     ) {
         var headers = headers
         if let type = Response.mediaType, headers["Accept"] == nil { headers["Accept"] = type }
+        // WHATWG HTML, section 9.2.2.
+        if Response.mediaType == ServerSentEvents.mediaType, headers["Cache-Control"] == nil { headers["Cache-Control"] = "no-cache" }
         self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) {
             try Response(ByteStream($0), decoder: $0.decoder)
         }

@@ -101,6 +101,20 @@ struct EventFormatTests {
                 == "GET https://api.example.com returned 200, but its Content-Type is \(shown), and not that of ServerSentEvents.")
     }
 
+    @Test("Only 200 is the status of a stream of events", arguments: [201, 205, 206, 210, 404])
+    func otherStatus(status: Int) {
+        let response = APIResponse(to: URLRequest("GET"), status: status, headers: ["Content-Type": "text/event-stream"])
+        let error = #expect(throws: APIError.self) { try ServerSentEvents(ByteStream(response), decoder: JSONDecoder()) }
+        #expect(error?.description.contains("failed: \(status)") == true, "\(String(describing: error))")
+    }
+
+    @Test("Events are asked for past caches, unless the request says otherwise; other streams are not")
+    func noCache() {
+        #expect(Endpoint<ServerSentEvents>(.get, "/events").headers["Cache-Control"] == "no-cache")
+        #expect(Endpoint<ServerSentEvents>(.get, "/events", headers: ["cache-control": "no-store"]).headers["Cache-Control"] == "no-store")
+        #expect(Endpoint<TextLines>(.get, "/log").headers["Cache-Control"] == nil)
+    }
+
     @Test func a204IsAStreamWithoutEvents() async throws {
         let stream = try ServerSentEvents(streamedResponse([Data()], status: 204), decoder: JSONDecoder())
 
