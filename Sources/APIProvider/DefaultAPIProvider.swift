@@ -106,7 +106,7 @@ public struct DefaultAPIProvider: APIProvider {
         let last: Middleware.Next = { [decoder] request in send(request.withUnreadBody).map { $0.readable(by: decoder) } }
         var options = endpoint.options
         options.baseURL = baseURL
-        options.latestSignOut = SignOuts.latest
+        options.latestSignOut = options.latestSignOut ?? SignOuts.latest
         if destination != nil || isStreamed { options.isWhole = false }
         return middlewares.reversed().reduce(last) { [options] next, middleware in
             { middleware.intercept($0, options: options, next: next) }

@@ -177,6 +177,28 @@ struct PagesTests {
         }
     }
 
+    @Test("A list belongs to the user who was signed in when it began")
+    func anotherUser() async throws {
+        let (authentication, sent) = (AuthenticationMiddleware(token: "alice") { _ in .error(TestError("refresh")) }, Log<String>())
+        let transport = ClosureTransport { request in
+            sent.append(request.value(forHTTPHeaderField: "Authorization") ?? "none")
+            return .just(APIResponse(to: request))
+        }
+        let pages = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [authentication])
+            .pages(Endpoint<Data>(.get, "/items")) { _, _ in Endpoint(.get, "/items", query: ["page": sent.count + 1]) }
+        var iterator = pages.makeAsyncIterator()
+        for _ in 0..<2 { _ = try await iterator.next() }
+        authentication.token = nil
+        authentication.token = "bob"
+        let error = await #expect(throws: APIError.self) { _ = try await iterator.next() }
+        #expect(error?.description == "The request was not sent: its user has signed out.")
+        #expect(sent.entries == ["Bearer alice", "Bearer alice"])
+
+        var next = pages.makeAsyncIterator()
+        _ = try await next.next()
+        #expect(sent.entries.last == "Bearer bob")
+    }
+
     @Test("A dispose cancels the request of the page")
     func dispose() async {
         let (started, ended) = (Signals<Void>(), Signals<Void>())

@@ -273,6 +273,28 @@ struct StreamStubTests {
         _ = await reading.result
     }
 
+    @Test("Events belong to the user who was signed in when they began")
+    func anotherUser() async throws {
+        MockURLProtocol.stub(
+            .get, "/events", respond: .stream([.chunk("id: 1\ndata: a\n\n")], headers: ["Content-Type": "text/event-stream"]))
+        let (scheduler, received) = (WaitingScheduler(), Signals<String>())
+        let authentication = AuthenticationMiddleware(token: "alice") { _ in .error(TestError("refresh")) }
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [authentication])
+        let reading = Task {
+            do {
+                for try await event in provider.events(Endpoint(.get, "/events"), scheduler: scheduler) { received.send(event.data) }
+            } catch { received.send("\(error)") }
+        }
+        #expect(await received.next() == "a")
+        await scheduler.waits.next()
+        authentication.token = nil
+        authentication.token = "bob"
+        scheduler.clock.advance(by: .seconds(30))
+        #expect(await received.next() == "The request was not sent: its user has signed out.")
+        #expect(MockURLProtocol.requests.map { $0.headers["Authorization"] } == ["Bearer alice"])
+        reading.cancel()
+    }
+
     @Test("The closure of the policy decides, and an identifier that no header can hold is not sent")
     func ownPolicy() async throws {
         MockURLProtocol.stub(.get, "/events", respond: .status(503))

@@ -199,7 +199,7 @@ extension RequestOptions {
         set { self[AuthenticationKey.self] = newValue }
     }
 
-    /// The latest sign-out of anybody when the request was subscribed to.
+    /// The latest sign-out of anybody when the request was subscribed to. For a page or for events, when the first of their requests was.
     var latestSignOut: Int? {
         get { self[LatestSignOutKey.self] }
         set { self[LatestSignOutKey.self] = newValue }

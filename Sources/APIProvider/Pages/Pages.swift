@@ -43,7 +43,8 @@ extension APIProvider {
 /// The pages of a list. Each is requested when you ask for it: see ``APIProvider/pages(_:next:)``.
 ///
 /// Reading throws the error of a request, and ``APIError/invalidRequest(reason:underlying:)`` when a page would come twice. Then it ends. If
-/// the task is cancelled, the request is. Each loop begins with the first page.
+/// the task is cancelled, the request is. Each loop begins with the first page, and belongs to the user who is signed in then: after a
+/// sign-out, a page that needs a credential is an error.
 public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     let first: @Sendable () -> Endpoint<Page>
     let next: @Sendable (Page, APIResponse, Endpoint<Page>) throws -> Endpoint<Page>?
@@ -91,6 +92,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         private let pages: Pages
         private var position = Position.start
         private var requested: Set<PageKey> = []
+        /// The latest sign-out when the first page was asked for.
+        private var latestSignOut: Int?
 
         fileprivate init(pages: Pages) { self.pages = pages }
 
@@ -98,7 +101,9 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Page? {
             let last = position
             position = .end
-            guard let endpoint = try endpoint(after: last) else { return nil }
+            guard var endpoint = try endpoint(after: last) else { return nil }
+            latestSignOut = latestSignOut ?? SignOuts.latest
+            endpoint.options.latestSignOut = latestSignOut
             guard requested.insert(PageKey(endpoint)).inserted else {
                 throw APIError.invalid(
                     "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")

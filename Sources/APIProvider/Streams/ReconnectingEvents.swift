@@ -16,7 +16,8 @@ extension APIProvider {
     /// (WHATWG HTML, section 9.2).
     ///
     /// The events can be read by several iterators: each sends its own requests, when it is first asked for an event. Cancelling the task,
-    /// or letting the iterator go, ends the stream or the wait.
+    /// or letting the iterator go, ends the stream or the wait. Events belong to the user who is signed in at their first request. After a
+    /// sign-out, no other request is sent with a credential, and the sequence throws.
     ///
     /// - Parameters:
     ///   - request: The request. Its method must be one that `policy` repeats, such as GET: another fails with
@@ -27,8 +28,9 @@ extension APIProvider {
         _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .default,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) -> ReconnectingEvents {
-        ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) { lastEventID in
+        ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) { lastEventID, signOut in
             var endpoint = request.endpoint
+            endpoint.options.latestSignOut = signOut
             if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }
             return self.request(endpoint.withResponse())
         }
@@ -40,7 +42,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
     let policy: RetryPolicy
     let pause: @Sendable (DispatchTimeInterval) -> Single<Void>
     let method: @Sendable () -> HTTPMethod
-    let connect: @Sendable (_ lastEventID: String) -> Single<(value: ServerSentEvents, response: APIResponse)>
+    let connect: @Sendable (_ lastEventID: String, _ latestSignOut: Int?) -> Single<(value: ServerSentEvents, response: APIResponse)>
 
     /// Returns what sends the request and reads its events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
@@ -66,6 +68,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         private var isOver = false
         /// What the last refusal asks to wait, in seconds.
         private var retryAfter: Double?
+        /// The latest sign-out at the first request.
+        private var latestSignOut: Int?
 
         init(events: ReconnectingEvents) { self.events = events }
 
@@ -97,8 +101,9 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                     throw APIError.invalid(
                         "\(method.rawValue) may not be sent again when its events end; use GET, or read the events of one request")
                 }
+                latestSignOut = latestSignOut ?? SignOuts.latest
                 retryAfter = nil
-                let (value, response) = try await events.connect(lastEventID).value
+                let (value, response) = try await events.connect(lastEventID, latestSignOut).value
                 failures = 0
                 isOver = response.statusCode == 204
                 stream = value.makeAsyncIterator()
