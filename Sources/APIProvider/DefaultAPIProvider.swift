@@ -107,6 +107,7 @@ public struct DefaultAPIProvider: APIProvider {
         var options = endpoint.options
         options.baseURL = baseURL
         options.latestSignOut = options.latestSignOut ?? SignOuts.latest
+        options.isPartOfRefresh = OwnRefreshes.areUnderWay
         if destination != nil || isStreamed { options.isWhole = false }
         return middlewares.reversed().reduce(last) { [options] next, middleware in
             { middleware.intercept($0, options: options, next: next) }

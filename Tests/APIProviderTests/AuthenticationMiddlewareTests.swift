@@ -44,6 +44,10 @@ struct AuthenticationMiddlewareTests {
         }
     }
 
+    private static let bearer: @Sendable (String, inout URLRequest) -> Void = {
+        $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization")
+    }
+
     private func statuses(_ log: Log<SingleEvent<APIResponse>>) -> [Int?] { log.entries.map { try? $0.get().statusCode } }
 
     @Test("A 401 of another origin, to which a redirect did not take the token, does not start a refresh")
@@ -193,21 +197,126 @@ struct AuthenticationMiddlewareTests {
         #expect(server.seen.entries == ["Bearer old", "Bearer new"])
     }
 
-    @Test("Disposing one request leaves the refresh to the others, and the last cancels it")
-    func disposed() {
-        let log = Log<String>()
+    enum Leaving: CaseIterable { case disposed, timedOut }
+
+    @Test("A refresh that has begun ends, and its token is kept, though no request waits any more", arguments: Leaving.allCases)
+    func left(_ way: Leaving) {
+        let (log, scheduler, server) = (Log<String>(), TestScheduler(), Server(valid: "new"))
         let tokens = Producer<String> { log.disposable("refresh cancelled") }
-        let middleware = AuthenticationMiddleware { _ in tokens.single }
-        let disposables = (0..<3).map { _ in
-            middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).subscribe { Issue.record("\($0)") }
+        let middleware = AuthenticationMiddleware("old", scheduler: scheduler, apply: Self.bearer) { _ in tokens.single }
+        var request = URLRequest("GET")
+        request.timeoutInterval = 2
+        let failures = Log<SingleEvent<APIResponse>>()
+        let waiting = (0..<3).map { _ in middleware.intercept(request, next: server.next).subscribe { failures.append($0) } }
+        switch way {
+        case .disposed: waiting.forEach { $0.dispose() }
+        case .timedOut: scheduler.advance(by: .seconds(2))
         }
-        disposables[0].dispose()
-        disposables[1].dispose()
+        #expect(failures.count == (way == .disposed ? 0 : 3))
         #expect(log.entries == [])
-        disposables[2].dispose()
-        #expect(log.entries == ["refresh cancelled"])
-        _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).subscribe()
-        #expect(tokens.subscriptions == 2)
+
+        let events = Log<SingleEvent<APIResponse>>()
+        let late = middleware.intercept(request, next: server.next).subscribe { events.append($0) }
+        tokens.send(.success("new"))
+        _ = middleware.intercept(request, next: server.next).subscribe { events.append($0) }
+        #expect(statuses(events) == [200, 200])
+        #expect(middleware.token == "new")
+        #expect(tokens.subscriptions == 1)
+        withExtendedLifetime(late) {}
+    }
+
+    @Test("A server that also refuses the new token gets one refresh a minute, and not one for each request")
+    func alwaysRefused() async throws {
+        let (scheduler, refreshes) = (TestScheduler(), Log<String?>())
+        let middleware = AuthenticationMiddleware("0", scheduler: scheduler, apply: Self.bearer) { expired in
+            refreshes.append(expired)
+            return .just("\(refreshes.count)")
+        }
+        let next: Middleware.Next = { .just(APIResponse(to: $0, status: $0.url?.path == "/forbidden" ? 401 : 200)) }
+        for minute in 1...3 {
+            for _ in 0..<20 {
+                let forbidden = URLRequest("GET", "https://api.example.com/forbidden")
+                #expect(try await middleware.intercept(forbidden, next: next).value.statusCode == 401)
+                #expect(try await middleware.intercept(URLRequest("GET"), next: next).value.statusCode == 200)
+            }
+            #expect(refreshes.count == minute)
+            scheduler.advance(by: .seconds(60))
+        }
+    }
+
+    @Test(
+        "An error of the refresh is the error of the request as it is, and is not tried again", arguments: [RxError.timeout, .noElements])
+    func errorOfRefresh(error: RxError) throws {
+        let (scheduler, refreshes, events) = (TestScheduler(), Log<String?>(), Log<SingleEvent<APIResponse>>())
+        let middleware = AuthenticationMiddleware(token: "old") { expired in
+            refreshes.append(expired)
+            return .error(error)
+        }
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: ClosureTransport(Server(valid: "new").next),
+            middlewares: [RetryMiddleware(scheduler: scheduler), middleware])
+        _ = provider.request(Endpoint(.get, "") { $0 }).subscribe { events.append($0) }
+        scheduler.run()
+        let thrown = #expect(throws: RxError.self) { try events.entries.first?.get() }
+        #expect(thrown?.description == error.description)
+        #expect(refreshes.count == 1)
+    }
+
+    enum LimitOrder: CaseIterable { case limitOutside, retryOutside, retryInside }
+
+    @Test("A refresh through the same provider takes no place of a limit that the waiting requests hold", arguments: LimitOrder.allCases)
+    func limited(order: LimitOrder) {
+        let (scheduler, box, events) = (TestScheduler(), Locked<DefaultAPIProvider?>(nil), Log<SingleEvent<APIResponse>>())
+        let authentication = AuthenticationMiddleware(token: "old") { _ in
+            guard let provider = box.withLock({ $0 }) else { return .error(TestError("no provider")) }
+            return provider.request(Endpoint<String>(.put, "/token").option(\.isAuthenticated, false))
+        }
+        let (limit, retry) = (ConcurrencyLimitMiddleware(maximum: 1), RetryMiddleware(scheduler: scheduler))
+        let middlewares: [any Middleware] =
+            switch order {
+            case .limitOutside: [limit, authentication]
+            case .retryOutside: [retry, limit, authentication]
+            case .retryInside: [limit, retry, authentication]
+            }
+        let refreshes = Log<String>()
+        let transport = ClosureTransport { request in
+            guard request.url?.path == "/token" else {
+                let isNew = request.value(forHTTPHeaderField: "Authorization") == "Bearer new"
+                return .just(APIResponse(to: request, status: isNew ? 200 : 401))
+            }
+            refreshes.append("refresh")
+            let isTooEarly = order != .limitOutside && refreshes.count == 1
+            return .just(APIResponse(to: request, status: isTooEarly ? 503 : 200, data: Data("new".utf8)))
+        }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: middlewares)
+        box.withLock { $0 = provider }
+        let bag = DisposeBag()
+        for _ in 0..<3 { provider.request(Endpoint(.get, "") { $0 }).subscribe { events.append($0) }.disposed(by: bag) }
+        scheduler.run()
+        #expect(statuses(events) == [200, 200, 200])
+        #expect(refreshes.count == (order == .limitOutside ? 1 : 2))
+        box.withLock { $0 = nil }
+    }
+
+    @Test("A request that follows a refresh is no part of it, and waits for its turn")
+    func afterRefresh() async {
+        let (goOn, done, slow, server) = (Signals<Void>(), Signals<Void>(), Producer<APIResponse>(), Server(valid: "new"))
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: ClosureTransport { $0.url?.path == "/slow" ? slow.single : server.next($0) },
+            middlewares: [ConcurrencyLimitMiddleware(maximum: 1)])
+        let authentication = AuthenticationMiddleware { _ in
+            await goOn.next()
+            return "new"
+        }
+        let bag = DisposeBag()
+        provider.request(Endpoint(.get, "/slow") { $0 }).subscribe { _ in }.disposed(by: bag)
+        authentication.intercept(URLRequest("GET"), next: server.next).subscribe { _ in
+            provider.request(Endpoint(.get, "/next") { $0 }).subscribe { _ in }.disposed(by: bag)
+            done.send(())
+        }.disposed(by: bag)
+        goOn.send(())
+        await done.next()
+        #expect(server.seen.entries == ["Bearer new"])
     }
 
     @Test("A request ends though its middleware has been let go, and nothing is left of the middleware then")

@@ -47,7 +47,7 @@ extension CredentialMiddleware where Credential == String {
         self.init(token, hosts: hosts, apply: apply, isExpired: isExpired, refresh: refresh)
     }
 
-    /// Creates a middleware whose `refresh` is written with `async`. Its task is cancelled when no request waits any more.
+    /// Creates a middleware whose `refresh` is written with `async`. Its task is cancelled when a token is set meanwhile.
     ///
     /// The other parameters are those of ``init(token:hosts:apply:isExpired:refresh:)-(_,_,_,_,(String?)->Single<String>)``.
     public convenience init(

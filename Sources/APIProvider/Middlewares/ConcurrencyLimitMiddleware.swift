@@ -15,7 +15,8 @@ public import Foundation
 /// ```
 ///
 /// A request frees its place when its response is there, or when it fails or is disposed. A stream frees it when its reading begins. A
-/// timeout starts when the request is sent.
+/// timeout starts when the request is sent. The refresh of a ``CredentialMiddleware`` takes no place, because the requests that wait for it
+/// may have all of them.
 public struct ConcurrencyLimitMiddleware: Middleware {
     private let maximum: Int
     private let limit: ConcurrencyLimit
@@ -35,7 +36,7 @@ public struct ConcurrencyLimitMiddleware: Middleware {
             return .error(
                 APIError.invalid("the maximum of its ConcurrencyLimitMiddleware is \(maximum); it must be 1 or more"))
         }
-        return limit.limit(.deferred { next(request) })
+        return options.isPartOfRefresh ? next(request) : limit.limit(.deferred { next(request) })
     }
 }
 

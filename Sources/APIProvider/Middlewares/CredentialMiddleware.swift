@@ -41,20 +41,24 @@ public import Foundation
 /// yours, one that lost its credential on a redirect, and one whose user has signed out.
 ///
 /// If the refresh fails, all requests that wait for it fail with its error. The next request tries again. A waiting request keeps its own
-/// timeout. Disposing one request does not stop the refresh, unless no other request waits for it.
+/// timeout. A refresh that has begun goes on when no request waits any more, because the server may already have replaced the credential.
+/// Give it a timeout: all requests wait until it ends.
+///
+/// If the server also refuses the new credential, that is the answer, and a refusal starts no other refresh for a minute. So an endpoint
+/// that always answers 401 does not cause a refresh for each request.
 ///
 /// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts have none, nor have
 /// endpoints with `.option(\.isAuthenticated, false)`.
 ///
 /// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. It then fails with
-/// an error that says so, or with a timeout if it was sent from another queue.
+/// an error that says so, or with a timeout if it was sent from another queue. The refresh takes no place of a
+/// ``ConcurrencyLimitMiddleware``, because the requests that wait for it may have all of them.
 public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
     private let hosts: Set<String>?
     private let apply: @Sendable (Credential, inout URLRequest) throws -> Void
     private let expiry: @Sendable (Credential) -> Date?
     private let isExpired: @Sendable (APIResponse) throws -> Bool
-    private let scheduler: any Scheduler
     private let now: @Sendable () -> Date
 
     /// Creates a middleware that starts with `credential`.
@@ -83,7 +87,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
             expiry: expiry, isExpired: isExpired, refresh: refresh)
     }
 
-    /// Creates a middleware whose `refresh` is written with `async`. Its task is cancelled when no request waits any more.
+    /// Creates a middleware whose `refresh` is written with `async`. Its task is cancelled when a credential is set meanwhile.
     ///
     /// The other parameters are those of ``init(_:hosts:apply:expiry:isExpired:refresh:)-(_,_,_,_,_,(Credential?)->Single<Credential>)``.
     public convenience init(
@@ -106,9 +110,9 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
         isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
     ) {
-        credentials = CredentialStore(credential, refresh: refresh)
+        credentials = CredentialStore(credential, scheduler: scheduler, refresh: refresh)
         self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
-        (self.apply, self.expiry, self.isExpired, self.scheduler, self.now) = (apply, expiry, isExpired, scheduler, now)
+        (self.apply, self.expiry, self.isExpired, self.now) = (apply, expiry, isExpired, now)
     }
 
     /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, also before another user signs in.
@@ -142,11 +146,25 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
         .deferred { [self] in
             let authorized = try applying(credential.value, to: request)
             return next(authorized).flatMap { [self] response in
-                guard try isExpired(response), !response.hasLost(what: authorized, hasMoreThan: request) else { return .just(response) }
-                guard credentials.expire(credential, of: began), request.canBeSentAgain else { return .just(response) }
-                return self.credential(of: began, for: request).flatMap { next(try self.applying($0.value, to: request)) }
+                guard try refuses(authorized, request, response) else { return .just(response) }
+                guard credentials.refuse(credential, of: began), request.canBeSentAgain else { return .just(response) }
+                return self.credential(of: began, for: request).flatMap { try self.sendAgain(request, with: $0, next) }
             }
         }
+    }
+
+    private func sendAgain(
+        _ request: URLRequest, with credential: NumberedCredential<Credential>, _ next: Next
+    ) throws -> Single<APIResponse> {
+        let authorized = try applying(credential.value, to: request)
+        return next(authorized).do(onSuccess: { [self] response in
+            if try refuses(authorized, request, response) { credentials.refuseAgain(credential) }
+        })
+    }
+
+    /// Whether `response` refuses the credential that `authorized` has and `request` has not.
+    private func refuses(_ authorized: URLRequest, _ request: URLRequest, _ response: APIResponse) throws -> Bool {
+        try isExpired(response) && !response.hasLost(what: authorized, hasMoreThan: request)
     }
 
     private func isMeant(for request: URLRequest, _ baseURL: URL?) throws -> Bool {
@@ -170,8 +188,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
 
     private func credential(of began: Int, for request: URLRequest) -> Single<NumberedCredential<Credential>> {
         let timeout = DispatchTimeInterval.nanoseconds(Int(max(0, min(request.timeoutInterval, 1e6)) * 1e9))
-        return credentials.valid(of: began, within: timeout, on: scheduler).mapError { error in
-            guard error is RxError else { return error }
+        return credentials.valid(of: began, within: timeout) {
             let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
             return APIError.transport(request, underlying: URLError(.timedOut, userInfo: [URLError.reasonKey: reason]))
         }
@@ -206,8 +223,17 @@ extension RequestOptions {
     }
 }
 
+extension RequestOptions {
+    /// Whether the request was subscribed to by a refresh, for which other requests wait.
+    var isPartOfRefresh: Bool {
+        get { self[PartOfRefreshKey.self] }
+        set { self[PartOfRefreshKey.self] = newValue }
+    }
+}
+
 private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool { true } }
 private enum LatestSignOutKey: RequestOptionKey { static var defaultValue: Int? { nil } }
+private enum PartOfRefreshKey: RequestOptionKey { static var defaultValue: Bool { false } }
 
 extension CredentialMiddleware: CustomStringConvertible, CustomReflectable {
     /// The name of the type, without the credential.

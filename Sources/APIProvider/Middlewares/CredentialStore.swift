@@ -5,6 +5,8 @@ import MiniRx
 struct NumberedCredential<Value: Sendable>: Sendable {
     let value: Value
     let generation: Int
+    /// Until when it is new, if it comes from a refresh.
+    let newUntil: DispatchTime?
 }
 
 /// Numbers the sign-outs of all users, so that a request knows whether one came after it began.
@@ -22,83 +24,109 @@ enum SignOuts {
 }
 
 /// The refreshes that the current task or thread is part of.
-private enum OwnRefreshes {
-    @TaskLocal static var all: [any AnyObject & Sendable] = []
+enum OwnRefreshes {
+    @TaskLocal fileprivate static var all: [any RefreshUnderWay] = []
+
+    /// Whether one of them has not ended.
+    static var areUnderWay: Bool { all.contains(where: \.isUnderWay) }
+}
+
+private protocol RefreshUnderWay: AnyObject, Sendable {
+    var isUnderWay: Bool { get }
 }
 
 /// Holds the credential, and refreshes it once for all requests that need it at the same time.
 final class CredentialStore<Value: Sendable>: Sendable {
     typealias Credential = NumberedCredential<Value>
 
+    private enum Step {
+        case use(Credential)
+        case wait(Refresh)
+        case start(Refresh, expired: Value?)
+    }
+
     private struct State {
         var value: Value?
         var generation = 0
+        var newUntil: DispatchTime?
         /// The number of the last sign-out.
         var signOut = 0
         var isExpired = false
         var refresh: Refresh?
+        /// Until when a refused credential is not refreshed, if it comes from a refresh: the server has refused a new one, too.
+        var pausedUntil: DispatchTime?
 
         /// The credential, unless it is known to be refused.
-        var valid: Credential? { isExpired ? nil : value.map { Credential(value: $0, generation: generation) } }
+        var valid: Credential? {
+            isExpired ? nil : value.map { Credential(value: $0, generation: generation, newUntil: newUntil) }
+        }
 
-        mutating func set(_ value: Value?) {
-            self.value = value
+        mutating func set(_ value: Value?, newUntil: DispatchTime? = nil) {
+            (self.value, self.newUntil) = (value, newUntil)
             generation += 1
             isExpired = false
             if value == nil { signOut = SignOuts.next() }
         }
+
+        /// What a request does that began after the sign-out with the number `began`.
+        mutating func step(of began: Int) throws -> Step {
+            guard signOut <= began else { throw CredentialStore.signedOut }
+            if let valid { return .use(valid) }
+            if let refresh { return .wait(refresh) }
+            let new = Refresh()
+            refresh = new
+            return .start(new, expired: value)
+        }
     }
 
-    /// A refresh that is under way. Its event is `nil` when a credential is set meanwhile.
-    private final class Refresh: Sendable {
-        let observer: Single<Credential?>.SingleObserver
+    /// A refresh that is under way. It does not end with the requests that wait, because the server may have acted on it already.
+    private final class Refresh: RefreshUnderWay {
+        struct Waiting {
+            let observer: Single<Credential?>.SingleObserver
+        }
 
-        init(observer: @escaping Single<Credential?>.SingleObserver) { self.observer = observer }
+        private struct State {
+            var waiting: [Int: Waiting] = [:]
+            var last = 0
+            var event: SingleEvent<Credential?>?
+        }
+
+        let subscription = SerialDisposable()
+        private let state = Locked(State())
+
+        var isUnderWay: Bool { state.withLock { $0.event == nil } }
+
+        /// The new credential, or `nil` if another is set meanwhile.
+        var credential: Single<Credential?> {
+            .create { [self] observer in
+                let (number, event) = state.withLock { state in
+                    state.last += 1
+                    if state.event == nil { state.waiting[state.last] = Waiting(observer: observer) }
+                    return (state.last, state.event)
+                }
+                if let event { observer(event) }
+                return Disposables.create { [self] in _ = state.withLock { $0.waiting.removeValue(forKey: number) } }
+            }
+        }
+
+        func end(_ event: SingleEvent<Credential?>) {
+            let waiting = state.withLock { state in
+                guard state.event == nil else { return [Int: Waiting]() }
+                state.event = event
+                defer { state.waiting = [:] }
+                return state.waiting
+            }
+            for (_, waiting) in waiting.sorted(by: { $0.key < $1.key }) { waiting.observer(event) }
+        }
     }
 
     private let state: Locked<State>
-    private let refreshed: Single<Credential?>
+    private let refresh: @Sendable (Value?) -> Single<Value>
+    private let scheduler: any Scheduler
 
-    init(_ value: Value?, refresh: @escaping @Sendable (Value?) -> Single<Value>) {
-        let state = Locked(State(value: value))
-        self.state = state
-        refreshed = Single.create { observer in
-            let this = Refresh(observer: observer)
-            let (valid, expired, generation) = state.withLock { state in
-                if state.valid == nil { state.refresh = this }
-                return (state.valid, state.value, state.generation)
-            }
-            // A request that came too late to join the last refresh uses the credential of that.
-            if let valid {
-                observer(.success(valid))
-                return Disposables.create()
-            }
-            let end: @Sendable (Value?) -> Credential? = { value in
-                // The old value is let go outside of the lock.
-                let (credential, _) = state.withLock { state -> (Credential?, Value?) in
-                    if state.refresh === this { state.refresh = nil }
-                    guard let value, state.generation == generation else { return (nil, nil) }
-                    let old = state.value
-                    state.set(value)
-                    return (state.valid, old)
-                }
-                return credential
-            }
-            let subscription = OwnRefreshes.$all.withValue(OwnRefreshes.all + [this]) {
-                refresh(expired).subscribe { event in
-                    switch event {
-                    case .success(let value): observer(.success(end(value)))
-                    case .failure(let error):
-                        _ = end(nil)
-                        observer(.failure(error))
-                    }
-                }
-            }
-            return Disposables.create {
-                _ = end(nil)
-                subscription.dispose()
-            }
-        }.share()
+    /// - Parameter scheduler: The scheduler for the timeouts of requests that wait.
+    init(_ value: Value?, scheduler: any Scheduler, refresh: @escaping @Sendable (Value?) -> Single<Value>) {
+        (state, self.scheduler, self.refresh) = (Locked(State(value: value)), scheduler, refresh)
     }
 
     var current: Value? {
@@ -109,12 +137,12 @@ final class CredentialStore<Value: Sendable>: Sendable {
                 state.set(newValue)
                 return (state.refresh.take(), old)
             }
-            refresh?.observer(newValue == nil ? .failure(Self.signedOut) : .success(nil))
+            refresh?.subscription.dispose()
+            refresh?.end(newValue == nil ? .failure(Self.signedOut) : .success(nil))
         }
     }
 
-    /// Notes that the server has refused `credential`. Returns whether the request may be sent again with another, which it may not if its
-    /// user has signed out.
+    /// Notes that `credential` has expired. Returns whether the request may have another, which it may not if its user has signed out.
     ///
     /// - Parameter began: The latest sign-out when the request began.
     func expire(_ credential: Credential, of began: Int) -> Bool {
@@ -124,22 +152,70 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
+    /// Notes that the server has refused `credential`. Returns whether the request may be sent again with another.
+    ///
+    /// - Parameter began: The latest sign-out when the request began.
+    func refuse(_ credential: Credential, of began: Int) -> Bool {
+        let now = scheduler.now
+        return state.withLock { state in
+            guard state.signOut <= began else { return false }
+            guard state.generation == credential.generation, !state.isExpired else { return true }
+            if credential.newUntil != nil, let end = state.pausedUntil, now < end { return false }
+            state.isExpired = true
+            return true
+        }
+    }
+
+    /// Notes that the server has refused `credential` in the second attempt of a request. If it is new, another refresh would not help.
+    func refuseAgain(_ credential: Credential) {
+        guard let newUntil = credential.newUntil, scheduler.now < newUntil else { return }
+        state.withLock { $0.pausedUntil = newUntil }
+    }
+
     /// A credential that the server has not refused: the current one, or else the one of a refresh, if it comes in time. Fails if the user of
     /// the request has signed out.
     ///
-    /// - Parameter began: The latest sign-out when the request began.
-    func valid(of began: Int, within timeout: DispatchTimeInterval, on scheduler: any Scheduler) -> Single<Credential> {
+    /// - Parameters:
+    ///   - began: The latest sign-out when the request began.
+    ///   - late: The error if no credential comes in time.
+    func valid(of began: Int, within timeout: DispatchTimeInterval, late: @escaping @Sendable () -> any Error) -> Single<Credential> {
         .deferred { [self] in
-            let (valid, refresh, signOut) = state.withLock { ($0.valid, $0.refresh, $0.signOut) }
-            guard signOut <= began else { throw Self.signedOut }
-            if let valid { return .just(valid) }
-            if let refresh, OwnRefreshes.all.contains(where: { $0 === refresh }) {
-                throw APIError.invalid(
-                    "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
-                        + "AuthenticationMiddleware, or with .option(\\.isAuthenticated, false)")
+            let refresh: Refresh
+            switch try state.withLock({ try $0.step(of: began) }) {
+            case .use(let credential): return .just(credential)
+            case .wait(let other):
+                guard !OwnRefreshes.all.contains(where: { $0 === other }) else {
+                    throw APIError.invalid(
+                        "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
+                            + "AuthenticationMiddleware, or with .option(\\.isAuthenticated, false)")
+                }
+                refresh = other
+            case .start(let new, let expired):
+                start(new, expired)
+                refresh = new
             }
-            return refreshed.timeout(timeout, scheduler: scheduler)
-                .flatMap { $0.map { .just($0) } ?? self.valid(of: began, within: timeout, on: scheduler) }
+            return refresh.credential.timeout(timeout, scheduler, error: late())
+                .flatMap { $0.map { .just($0) } ?? self.valid(of: began, within: timeout, late: late) }
+        }
+    }
+
+    private func start(_ new: Refresh, _ expired: Value?) {
+        new.subscription.disposable = OwnRefreshes.$all.withValue(OwnRefreshes.all + [new]) {
+            refresh(expired).subscribe { [state, scheduler] event in
+                let newUntil = scheduler.now + .seconds(60)
+                // The old value is let go outside of the lock.
+                let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, Value?) in
+                    guard state.refresh === new else { return (.success(nil), nil) }
+                    state.refresh = nil
+                    let old = state.value
+                    let credential = event.map { value in
+                        state.set(value, newUntil: newUntil)
+                        return state.valid
+                    }
+                    return (credential, old)
+                }
+                new.end(credential)
+            }
         }
     }
 
