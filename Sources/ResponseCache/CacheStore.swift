@@ -6,11 +6,12 @@ public import MiniRx
 public protocol CacheStore: Sendable {
     /// Where responses are read. `nil` is the subscriber's thread, for a store that never waits.
     var scheduler: (any Scheduler)? { get }
-    /// Returns the responses of a key: those that `Vary` keeps apart.
+    /// Returns the responses of a key: those that `Vary` keeps apart. A key is a URL, and something behind it for requests without
+    /// authentication or cookies.
     func responses(for key: String) -> [CachedResponse]
-    /// Replaces all responses of a key. With none, the key is forgotten.
+    /// Replaces all responses of a key. With none, the key is forgotten. The last is the newest.
     func replace(_ responses: [CachedResponse], for key: String)
-    /// Forgets all.
+    /// Forgets all. A ``CacheMiddleware`` waits for its `replace` before it calls this, so do not call its `removeAll` from `replace`.
     func removeAll()
 }
 

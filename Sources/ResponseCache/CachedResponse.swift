@@ -26,22 +26,24 @@ public struct CachedResponse: Sendable, Hashable {
     public init(
         status: Int, fields: [String: String], body: Data, requested: Date, received: Date, selectingFields: [String: String] = [:]
     ) {
-        (self.status, self.fields, self.body) = (status, fields, body)
-        (self.requested, self.received, self.selectingFields) = (requested, received, selectingFields)
-        freshness = Freshness(status, fields, requested: requested, received: received)
+        (self.status, self.fields, self.body, self.selectingFields) = (status, fields, body, selectingFields)
+        (self.requested, self.received) = (requested.inBounds, received.inBounds)
+        freshness = Freshness(status, fields, requested: self.requested, received: self.received)
     }
 
     /// The value of the field `name`, in any case.
     func value(_ name: String) -> String? { fields.value(name) }
 
-    /// About how many bytes it takes.
-    public var size: Int { body.count + fields.reduce(200) { $0 + $1.key.utf8.count + $1.value.utf8.count } }
+    /// About how many bytes it takes in memory.
+    public var size: Int {
+        [fields, selectingFields].joined().reduce(200 + body.count) { $0 + 64 + $1.key.utf8.count + $1.value.utf8.count }
+    }
 
     /// How old it is, in seconds.
     func age(at now: Date) -> TimeInterval { freshness.age + max(0, now.timeIntervalSince(received)) }
 
-    /// How many seconds it stays fresh. Less than 0 if it is stale.
-    func freshFor(at now: Date) -> TimeInterval { freshness.lifetime - age(at: now) }
+    /// How many seconds it stays fresh. Less than 0 if it is stale, and where the clock was ahead when it came: nobody knows its age.
+    func freshFor(at now: Date) -> TimeInterval { now < received ? -.infinity : freshness.lifetime - age(at: now) }
 
     /// Whether it may be used when it is stale.
     var mayBeStale: Bool { !freshness.mustRevalidate && !freshness.mustAlwaysValidate }
@@ -60,7 +62,7 @@ extension CachedResponse {
     /// This response with the fields of a 304, or of a HEAD (RFC 9111, sections 3.2 and 4.3.4). ``stored(for:sent:)`` makes of it what is kept.
     func updated(by response: APIResponse, requested: Date, received: Date) -> CachedResponse {
         let new = response.response.headerFields.withoutConnection.removing(["content-length", "content-encoding", "content-range"])
-        let old = fields.removing(["age", "date"] + new.keys.map { $0.lowercased() })
+        let old = fields.removing(Set(["age", "date"] + new.keys.map { $0.lowercased() }))
         return CachedResponse(
             status: status, fields: old.merging(new) { $1 }, body: body, requested: requested, received: received)
     }
@@ -103,7 +105,7 @@ extension URLRequest {
     }
 }
 
-private let hopByHop = [
+private let hopByHop: Set = [
     "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "proxy-connection", "te",
     "trailer", "transfer-encoding", "upgrade",
 ]
@@ -118,9 +120,11 @@ extension [String: String] {
     }
 
     /// What is left without the fields of the connection.
-    fileprivate var withoutConnection: [String: String] { removing(hopByHop + members(of: "Connection")) }
+    fileprivate var withoutConnection: [String: String] { removing(hopByHop.union(members(of: "Connection"))) }
 
-    fileprivate func removing(_ lowercasedNames: [String]) -> [String: String] { filter { !lowercasedNames.contains($0.key.lowercased()) } }
+    fileprivate func removing(_ lowercasedNames: Set<String>) -> [String: String] {
+        filter { !lowercasedNames.contains($0.key.lowercased()) }
+    }
 }
 
 extension String {
@@ -129,5 +133,24 @@ extension String {
         guard contains(",") || name == "accept-language" else { return trimmingCharacters(in: .whitespaces) }
         let members = split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         return (name == "accept-language" ? members.map { $0.lowercased() }.sorted() : members).joined(separator: ",")
+    }
+}
+
+extension Date {
+    /// The date itself, or the nearest between 1970 and 5138. A file may have any, and arithmetic with those far away would trap.
+    fileprivate var inBounds: Date {
+        let bounds = (Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 1e11))
+        return self > bounds.0 ? min(self, bounds.1) : bounds.0
+    }
+}
+
+extension [CachedResponse] {
+    /// The last ones that take at most so many bytes together.
+    func last(within bytes: Int) -> [CachedResponse] {
+        var room = bytes
+        return reversed().prefix {
+            room -= $0.size
+            return room >= 0
+        }.reversed()
     }
 }

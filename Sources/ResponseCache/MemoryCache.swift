@@ -32,10 +32,11 @@ public final class MemoryCache: CacheStore {
 
     /// Replaces the responses of a key. If there is no room, old ones go until a tenth is free.
     public func replace(_ responses: [CachedResponse], for key: String) {
+        let responses = responses.last(within: maximumBytes - key.utf8.count)
         let size = responses.reduce(key.utf8.count) { $0 + $1.size }
         state.withLock { state in
             state.remove(key)
-            guard !responses.isEmpty, size <= maximumBytes else { return }
+            guard !responses.isEmpty else { return }
             let room = maximumBytes - size
             if state.size > room {
                 for (key, _) in state.entries.sorted(by: { $0.value.used < $1.value.used }) where state.size > room / 10 * 9 {
