@@ -47,6 +47,7 @@ extension StringProtocol {
             }
             if character == ",", !isQuoted { parts.append("") } else { parts[parts.count - 1].append(character) }
         }
-        return parts
+        // A quote that does not end is a character like others, so that it hides no directive.
+        return isQuoted ? split(separator: "," as Character).map { String($0) } : parts
     }
 }

@@ -45,7 +45,7 @@ public struct CacheStatistics: Sendable, Hashable {
 
 extension APIResponse {
     /// Whether the response came from a ``CacheMiddleware``, without a request (`hit` in `Cache-Status`, RFC 9211).
-    public var isFromCache: Bool { value(forHTTPHeaderField: "Cache-Status")?.contains("\(CacheMiddleware.name); hit") == true }
+    public var isFromCache: Bool { isFromStore }
 
     /// How many seconds ago the server has made or validated the response, if a cache says so.
     public var age: TimeInterval? { value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } }

@@ -25,7 +25,9 @@ extension CachedResponse {
         if request.httpMethod == "HEAD" { body = Data() }
         guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
         else { return nil }
-        return APIResponse(request: request, response: head, data: body)
+        var response = APIResponse(request: request, response: head, data: body)
+        response.isFromStore = cacheStatus == nil
+        return response
     }
 
     /// Whether it has what `request` asks for: all, or a range that is there.
@@ -62,6 +64,12 @@ extension CachedResponse {
         return response.statusCode != 304 || !hasValidator
     }
 
+    /// Whether a 304 is about another response, by its entity tag.
+    func isOther(than response: APIResponse) -> Bool {
+        guard let tag = response.value(forHTTPHeaderField: "ETag"), let own = value("ETag") else { return false }
+        return tag.weakTag != own.weakTag
+    }
+
     /// Whether it may be used, stale, after an error (RFC 5861, section 4).
     func staleIfError(for request: URLRequest, at now: Date) -> Bool {
         guard mayBeStale, let window = request.cacheControl.seconds("stale-if-error") ?? freshness.ifError else { return false }
@@ -94,16 +102,40 @@ extension URLRequest {
 }
 
 extension APIResponse {
-    /// A redirect without the conditions of the cache, which must not travel to its target.
-    var withoutValidation: APIResponse {
+    /// A redirect whose request has the headers of `asked`. What the cache and middlewares behind it have added must not travel to the
+    /// target: they see to that request again.
+    func withHeaders(of asked: URLRequest) -> APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request
-        for name in ["If-None-Match", "If-Modified-Since"] { request.setValue(nil, forHTTPHeaderField: name) }
-        return APIResponse(request: request, response: response, data: data)
+        for name in (request.allHTTPHeaderFields ?? [:]).keys {
+            request.setValue(asked.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
+        }
+        var redirect = APIResponse(request: request, response: response, data: data)
+        redirect.isFromStore = isFromStore
+        return redirect
+    }
+
+    /// Whether it is about the URL that its request has. A transport that follows redirects by itself has another one.
+    var isOfItsURL: Bool {
+        guard let url = response.url, let asked = request.url else { return true }
+        func path(_ url: URL) -> String { url.path.isEmpty ? "/" : url.path }
+        return url.origin == asked.origin && path(url) == path(asked) && url.query == asked.query
     }
 }
 
+extension Int {
+    /// Whether a response with this status says nothing about its URL: it is an error of the server, or a refusal.
+    var isRefusal: Bool { self >= 500 || [401, 403, 407, 408, 429].contains(self) }
+}
+
 extension URL {
+    /// What follows ``cacheKey``, so that requests without a credential or cookies do not share responses with others.
+    static func cacheKind(isAuthenticated: Bool, hasCookies: Bool) -> String {
+        cacheKinds[(isAuthenticated ? 0 : 1) + (hasCookies ? 0 : 2)]
+    }
+
+    static let cacheKinds = ["", "#anonymous", "#cookieless", "#anonymous-cookieless"]
+
     /// The URL without its fragment.
     var cacheKey: String {
         let text = absoluteString

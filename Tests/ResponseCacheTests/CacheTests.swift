@@ -71,6 +71,7 @@ struct FreshnessTests {
             (["Cache-Control": "max-age=10"], 10), (["Cache-Control": "MaX-AgE=10"], 10), (["Cache-Control": "max-age=\"10\""], 10),
             (["Cache-Control": "max-age=0010"], 10), (["Cache-Control": "private, max-age=10, foo"], 10),
             (["Cache-Control": "max-age=10, max-age=99"], 10), (["Cache-Control": "a=\"max-age=99\", max-age=10"], 10),
+            (["Cache-Control": "a=\"x, max-age=10"], 10),
             (["Cache-Control": "s-maxage=99, max-age=10"], 10), (["Cache-Control": "max-age=10", "Expires": "EXPIRED"], 10),
             (["Cache-Control": "max-age=10", "Expires": "0"], 10), (["Cache-Control": "max-age=30", "Age": "20"], 10),
             (["Cache-Control": "max-age=10", "Age": "-7"], 10), (["Cache-Control": "max-age=10", "Age": "1.5"], 10),
@@ -306,6 +307,18 @@ struct ValidationTests {
         #expect(try await world.get().statusCode == 200)
     }
 
+    @Test("A refusal says nothing about what is stored, which is used without a network", arguments: [401, 403, 407, 408, 429])
+    func refused(status: Int) async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10"])
+        _ = try await world.get()
+        world.pass(20)
+        MockURLProtocol.stub("/a", times: 1, respond: .status(status, headers: ["Cache-Control": "max-age=10"]))
+        #expect(try await world.get("/a", [:], .staleIfOffline).statusCode == status)
+        MockURLProtocol.stub("/a", times: 1, respond: .failure(URLError(.notConnectedToInternet)))
+        #expect(try await world.get("/a", [:], .staleIfOffline).text == "1")
+    }
+
     @Test("stale-while-revalidate uses the stale response now, and validates it once for the next time (RFC 5861)")
     func whileRevalidating() async throws {
         let world = World()
@@ -436,7 +449,9 @@ struct StoringTests {
         for number in 1...2 { #expect(try await world.get().text == "\(number)") }
     }
 
-    @Test("What must not be stored never reaches the store, and what was there goes", arguments: ["no-store", "nO-StOrE, max-age=10"])
+    @Test(
+        "What must not be stored never reaches the store, and what was there goes",
+        arguments: ["no-store", "nO-StOrE, max-age=10", "private=\"x, no-store, max-age=10"])
     func noStore(control: String) async throws {
         let spy = Spy()
         let world = World(spy)
@@ -684,6 +699,15 @@ struct StoringTests {
         #expect(try await get("https://api.example.com/a?x=1") == "1")
         #expect(try await get("https://api.example.com/a?x=2") == "2")
         #expect(try await get("https://api.example.com/a?x=1#part") == "1")
+    }
+
+    @Test("A header of the server does not make a response one from the cache")
+    func claimed() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "Cache-Status": "ResponseCache; hit"])
+        #expect(try await world.get().isFromCache == false)
+        #expect(try await world.get().isFromCache)
+        #expect(try await world.get("/a", [:], .noStore).isFromCache == false)
     }
 
     @Test("Nothing that it shows has a response in it")

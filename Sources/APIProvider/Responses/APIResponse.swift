@@ -16,6 +16,8 @@ public struct APIResponse: Sendable {
     ///
     /// To see those of all requests, read them in a ``Middleware``: `next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })`.
     public private(set) var metrics: TransferMetrics?
+    /// Whether a cache has answered, without a request.
+    package var isFromStore = false
     /// The body that is read while it comes.
     package private(set) var unreadStream: UnreadStream?
     /// What the data is, for errors: the body, or a part of it such as a line.

@@ -1,0 +1,272 @@
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+import MockNetworkTesting
+import TestSupport
+import Testing
+
+@testable import ResponseCache
+
+private let fresh: HTTPHeaders = ["Cache-Control": "max-age=10"]
+
+/// A cache whose requests the test answers in any order. Nothing waits here: each event comes before its call returns.
+private final class Hand: Sendable {
+    private let time = Locked(Date(timeIntervalSince1970: 1_700_000_000))
+    private let sent = Log<(request: URLRequest, answer: Single<APIResponse>.SingleObserver)>()
+    private let bag = DisposeBag()
+    let cache: CacheMiddleware
+
+    init(_ store: some CacheStore = MemoryCache()) {
+        let time = time
+        cache = CacheMiddleware(store, now: { time.withLock { $0 } })
+    }
+
+    func pass(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
+
+    var requests: [URLRequest] { sent.entries.map(\.request) }
+
+    /// Sends a request, and returns the log that its response comes to.
+    @discardableResult
+    func send(
+        _ path: String = "/a", _ method: String = "GET", _ headers: [String: String] = [:], _ policy: CachePolicy = .standard,
+        isAuthenticated: Bool = true, hasCookies: Bool = true, token: String? = nil
+    ) -> Log<APIResponse> {
+        var request = URLRequest(url: example.appendingPathComponent(path))
+        (request.httpMethod, request.allHTTPHeaderFields, request.httpShouldHandleCookies) = (method, headers, hasCookies)
+        var options = RequestOptions()
+        (options.caching, options.isAuthenticated) = (policy, isAuthenticated)
+        let log = Log<APIResponse>()
+        let next: Middleware.Next = { [sent] request in
+            .create { observer in
+                var request = request
+                if let token { request.setValue(token, forHTTPHeaderField: "Authorization") }
+                sent.append((request, observer))
+                return Disposables.create()
+            }
+        }
+        cache.intercept(request, options: options, next: next).subscribe(onSuccess: { log.append($0) }).disposed(by: bag)
+        return log
+    }
+
+    /// Answers the request that was sent as number `index`.
+    func answer(_ index: Int, _ status: Int = 200, _ headers: HTTPHeaders = fresh, _ text: String = "") {
+        guard sent.count > index else {
+            Issue.record("Number \(index) was not sent.")
+            return
+        }
+        let (request, answer) = sent.entries[index]
+        answer(.success(APIResponse(to: request, status: status, headers: headers, data: Data(text.utf8))))
+    }
+
+    /// What is stored; `nil` if it is nothing.
+    func stored(_ path: String = "/a", isAuthenticated: Bool = true, hasCookies: Bool = true) -> String? {
+        let response = send(path, "GET", [:], .onlyIfCached, isAuthenticated: isAuthenticated, hasCookies: hasCookies).entries.last
+        return response?.statusCode == 504 ? nil : response?.text
+    }
+}
+
+@Suite("The cache: what comes late, and from whom")
+struct OrderTests {
+    @Test("A late response does not replace what was loaded after it was asked for", arguments: [200, 204, 304, 404])
+    func late(status: Int) {
+        let hand = Hand()
+        hand.send()
+        hand.answer(0, 200, ["Cache-Control": "max-age=10", "ETag": "\"1\""], "old")
+        hand.pass(20)
+        hand.send()
+        hand.pass(1)
+        hand.send("/a", "GET", [:], .reload)
+        hand.answer(2, 200, ["Cache-Control": "max-age=100", "ETag": "\"2\""], "new")
+        hand.pass(1)
+        hand.answer(1, status, ["Cache-Control": "max-age=100", "ETag": "\"1\""], "late")
+        #expect(hand.stored() == "new")
+        hand.send("/a", "GET", [:], .reload)
+        hand.answer(3, 200, ["Cache-Control": "max-age=100"], "newest")
+        #expect(hand.stored() == "newest")
+    }
+
+    @Test("What was stored by a clock that was ahead is not fresh, and the next response takes its place")
+    func clockAhead() {
+        let hand = Hand()
+        hand.pass(1e8)
+        hand.send()
+        hand.answer(0, 200, ["Cache-Control": "max-age=60"], "ahead")
+        hand.pass(-1e8)
+        hand.send()
+        #expect(hand.requests.count == 2)
+        hand.answer(1, 200, ["Cache-Control": "max-age=60"], "new")
+        #expect(hand.send().entries.first?.text == "new")
+        #expect(hand.requests.count == 2)
+    }
+
+    @Test("A 304 that names another response updates nothing, and the whole is asked for (RFC 9111, section 4.3.4)")
+    func anotherTag() {
+        let hand = Hand()
+        hand.send()
+        hand.answer(0, 200, ["Cache-Control": "max-age=10", "ETag": "\"1\""], "one")
+        hand.pass(20)
+        let second = hand.send()
+        hand.answer(1, 304, ["Cache-Control": "max-age=10", "ETag": "\"2\""])
+        #expect(hand.requests.count == 3)
+        #expect(hand.requests.last?.value(forHTTPHeaderField: "If-None-Match") == nil)
+        hand.answer(2, 200, ["Cache-Control": "max-age=10", "ETag": "\"2\""], "two")
+        #expect(second.entries.map(\.text) == ["two"])
+        #expect(hand.stored() == "two")
+    }
+
+    @Test("After a change, what is asked for later is stored, also while an older request is under way")
+    func afterAChange() {
+        let hand = Hand()
+        hand.send()
+        hand.send("/a", "PUT")
+        hand.answer(1, 204)
+        hand.send()
+        hand.answer(2, 200, fresh, "new")
+        #expect(hand.stored() == "new")
+        hand.answer(0, 200, fresh, "old")
+        #expect(hand.stored() == "new")
+    }
+
+    @Test("A request that is disposed as it begins does not keep its URL from being stored after a change")
+    func disposedAtOnce() {
+        let hand = Hand()
+        let (other, bag) = (Producer<APIResponse>(), DisposeBag())
+        let request = URLRequest(url: example.appendingPathComponent("/a"))
+        let disposed = hand.cache.intercept(request, options: RequestOptions()) { _ in
+            other.send(.failure(TestError()))
+            return .never()
+        }
+        Single.zip([other.single, disposed]).subscribe { _ in }.disposed(by: bag)
+        hand.send("/a", "PUT")
+        hand.answer(0, 204)
+        hand.send()
+        hand.answer(1, 200, fresh, "new")
+        #expect(hand.stored() == "new")
+    }
+
+    @Test("A validation of before a sign-out is not joined after it")
+    func validations() {
+        let hand = Hand()
+        let headers: HTTPHeaders = ["Cache-Control": "no-cache", "ETag": "\"1\""]
+        hand.send(token: "alice")
+        hand.answer(0, 200, headers, "data of alice")
+        hand.send(token: "alice")
+        hand.cache.removeAll()
+        hand.send(token: "bob")
+        hand.answer(2, 200, headers, "data of bob")
+        let bob = hand.send(token: "bob")
+        #expect(hand.requests.count == 4)
+        hand.answer(1, 304, headers)
+        #expect(bob.entries.isEmpty)
+        hand.answer(3, 304, headers)
+        #expect(bob.entries.map(\.text) == ["data of bob"])
+    }
+
+    @Test("The second hop of a request of before a sign-out reads nothing and stores nothing")
+    func secondHop() {
+        let hand = Hand()
+        let alice = hand.send()
+        hand.cache.removeAll()
+        hand.send("/b", token: "bob")
+        hand.answer(1, 200, fresh, "data of bob")
+        hand.answer(0, 302, ["Location": "/b"])
+        #expect(alice.entries.isEmpty)
+        hand.answer(2, 200, fresh, "data of alice")
+        #expect(alice.entries.map(\.text) == ["data of alice"])
+        #expect(hand.stored("/b") == "data of bob")
+    }
+
+    @Test("Requests with and without authentication or cookies do not share a response, and a change removes all")
+    func kinds() {
+        let hand = Hand()
+        for isAuthenticated in [true, false] {
+            for hasCookies in [true, false] {
+                #expect(hand.stored(isAuthenticated: isAuthenticated, hasCookies: hasCookies) == nil)
+                hand.send(isAuthenticated: isAuthenticated, hasCookies: hasCookies)
+                hand.answer(hand.requests.count - 1, 200, fresh, "\(isAuthenticated) \(hasCookies)")
+                #expect(hand.stored(isAuthenticated: isAuthenticated, hasCookies: hasCookies) == "\(isAuthenticated) \(hasCookies)")
+            }
+        }
+        hand.send("/a", "PUT", isAuthenticated: false)
+        hand.answer(4, 204)
+        for isAuthenticated in [true, false] {
+            for hasCookies in [true, false] {
+                #expect(hand.stored(isAuthenticated: isAuthenticated, hasCookies: hasCookies) == nil)
+            }
+        }
+    }
+
+    @Test("A token that is added behind the cache does not travel to the next hop, so that it is never stored")
+    func tokenOfARedirect() {
+        let store = MemoryCache()
+        let hand = Hand(store)
+        hand.send(token: "hunter2")
+        hand.answer(0, 302, ["Location": "/b"])
+        hand.answer(1, 200, ["Cache-Control": "max-age=10", "Vary": "Authorization"], "x")
+        #expect(hand.requests.last?.value(forHTTPHeaderField: "Authorization") == "hunter2")
+        #expect(store.responses(for: example.appendingPathComponent("/b").absoluteString) == [])
+    }
+
+    @Test("A response of another URL is not stored, as where a transport follows redirects itself")
+    func anotherURL() async throws {
+        let cache = CacheMiddleware()
+        let request = URLRequest(url: example.appendingPathComponent("/a"))
+        for (path, hits) in [("/b", 0), ("/a", 1)] {
+            let head = try #require(
+                HTTPURLResponse(
+                    url: example.appendingPathComponent(path), statusCode: 200, httpVersion: nil,
+                    headerFields: ["Cache-Control": "max-age=9"]
+                ))
+            let answer = cache.intercept(request, options: RequestOptions()) {
+                .just(APIResponse(request: $0, response: head, data: Data()))
+            }
+            for _ in 0..<2 { _ = try await answer.value }
+            #expect(cache.statistics.hits == hits, "\(path)")
+        }
+    }
+
+    @Test("removeAll waits for what is being stored, so that nothing of it is left when it returns")
+    func removalWaits() async throws {
+        let store = SlowStore()
+        let hand = Hand(store)
+        hand.send("/b")
+        hand.answer(0, 200, fresh, "b")
+        let ended = Signals<Void>()
+        store.beforeWriting.withLock {
+            $0 = Action {
+                Thread.detachNewThread {
+                    hand.cache.removeAll()
+                    ended.send(())
+                }
+                // Until it has begun: nothing is read while it runs.
+                while hand.stored("/b") != nil { sched_yield() }
+            }
+        }
+        hand.send()
+        hand.answer(1, 200, fresh, "a")
+        await ended.next()
+        #expect(store.log.entries.suffix(2) == ["stored", "removed"])
+        #expect(hand.stored() == nil)
+    }
+}
+
+/// Logs what has been done, and does something else before it writes, as a slow disk lets others do.
+private final class SlowStore: CacheStore {
+    let log = Log<String>()
+    let beforeWriting = Locked<Action?>(nil)
+    private let cache = MemoryCache()
+
+    func responses(for key: String) -> [CachedResponse] { cache.responses(for: key) }
+
+    func replace(_ responses: [CachedResponse], for key: String) {
+        beforeWriting.withLock { $0.take() }?()
+        cache.replace(responses, for: key)
+        log.append("stored")
+    }
+
+    func removeAll() {
+        cache.removeAll()
+        log.append("removed")
+    }
+}
