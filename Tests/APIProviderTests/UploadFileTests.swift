@@ -16,12 +16,19 @@ struct UploadFileTests {
             transport: URLSessionTransport(configuration: .patient, callersSession: nil, partsFolder: folder.url))
     }
 
-    private func request(to server: LoopbackServer) throws -> Endpoint<String> {
+    private func body() throws -> HTTPBody {
         let file = source.url("photo.jpg")
         try bytes.write(to: file)
-        let parts = [MultipartPart(name: "title", value: "Holidays"), MultipartPart(name: "photo", file: file, contentType: "image/jpeg")]
-        return Endpoint<String>(.put, .url(server.url, "/start"), body: .multipart(parts))
+        return .multipart([
+            MultipartPart(name: "title", value: "Holidays"), MultipartPart(name: "photo", file: file, contentType: "image/jpeg"),
+        ])
     }
+
+    private func request(to server: LoopbackServer) throws -> Endpoint<String> {
+        Endpoint(.put, .url(server.url, "/start"), body: try body())
+    }
+
+    private func lines(of server: LoopbackServer) throws -> Endpoint<TextLines> { Endpoint(.put, .url(server.url), body: try body()) }
 
     @Test("It is sent as it is otherwise, also once more on a redirect, and then the file is gone")
     func success() async throws {
@@ -68,6 +75,74 @@ struct UploadFileTests {
         if end == .disposed { subscription.dispose() } else { #expect(await ended.next() != nil) }
         #expect(try folder.names.isEmpty)
         await server.allClosed()
+    }
+
+    @Test("A response is read while it comes, and has metrics")
+    func streamed() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "one\ntwo\n") }
+        let (lines, response) = try await provider.request(try lines(of: server).withResponse()).value
+        var all: [String] = []
+        for try await line in lines { all.append(line) }
+        #expect(all == ["one", "two"])
+        #expect(response.metrics != nil)
+        #expect(try folder.names.isEmpty)
+    }
+
+    /// Puts a pipe in the place of a file, so that reading it waits.
+    private struct Waiting: Middleware {
+        let file: URL
+
+        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+            unlink(file.path)
+            #expect(mkfifo(file.path, 0o600) == 0)
+            return next(request)
+        }
+    }
+
+    @Test("A dispose while the file is written leaves no file behind")
+    func disposedWhileWritten() async throws {
+        let file = source.url("file")
+        try Data("text".utf8).write(to: file)
+        let transport = URLSessionTransport(configuration: .patient, callersSession: nil, partsFolder: folder.url)
+        let provider = DefaultAPIProvider(transport: transport, middlewares: [Waiting(file: file)])
+        let parts = ["a", "b"].map { MultipartPart(name: $0, file: file, contentType: "a/b") }
+        let request = Endpoint<Void>(.put, .url(try LoopbackServer.refusingURL()), body: .multipart(parts))
+        let subscription = provider.request(request).subscribe { _ in }
+        #expect(await eventually { (try? folder.names.count) == 1 })
+        subscription.dispose()
+        #expect(try folder.names.isEmpty)
+        // All that is to be read. This end stays open to read as well, so that writing never fails.
+        let pipe = open(file.path, O_RDWR)
+        #expect(write(pipe, "texttext", 8) == 8)
+        #if os(Linux)
+        #expect(await eventually { FaultyFiles.openFiles(in: source.url).count == 1 && FaultyFiles.openFiles(in: folder.url).isEmpty })
+        #endif
+        close(pipe)
+        #expect(try folder.names.isEmpty)
+    }
+
+    enum Failure: CaseIterable { case status, head, stream }
+
+    @Test("The request of an error has the body of the request", arguments: Failure.allCases)
+    func bodyOfError(_ failure: Failure) async throws {
+        let server = try LoopbackServer { _, connection in
+            switch failure {
+            case .status: connection.respond("404 Not Found")
+            case .head: break
+            case .stream: connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+            }
+        }
+        let error = try await #require(throws: APIError.self) {
+            for try await _ in try await provider.request(try lines(of: server)).value {}
+        }
+        let failed: URLRequest
+        switch error {
+        case .transport(let request, _): failed = request
+        default: failed = try #require(error.response).request
+        }
+        let stream = try #require(failed.httpBodyStream)
+        #expect(Data(reading: stream) == server.requests.first?.body)
+        #expect(failed.curlCommand(redacting: .none).contains(source.url("photo.jpg").path))
     }
 
     @Test("Where no file can be written, the request is not sent, and says why")

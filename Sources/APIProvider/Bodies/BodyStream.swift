@@ -7,38 +7,34 @@ final class BodyStream: InputStream {
     /// How many bytes come in all.
     let length: Int
     let pieces: [BodyPiece]
+    /// A file with the whole body: the only piece, or a temporary copy of all pieces.
+    let file: URL?
     private var next = 0
     private var current: InputStream?
     private var bytesLeft = 0
     private var status = Status.notOpen
     private var failure: (any Error)?
 
-    init(_ pieces: [BodyPiece]) {
-        self.pieces = pieces
+    init(_ pieces: [BodyPiece], copiedTo copy: URL? = nil) {
+        (self.pieces, file) = (pieces, copy ?? pieces.onlyFile)
         length = pieces.length
         super.init(data: Data())
     }
 
     /// As many bytes of a stream of the user's own as the request tells. It can be read, and nothing else.
     init(_ stream: InputStream, length: Int) {
-        (pieces, current, bytesLeft, self.length) = ([], stream, length, length)
+        (pieces, file, current, bytesLeft, self.length) = ([], nil, stream, length, length)
         super.init(data: Data())
     }
 
     deinit { current?.close() }
 
-    var unread: BodyStream { BodyStream(pieces) }
+    var unread: BodyStream { BodyStream(pieces, copiedTo: file) }
 
     /// Starts at the beginning again.
     func rewind() {
         current?.close()
         (current, next, bytesLeft, status, failure) = (nil, 0, 0, .notOpen, nil)
-    }
-
-    /// The file, if that is all of the body.
-    var file: URL? {
-        guard pieces.count == 1, case .file(let file, _) = pieces[0] else { return nil }
-        return file
     }
 
     /// All of it in memory.
@@ -211,6 +207,12 @@ extension Data {
 
 extension [BodyPiece] {
     var length: Int { reduce(0) { $0 + $1.count } }
+
+    /// The file, if that is the whole body.
+    var onlyFile: URL? {
+        guard count == 1, case .file(let file, _) = self[0] else { return nil }
+        return file
+    }
 
     /// All of it in memory. A single file is mapped, so it takes address space alone.
     func data() throws -> Data {

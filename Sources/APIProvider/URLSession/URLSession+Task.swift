@@ -81,6 +81,8 @@ extension URLRequest {
         guard bodyLength > 0 || httpBodyStream != nil else { return self }
         if let httpBody {
             request.httpBodyStream = BodyStream([.data(httpBody)])
+        } else if let file = (httpBodyStream as? BodyStream)?.file {
+            request.httpBodyStream = BodyStream([.file(file, count: Int(clamping: bodyLength))])
         } else if let httpBodyStream, !(httpBodyStream is BodyStream) {
             request.httpBodyStream = BodyStream(httpBodyStream, length: Int(clamping: bodyLength))
         }

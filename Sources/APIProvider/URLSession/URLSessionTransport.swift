@@ -119,8 +119,10 @@ public final class URLSessionTransport: Transport {
                     "URLSession sends no body with \(method); if the server wants one, use a transport that does, such as AsyncHTTPClientTransport"
                 )
             }
-            guard let partsFolder, let body = request.httpBodyStream as? BodyStream, body.file == nil else { return send(request) }
-            return .uploading(request, from: partsFolder, send)
+            guard let partsFolder, let pieces = (request.httpBodyStream as? BodyStream)?.pieces, pieces.onlyFile == nil else {
+                return send(request)
+            }
+            return .uploading(request, pieces, from: partsFolder, send)
         } catch {
             return .error(error)
         }

@@ -6,64 +6,66 @@ import FoundationNetworking
 #endif
 
 extension Single<APIResponse> {
-    /// Writes the body of `request` to a file in `folder`, and sends that. The file is removed at the end, whatever it is, and with a
-    /// dispose. Only a process that is killed leaves it there.
-    static func uploading(_ request: URLRequest, from folder: URL, _ send: @escaping @Sendable (URLRequest) -> Single) -> Single {
+    /// Copies `pieces`, the body of `request`, to a file in `folder`, from which a session can send it. The file is removed with the event or
+    /// the dispose. Only a process that is killed leaves it there.
+    static func uploading(
+        _ request: URLRequest, _ pieces: [BodyPiece], from folder: URL, _ send: @escaping @Sendable (URLRequest) -> Single
+    ) -> Single {
         deferred {
-            let file = try UploadFile(request, in: folder)
-            let upload = try file.asBody(of: request)
-            return Single.create { observer in
-                let sending = send(upload).subscribe { event in
-                    file.remove()
-                    observer(event)
-                }
-                return Disposables.create {
-                    sending.dispose()
-                    file.remove()
-                }
+            let file = UploadFile(in: folder)
+            return deferred {
+                try file.write(pieces)
+                var upload = request
+                upload.httpBodyStream = BodyStream(pieces, copiedTo: file.url)
+                return send(upload)
             }
-        }
-        // A large body takes its time.
-        .subscribe(on: ConcurrentDispatchQueueScheduler(qos: .userInitiated))
-        .map { response in
-            var last = response.request
-            if last.httpBodyStream != nil { last.httpBodyStream = request.httpBodyStream }
-            return APIResponse(request: last, response: response.response, data: response.data)
+            // A large body takes its time.
+            .subscribe(on: ConcurrentDispatchQueueScheduler(qos: .userInitiated))
+            .do(onSuccess: { _ in file.remove() }, onError: { _ in file.remove() }, onDispose: { file.remove() })
         }
     }
 }
 
-/// A temporary file with the whole of a request's body.
-private struct UploadFile {
-    private let url: URL
+/// A temporary file with the whole body of a request.
+private final class UploadFile: Sendable {
+    let url: URL
+    private let isRemoved = Locked(false)
 
-    init(_ request: URLRequest, in folder: URL) throws {
-        url = folder.appendingPathComponent("\(UUID().uuidString).upload")
+    init(in folder: URL) { url = folder.appendingPathComponent("\(UUID().uuidString).upload") }
+
+    /// Creates the file and writes `pieces` to it, until the file is removed.
+    func write(_ pieces: [BodyPiece]) throws {
         do {
-            try Data().write(to: url, options: .withoutOverwriting)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
-            let handle = try FileHandle(forWritingTo: url)
+            let handle = try create()
             defer { try? handle.close() }
-            guard let body = (request.httpBodyStream as? BodyStream)?.unread else { return }
+            let body = BodyStream(pieces)
             body.open()
             defer { body.close() }
             var chunk = [UInt8](repeating: 0, count: 1 << 16)
             while case let count = body.read(&chunk, maxLength: chunk.count), count > 0 {
+                if isRemoved.withLock({ $0 }) { throw CancellationError() }
                 try handle.write(contentsOf: Data(chunk[..<count]))
             }
             if let error = body.streamError { throw error }
         } catch {
-            remove()
             throw APIError.invalidRequest(reason: "its body cannot be put together in a temporary file", underlying: error)
         }
     }
 
-    /// The request with the file as its body.
-    func asBody(of request: URLRequest) throws -> URLRequest {
-        var request = request
-        request.httpBodyStream = BodyStream([try BodyPiece(url)])
-        return request
+    /// Creates the file under the lock, so that a file that has been removed does not come back.
+    private func create() throws -> FileHandle {
+        try isRemoved.withLock { isRemoved in
+            if isRemoved { throw CancellationError() }
+            try Data().write(to: url, options: .withoutOverwriting)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+            return try FileHandle(forWritingTo: url)
+        }
     }
 
-    func remove() { unlink(url.path) }
+    func remove() {
+        isRemoved.withLock { isRemoved in
+            isRemoved = true
+            unlink(url.path)
+        }
+    }
 }
