@@ -288,8 +288,8 @@ struct CurlTests {
         ]
         let names = ["content-type", "content-length", "x-empty", "x-a", "accept", "authorization"]
         for request in requests {
-            _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral).request(request).value
-            let sent = try request.urlRequest(relativeTo: example, encoder: .sortingKeys, mediaType: "application/json")
+            let provider = DefaultAPIProvider(baseURL: example, configuration: .ephemeral)
+            let sent = try await provider.request(request.withResponse()).value.response.request
             try Shell.first.run(sent.curlCommand(redacting: .none) + " --silent")
             let pair = server.requests.suffix(2)
             #expect(pair.first?.method == pair.last?.method)

@@ -129,9 +129,20 @@ struct TypedStubTests {
         func file(_ text: String) -> Endpoint<Void> { Endpoint(.put, "/file", body: .data(Data(text.utf8), contentType: "text/plain")) }
         MockURLProtocol.stub(file("text"), respond: .status(204))
         try await provider().request(file("text")).value
-        let parts = Endpoint<Void>(.post, "/parts", body: .multipart([MultipartPart(name: "a", value: "b")]))
-        MockURLProtocol.stub(parts, respond: .status(204))
-        try await provider().request(parts).value
+    }
+
+    @Test("Parts are compared, and not the boundary between them")
+    func parts() async throws {
+        func request(_ parts: [MultipartPart]) -> Endpoint<Void> { Endpoint(.post, "/parts", body: .multipart(parts)) }
+        let (b, c) = (MultipartPart(name: "a", value: "b"), MultipartPart(name: "a", value: "c"))
+        for parts in [[], [b], [b, c]] {
+            try await MockURLProtocol.withScope {
+                MockURLProtocol.stub(request(parts), respond: .status(204))
+                try await provider().request(request(parts)).value
+                let error = try await #require(throws: APIError.self) { try await provider().request(request(parts + [c])).value }
+                #expect(error.description.contains("body    expected"), "\(error)")
+            }
+        }
     }
 
     @Test("A report shows a typed stub as its request, and the difference")

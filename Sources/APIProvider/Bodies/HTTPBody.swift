@@ -69,10 +69,9 @@ public struct HTTPBody: Sendable {
 
     /// A `multipart/form-data` body (RFC 7578) with these parts in order.
     ///
-    /// The boundary follows from the parts, and occurs in none of them. Files are read twice: for the boundary when the request is built,
-    /// and while they are sent. With files, middlewares find the body in `httpBodyStream` of the request. On Apple's systems,
-    /// ``URLSessionTransport`` puts the parts together in a temporary file, and removes that at the end. A file that cannot be read, or a
-    /// content type with a line break, makes the request invalid.
+    /// Each subscription has a random boundary. Files are read while they are sent. With files, middlewares find the body in
+    /// `httpBodyStream` of the request. On Apple's systems, ``URLSessionTransport`` puts the parts together in a temporary file, and removes
+    /// that at the end. A file that cannot be read, or a content type with a line break, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
         HTTPBody { _ in try Content(multipart: parts) }
     }

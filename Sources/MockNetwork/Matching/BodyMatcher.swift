@@ -57,6 +57,15 @@ public struct BodyMatcher: Sendable {
         }
     }
 
+    /// Matches the same parts of a `multipart/form-data` body. Each body has another boundary.
+    static func multipart(_ expected: Data) -> BodyMatcher {
+        BodyMatcher {
+            expected.withBoundary(of: $0) == $0
+        } explain: {
+            Difference(expected: expected.withBoundary(of: $0), actual: $0)
+        }
+    }
+
     /// Matches a body that contains `text` in UTF-8.
     public static func contains(_ text: String) -> BodyMatcher {
         let bytes = Data(text.utf8)
@@ -87,6 +96,26 @@ extension Data {
         guard let text = RecordingRedactor.report.text(of: self) else { return "\(count) bytes that are not text" }
         let line = text.prefix(1024).split(whereSeparator: \.isNewline).joined(separator: " ")
         return line.count > 200 ? "\(line.prefix(200))…" : line
+    }
+}
+
+extension Data {
+    /// These parts of a `multipart/form-data` body, with the boundary of `other`.
+    fileprivate func withBoundary(of other: Data) -> Data {
+        guard let (old, new) = boundary.flatMap({ old in other.boundary.map { (old, $0) } }) else { return self }
+        var (result, rest) = (Data(), self[...])
+        while let place = rest.range(of: old) {
+            result += rest[..<place.lowerBound] + new
+            rest = rest[place.upperBound...]
+        }
+        return result + rest
+    }
+
+    /// The first line of a `multipart/form-data` body, without the hyphens that end a body without parts.
+    private var boundary: Data? {
+        guard starts(with: Data("--".utf8)), let end = range(of: Data("\r\n".utf8)) else { return nil }
+        let line = self[..<end.lowerBound]
+        return count == end.upperBound - startIndex ? line.dropLast(2) : line
     }
 }
 

@@ -58,6 +58,8 @@ extension BodyMatcher {
             self = .json(text: text)
         } else if type.hasPrefix("application/x-www-form-urlencoded") {
             self = .form(QueryParameters([URLQueryItem](form: body)))
+        } else if type.hasPrefix("multipart/form-data") {
+            self = .multipart(body)
         } else if ["GET", "HEAD"].contains(request.httpMethod) {
             return nil
         } else {
