@@ -110,7 +110,13 @@ public struct DefaultAPIProvider: APIProvider {
         options.isPartOfRefresh = OwnRefreshes.areUnderWay
         if destination != nil || isStreamed { options.isWhole = false }
         return middlewares.reversed().reduce(last) { [options] next, middleware in
-            { middleware.intercept($0, options: options, next: next) }
+            { request in
+                middleware.intercept(request, options: options) { changed in
+                    var changed = changed
+                    changed.keepMarks(of: request)
+                    return next(changed)
+                }
+            }
         }
     }
 }

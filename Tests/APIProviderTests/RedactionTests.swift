@@ -1,4 +1,5 @@
 import Foundation
+import MiniRx
 import TestSupport
 import Testing
 
@@ -110,6 +111,48 @@ struct RedactionTests {
         #expect(Redactor(for: request).message("no letters at /letters/a") == "no … at /…/a")
         #expect(Redactor(for: request).header("Accept", "letters") == "…")
         #expect(Redactor(.none, for: request).line(of: request) == "GET https://api.example.com/letters/a")
+    }
+
+    @Test("A secret that begins as another does is hidden whole")
+    func nestedSecrets() throws {
+        // Enough that no order of a dictionary is right by chance.
+        let pairs = (10..<40).map { ("supersecret\($0)", "supersecret\($0)word") }
+        for (short, long) in pairs {
+            let request = try Endpoint<EmptyResponse>(.get, "/\(secret: short)/\(secret: long)").urlRequest(relativeTo: example)
+            #expect(Redactor(for: request).message("no \(long) at \(short)") == "no … at …")
+        }
+    }
+
+    @Test("Secrets of a request stay secret, whatever a closure or a middleware makes of the request", arguments: [false, true])
+    func keptSecrets(isMiddleware: Bool) async throws {
+        let change: @Sendable (inout URLRequest) -> Void = { request in
+            request.mainDocumentURL = example
+            request.timeoutInterval = 5
+        }
+        let sent = Log<URLRequest>()
+        let transport = ClosureTransport { request in
+            sent.append(request)
+            return .error(APIError.transport(request, underlying: URLError(.badServerResponse)))
+        }
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: transport, middlewares: isMiddleware ? [Changing(change: change)] : [])
+        let request = Endpoint<Data>(.get, "/\(secret: "s3cret")/a", body: .data(Data("body".utf8), contentType: "a/b"))
+            .option(\.allowsBody, true)
+        let error = try await #require(throws: APIError.self) {
+            try await provider.request(isMiddleware ? request : request.adapting(change)).value
+        }
+        #expect(error.description.hasPrefix("GET https://api.example.com/…/a failed"), "\(error)")
+        #expect(sent.entries.map(\.timeoutInterval) == [5])
+    }
+
+    private struct Changing: Middleware {
+        let change: @Sendable (inout URLRequest) -> Void
+
+        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+            var request = request
+            change(&request)
+            return next(request)
+        }
     }
 }
 

@@ -11,6 +11,8 @@ package import Foundation
 /// They travel with the request, so nothing else remembers them.
 package struct RequestSecrets: Sendable {
     private var shown: [String: String] = [:]
+    /// The texts that are hidden within others. The longest is first, because a shorter one may be a part of it.
+    private var texts: [String] = []
     /// A shorter text may be any word. It is left out of a path where it is the whole segment.
     private static let minimumInText = 6
 
@@ -18,6 +20,7 @@ package struct RequestSecrets: Sendable {
         guard let marks = request?.marks else { return }
         shown = marks
         shown[URLRequest.traitsKey] = nil
+        texts = shown.keys.filter { $0.utf8.count >= Self.minimumInText }.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
     }
 
     /// The path of a URL.
@@ -30,9 +33,7 @@ package struct RequestSecrets: Sendable {
 
     /// Text of any kind.
     func hide(in text: String) -> String {
-        shown.reduce(text) { text, secret in
-            secret.key.utf8.count < Self.minimumInText ? text : text.replacingOccurrences(of: secret.key, with: secret.value)
-        }
+        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: shown[secret] ?? "…") }
     }
 
     var isEmpty: Bool { shown.isEmpty }
@@ -53,6 +54,12 @@ extension URLRequest {
             marks[text.percentEncoded(except: .unreserved)] = marks[text]
         }
         self.marks = marks
+    }
+
+    /// Restores the marks of `original` if whoever made this request of it has erased them.
+    mutating func keepMarks(of original: URLRequest) {
+        guard let others = original.marks, marks == nil else { return }
+        marks = others
     }
 
     /// What a request may do that others may not. It travels with the request as its secrets do.

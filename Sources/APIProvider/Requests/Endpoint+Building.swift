@@ -42,7 +42,9 @@ extension Endpoint {
         // URL loading systems may drop a field that is not valid, without an error.
         for (name, value) in fields { try HTTPHeaders.check(name, value) }
         request.allHTTPHeaderFields = Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) })
+        let built = request
         try adapt(&request)
+        request.keepMarks(of: built)
         try request.check()
         return request
     }
