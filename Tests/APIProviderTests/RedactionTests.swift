@@ -113,6 +113,14 @@ struct RedactionTests {
         #expect(Redactor(.none, for: request).line(of: request) == "GET https://api.example.com/letters/a")
     }
 
+    @Test(
+        "The text of a form is decoded as the WHATWG URL standard says (5.1)",
+        arguments: [
+            ("a+b%20c", "a b c"), ("%zz%41", "%zzA"), ("100%&", "100%&"), ("%4", "%4"), ("%C3%A9%FF", "é\u{FFFD}"),
+            ("%F0%9F%98", "\u{FFFD}"), ("%EF%BB%BFa", "\u{FEFF}a"), ("é%2B", "é+"), ("", ""), ("%2525", "%25"),
+        ])
+    func form(text: String, decoded: String) { #expect(Array(text.formDecoded.unicodeScalars) == Array(decoded.unicodeScalars)) }
+
     @Test("A secret that begins as another does is hidden whole")
     func nestedSecrets() throws {
         // Enough that no order of a dictionary is right by chance.

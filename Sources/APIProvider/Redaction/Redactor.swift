@@ -194,10 +194,29 @@ extension Int {
 }
 
 extension StringProtocol {
-    /// The text of a form or a query without its escapes, or as it is if they are none.
+    /// The text of a form or a query without its escapes, by the WHATWG URL standard (section 5.1).
     package var formDecoded: String {
-        let text = replacingOccurrences(of: "+", with: " ")
-        return text.removingPercentEncoding ?? text
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        var rest = Substring(self).utf8
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let escaped = UInt8(hexDigits: rest.prefix(2)) {
+                bytes.append(escaped)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// The byte with two hexadecimal digits.
+    fileprivate init?(hexDigits: Substring.UTF8View) {
+        // `init(_:radix:)` takes a sign, too.
+        guard hexDigits.count == 2, hexDigits.first != UInt8(ascii: "+") else { return nil }
+        self.init(Substring(hexDigits), radix: 16)
     }
 }
 
