@@ -209,6 +209,25 @@ struct LoopbackTests {
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url), headers: ["X-A": value])).value == "")
     }
 
+    @Test("A closure for progress that blocks holds up its own request alone")
+    func blockingProgress() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
+        let (goOn, blocked, ended) = (DispatchSemaphore(value: 0), Signals<Void>(), Signals<String>())
+        let isFirst = Locked(true)
+        let blocking = Endpoint<String>(.get, .url(server.url)).onProgress { _ in
+            guard isFirst.withLock({ isFirst in exchange(&isFirst, with: false) }) else { return }
+            blocked.send(())
+            goOn.wait()
+        }
+        let subscription = provider.request(blocking).subscribe { ended.send("\($0)") }
+        await blocked.next()
+        let other = Endpoint<String>(.get, .url(server.url)).timeout(.seconds(30))
+        await #expect(throws: Never.self) { try await provider.request(other).value }
+        goOn.signal()
+        #expect(await ended.next() == "success(\"ok\")")
+        subscription.dispose()
+    }
+
     @Test("After dispose there is no more progress")
     func progressAfterDispose() async throws {
         let (isClosed, closed) = AsyncStream.makeStream(of: Void.self)

@@ -240,7 +240,7 @@ extension Endpoint {
         decoding { [decode] in (try decode($0), $0) }
     }
 
-    /// Reports the progress of the transfer, one call at a time, on the transport's background queue.
+    /// Reports the progress of the transfer, one call at a time, on a background queue. The value comes after the last report.
     ///
     /// It starts again after a redirect and with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {

@@ -10,26 +10,49 @@ struct PacedReport: Sendable {
 /// The progress of one request: what the transport calls, and what of it waits for the main actor.
 struct RequestProgress: Sendable {
     let report: (@Sendable (TransferProgress) -> Void)?
+    fileprivate let queued: QueuedProgress?
     fileprivate let paced: [PacedProgress]
 
     /// Tells the last progress before the value, and none after a dispose.
     func pacing<Element>(_ single: Single<Element>) -> Single<Element> {
-        guard !paced.isEmpty else { return single }
-        return single.do(
-            onSuccess: { [paced] _ in paced.forEach { $0.finish() } }, onDispose: { [paced] in paced.forEach { $0.stop() } })
+        guard report != nil else { return single }
+        return (queued.map { single.observe(on: $0.scheduler) } ?? single).do(
+            onSuccess: { [paced] _ in paced.forEach { $0.finish() } },
+            onDispose: { [queued, paced] in
+                queued?.stop()
+                paced.forEach { $0.stop() }
+            })
     }
+}
+
+/// Calls a closure beside the callbacks of the network stack, so that one that blocks holds up its own request alone.
+private final class QueuedProgress: Sendable {
+    let scheduler = SerialDispatchQueueScheduler(queue: .global(qos: .userInitiated))
+    private let report: @Sendable (TransferProgress) -> Void
+    private let isOver = Locked(false)
+
+    init(_ report: @escaping @Sendable (TransferProgress) -> Void) { self.report = report }
+
+    func tell(_ progress: TransferProgress) {
+        _ = scheduler.schedule(after: .nanoseconds(0)) { [self] in
+            if !isOver.withLock({ $0 }) { report(progress) }
+        }
+    }
+
+    func stop() { isOver.withLock { $0 = true } }
 }
 
 extension Endpoint {
     /// The progress of a new request.
     var progress: RequestProgress {
-        guard !pacedReports.isEmpty else { return RequestProgress(report: report, paced: []) }
+        guard report != nil || !pacedReports.isEmpty else { return RequestProgress(report: nil, queued: nil, paced: []) }
+        let queued = report.map { QueuedProgress($0) }
         let paced = pacedReports.map { PacedProgress($0) }
         return RequestProgress(
-            report: { [report] progress in
-                report?(progress)
+            report: { progress in
+                queued?.tell(progress)
                 for one in paced { one.tell(progress) }
-            }, paced: paced)
+            }, queued: queued, paced: paced)
     }
 }
 
