@@ -140,6 +140,14 @@ struct RequestBuildingTests {
         #expect(throws: APIError.self) { try Endpoint<Item>(.get, "", timeoutInterval: seconds).urlRequest(relativeTo: example) }
     }
 
+    @Test("A timeout of 60 s is not that of a request that sets none")
+    func sixtySeconds() throws {
+        let timeouts = try [60, nil].map { seconds in
+            try Endpoint<Item>(.get, "", timeoutInterval: seconds).urlRequest(relativeTo: example).timeoutInterval
+        }
+        #expect(timeouts[0] != timeouts[1] && abs(timeouts[0] - 60) < 0.001)
+    }
+
     @Test("A later header replaces an earlier one in any case")
     func headers() {
         var headers: HTTPHeaders = ["X-A": "1", "x-a": "2", "X-B": "3"]

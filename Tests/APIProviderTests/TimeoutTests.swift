@@ -42,6 +42,18 @@ struct TimeoutTests {
         await server.allClosed()
     }
 
+    @Test("A timeout of 60 s counts, whatever the configuration says")
+    func sixtySeconds() async throws {
+        let server = try PatientServer()
+        configuration.timeoutIntervalForRequest = 10
+        send("/a", to: server.url, by: makeProvider(), timeout: 60)
+        await server.requests.next()
+        scheduler.advance(by: .seconds(59))
+        server.answer("/a")
+        #expect(await events.next() == "/a: /a")
+        await server.allClosed()
+    }
+
     @Test("Each byte begins the time anew, and the silence after the last one ends the request")
     func bytes() async throws {
         let goOn = DispatchSemaphore(value: 0)

@@ -23,7 +23,8 @@ extension Endpoint {
             guard timeoutInterval > 0 else {
                 throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")
             }
-            request.timeoutInterval = timeoutInterval
+            // A request that sets no timeout has 60 s too, and the session's setting counts for it.
+            request.timeoutInterval = timeoutInterval == 60 ? timeoutInterval.nextUp : timeoutInterval
         }
 
         if body != nil, options.allowsBody { request.add(.mayHaveBody) }

@@ -109,8 +109,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
+        noteSent(totalBytesSent, of: task)
+    }
+
+    private func noteSent(_ count: Int64, of task: URLSessionTask) {
         guard let record = record(of: task, { $0 }) else { return }
-        record.exchange.sent(max(totalBytesSent - record.sentBefore, 0), of: record.exchange.bodyLength)
+        record.exchange.sent(max(count - record.sentBefore, 0), of: record.exchange.bodyLength)
     }
 
     #if canImport(FoundationNetworking)
@@ -146,9 +150,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let (exchange, hasHead) = record(of: dataTask, { $0.map { ($0.exchange, $0.hasHead) } }) else { return }
-        // No proxy was asked: the only head is the server's.
-        if !hasHead, let response = dataTask.response, !receive(response, of: dataTask) { return cancel(dataTask, of: session) }
+        guard let record = record(of: dataTask, { $0 }) else { return }
+        if !record.hasHead {
+            // No proxy was asked: the only head is the server's.
+            if let response = dataTask.response, !receive(response, of: dataTask) { return cancel(dataTask, of: session) }
+            // On Linux, libcurl may see the end of a head where Foundation sees none (6.3.1).
+            guard self.record(of: dataTask, { $0?.hasHead }) == true else {
+                record.exchange.complete(with: URLError(.cannotParseResponse))
+                return cancel(dataTask, of: session)
+            }
+        }
+        let exchange = record.exchange
         guard exchange.receive(data) else { return cancel(dataTask, of: session) }
         if exchange.isReaderBehind { holdBack(dataTask, of: session, until: exchange) }
     }
@@ -190,6 +202,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     /// Returns false when the body of this response cannot be taken.
     private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
+        if let response = response as? HTTPURLResponse, response.statusCode < 200 {
+            // A sign of life, and not the response.
+            noteSent(task.countOfBytesSent, of: task)
+            return true
+        }
         let record = record(of: task) { record in
             defer { record?.hasHead = true }
             return record
