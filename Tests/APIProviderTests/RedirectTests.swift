@@ -47,6 +47,15 @@ struct RedirectTests {
         #expect(last.value(forHTTPHeaderField: "X-App") == "demo")
     }
 
+    @Test("A GET that follows has no field that describes the body before it", arguments: [302, 303, 307])
+    func fieldsOfBody(status: Int) async throws {
+        let fields: HTTPHeaders = ["Transfer-Encoding": "chunked", "expect": "100-continue", "Trailer": "X-A", "Content-MD5": "a"]
+        let request = Endpoint<Data>(
+            .post, "/", query: redirect(status, to: "/end"), headers: fields, body: .data(Data("body".utf8), contentType: "a/b"))
+        let last = try await lastRequest(for: request)
+        for (name, value) in fields { #expect(last.value(forHTTPHeaderField: name) == (status == 307 ? value : nil), "\(name)") }
+    }
+
     @Test(
         "Credentials and a Host go nowhere but to the origin that they were meant for (RFC 6454, section 4)",
         arguments: [

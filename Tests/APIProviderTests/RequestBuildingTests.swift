@@ -264,6 +264,12 @@ struct RequestBuildingTests {
                 request: Endpoint(.get, .url(example, .url(example, "/x"))),
                 sentence: "The request was not sent: its path has a URL within a URL."),
             Invalid(
+                request: Endpoint(.get, "", headers: ["content-length": "20"]),
+                sentence: "The request was not sent: its header Content-Length announces a body, but the request has none."),
+            Invalid(
+                request: Endpoint(.post, "", headers: ["Transfer-Encoding": "chunked"]),
+                sentence: "The request was not sent: its header Transfer-Encoding announces a body, but the request has none."),
+            Invalid(
                 request: Endpoint(.get, .url(URL(string: "ftp://h/x")!)),
                 sentence: #"The request was not sent: its URL "ftp://h/x" has the scheme ftp; it must be http or https."#),
             Invalid(

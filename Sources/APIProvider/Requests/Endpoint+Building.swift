@@ -110,10 +110,18 @@ extension URLRequest {
     package func check() throws {
         try url?.check()
         for (name, value) in allHTTPHeaderFields ?? [:] { try HTTPHeaders.check(name, value) }
+        try checkBody()
+    }
+
+    private func checkBody() throws {
+        guard httpBody != nil || httpBodyStream != nil else {
+            // A server would wait for the body.
+            let name = ["Content-Length", "Transfer-Encoding"].first { value(forHTTPHeaderField: $0).map { Int($0) != 0 } ?? false }
+            if let name { throw APIError.invalid("its header \(name) announces a body, but the request has none") }
+            return
+        }
         // Some servers ignore such a body, and URL loading systems refuse it with a misleading error.
-        guard httpBody != nil || httpBodyStream != nil, let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()),
-            !has(.mayHaveBody)
-        else { return }
+        guard let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()), !has(.mayHaveBody) else { return }
         throw APIError.invalid(
             "\(httpMethod) has no body: send it with another method, or put the values into the query; if the server wants it, add "
                 + ".option(\\.allowsBody, true)")

@@ -47,7 +47,7 @@ extension APIResponse {
         if becomesGet { next.httpMethod = "GET" }
         let isElsewhere = to.origin != from.origin
         for name in (next.allHTTPHeaderFields ?? [:]).keys.map({ $0.lowercased() }) {
-            let isOfOldBody = becomesGet && name.hasPrefix("content-")
+            let isOfOldBody = becomesGet && (name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect"].contains(name))
             guard isOfOldBody || isElsewhere && !Redaction.isHarmless(header: name) else { continue }
             next.setValue(nil, forHTTPHeaderField: name)
         }
