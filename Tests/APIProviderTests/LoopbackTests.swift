@@ -165,10 +165,14 @@ struct LoopbackTests {
 
     @Test(
         "A URL whose port is above 65535 is not sent, and a redirect to one is the answer",
-        arguments: ["http://127.0.0.1:70000/", "http://[::1]:70000/", "http://localhost:65536/"])
-    func port(text: String) async throws {
+        arguments: [
+            ("http://127.0.0.1:70000/", "70000"), ("http://[::1]:70000/", "70000"), ("http://localhost:65536/", "65536"),
+            // An error shows no number that is long enough for a secret.
+            ("http://localhost:99999999999999999999/", "…"), ("http://[::1]:18446744073709551696", "…"),
+        ])
+    func port(text: String, port: String) async throws {
         let url = try #require(URL(string: text))
-        let sentence = "The request was not sent: its URL has the port \(url.port ?? 0); the highest is 65535."
+        let sentence = "The request was not sent: its URL has the port \(port); the highest is 65535."
         for request in [Endpoint<String>(.get, .url(url)), Endpoint(.get, .url(example)).adapting { $0.url = url }] {
             #expect("\(try await failure(of: request))" == sentence)
         }
@@ -176,6 +180,37 @@ struct LoopbackTests {
         let error = try await failure(of: Endpoint<String>(.get, .url(server.url)))
         #expect("\(error)".hasSuffix("failed: 302 Found. Body: moved"))
     }
+
+    @Test("A request for a range asks for its bytes as they are, unless it asks for an encoding", arguments: [nil, "gzip"])
+    func range(encoding: String?) async throws {
+        let server = try LoopbackServer { request, connection in connection.respond(body: request.headers["accept-encoding"] ?? "none") }
+        let headers: HTTPHeaders = ["range": "bytes=0-9", "Accept-Encoding": encoding]
+        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url), headers: headers)).value == encoding ?? "identity")
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test("A 103 is not the response, also before a redirect without a Location")
+    func earlyHints() async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n")
+        }
+        let request = Endpoint<Data>(.get, .url(server.url)).validating { _ in }.withResponse()
+        #expect(try await provider.request(request).value.response.statusCode == 302)
+    }
+
+    @Test("A body before whose head Foundation sees no end is an error, also of a stream", arguments: [false, true])
+    func bodyWithoutHead(isStreamed: Bool) async throws {
+        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\r\nok") }
+        let error = try await #require(throws: APIError.self) {
+            if isStreamed {
+                for try await _ in try await provider.request(Endpoint<ByteStream>(.get, .url(server.url))).value {}
+            } else {
+                _ = try await provider.request(Endpoint<Data>(.get, .url(server.url))).value
+            }
+        }
+        #expect(error.urlError?.code == .cannotParseResponse)
+    }
+    #endif
 
     @Test(
         "A response that names gzip may have no body",

@@ -50,6 +50,8 @@ struct RequestBuildingTests {
             Row(base: "HTTPS://h", path: "x", url: "https://h/x", rule: "a scheme has no case"),
             Row(base: "https://h", path: "/web/https://x", url: "https://h/web/https://x", rule: "a URL may stand within a path"),
             Row(base: "https://h", path: "/a%4g/b%a", url: "https://h/a%254g/b%25a", rule: "a percent sign need not begin an escape"),
+            Row(base: "https://h/x?", path: "", url: "https://h/x?", rule: "an empty query is one (RFC 3986, 6.2.3)"),
+            Row(base: "https://h/x?#f", path: "", query: ["z": 2], url: "https://h/x?z=2", rule: "and others follow its mark"),
             Row(base: "https://h/x?k=1#f", path: "", url: "https://h/x?k=1", rule: "a fragment is not sent"),
             Row(
                 base: "https://h", path: "", query: ["a-._~": "A-._~", "q": "+ &=?/:@!$'()*,;é"],

@@ -77,18 +77,17 @@ extension Endpoint {
         var query = query.percentEncoded
         if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
             let own = text[mark...].dropFirst()
-            query = own.isEmpty || query.isEmpty ? own + query : own + "&" + query
+            query = (own.isEmpty || query.isEmpty ? "?" + own : "?" + own + "&") + query
             text.removeSubrange(mark...)
+        } else if !query.isEmpty {
+            query = "?" + query
         }
         if !path.percentEncoded.isEmpty {
             while text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
             text += "/"
             text += Substring(path.percentEncoded.utf8.drop { $0 == UInt8(ascii: "/") })
         }
-        if !query.isEmpty {
-            text += "?"
-            text += query
-        }
+        text += query
         guard let url = URL(string: text) else {
             throw APIError.invalid("no URL can be made of \"\(base.redacted)\" and its path \"\(path)\"")
         }
@@ -146,16 +145,22 @@ extension String {
 }
 
 extension URL {
-    /// A network stack may end the process for any other.
-    static let ports = 0...65_535
+    /// The text of a port above 65535. A network stack may end the process for it, or take the scheme's port if it is above `Int.max`.
+    var impossiblePort: String? {
+        if let port { return 0...65_535 ~= port ? nil : "\(port)" }
+        // Foundation has no port here if no `Int` takes it.
+        let text = absoluteString.utf8
+        let authority = text.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
+        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let port = authority[colon...].dropFirst()
+        return !port.isEmpty && port.allSatisfy(\.isDigit) ? String(Substring(port)) : nil
+    }
 
     fileprivate func check() throws {
         if let scheme, !scheme.isHTTP {
             throw APIError.invalid("its URL \"\(redacted)\" has the scheme \(scheme); it must be http or https")
         }
-        if let port, !Self.ports.contains(port) {
-            throw APIError.invalid("its URL has the port \(port); the highest is \(Self.ports.upperBound)")
-        }
+        if let impossiblePort { throw APIError.invalid("its URL has the port \(impossiblePort); the highest is 65535") }
         guard user == nil, password == nil else {
             // Linux would send them, and Apple's systems would not.
             throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")

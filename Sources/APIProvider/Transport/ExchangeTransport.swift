@@ -105,6 +105,8 @@ public struct ExchangeTransport: Transport {
             // A file may have changed since the request was made.
             try (request.httpBodyStream as? BodyStream)?.check()
             try first.addMissing(settings.additionalHeaders)
+            // A range of a compressed body could not be decompressed.
+            if first.value(forHTTPHeaderField: "Range") != nil { try first.addMissing(["Accept-Encoding": "identity"]) }
             try first.check()
         } catch {
             return .error(error)

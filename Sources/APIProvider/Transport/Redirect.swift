@@ -34,7 +34,7 @@ extension APIResponse {
     fileprivate func redirectedRequest() -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(statusCode), let from = request.url,
             let location = value(forHTTPHeaderField: "Location"), let to = URL(location: location, from: from),
-            to.host?.isEmpty == false, URL.ports.contains(to.port ?? 80), let scheme = to.scheme?.lowercased(),
+            to.host?.isEmpty == false, to.impossiblePort == nil, let scheme = to.scheme?.lowercased(),
             scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
         else { return nil }
 
