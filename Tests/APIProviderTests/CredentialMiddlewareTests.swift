@@ -121,6 +121,26 @@ struct CredentialMiddlewareTests {
         #expect(server.seen.entries.last == "Bearer slow")
     }
 
+    @Test("A credential that adds nothing sends nothing, and says why", arguments: accessTokensThatAddNothing)
+    func nothingAdded(access: String?) async {
+        let middleware = CredentialMiddleware(
+            Session(access: access ?? "", refresh: "r1"),
+            apply: { if access != nil { $1.setValue("Bearer \($0.access)", forHTTPHeaderField: "Authorization") } }
+        ) { _ in .error(TestError("refresh")) }
+        let error = await #expect(throws: APIError.self) { try await middleware.intercept(URLRequest("GET"), next: server.next).value }
+        #expect(server.seen.count == 0)
+        #expect(
+            error?.description == "The request was not sent: its credential has added nothing to it; a header whose value has a line break "
+                + "or a NUL is not set, so trim what you read from a file.")
+    }
+
+    @Test("A request that has the credential already, as behind a redirect, is sent")
+    func addedBefore() async throws {
+        let middleware = middleware(Session(access: "a9", refresh: "r1"))
+        _ = try await middleware.intercept(URLRequest("GET", headers: ["Authorization": "Bearer a9"]), next: server.next).value
+        #expect(server.seen.entries == ["Bearer a9"])
+    }
+
     @Test("Apply may throw, and nothing is sent")
     func apply() async {
         let middleware = CredentialMiddleware<Int>(1, apply: { _, _ in throw TestError("apply") }) { _ in .just(2) }
@@ -128,3 +148,12 @@ struct CredentialMiddlewareTests {
         #expect(server.seen.count == 0)
     }
 }
+
+/// With `nil`, the closure adds nothing. Linux drops a header with a line break or a NUL; elsewhere the transport refuses it.
+private let accessTokensThatAddNothing: [String?] = {
+    #if canImport(FoundationNetworking)
+    return [nil, "a\n", "a\r\nX-Admin: 1", "a\0"]
+    #else
+    return [nil]
+    #endif
+}()

@@ -68,7 +68,8 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     ///   - hosts: The hosts that the credential is for: `["api.example.com"]`. By default, it is for the scheme, host and port of the
     ///     provider's base URL. A provider without a base URL needs hosts.
     ///   - apply: Puts a credential into a request. Errors, logs and recordings do not show the headers that it sets. If it throws, the
-    ///     request fails with that error. It is called for each request that is sent, on any thread.
+    ///     request fails with that error. If it adds nothing, the request fails, too. It is called for each request that is sent, on any
+    ///     thread.
     ///   - expiry: Returns the date from which a credential is refreshed before it is sent; `nil` is never. Leave some time for clocks that
     ///     differ: `{ $0.expires - 60 }`.
     ///   - isExpired: Returns whether a response says that the credential has expired. By default, its status is 401. If it throws, the
@@ -203,9 +204,21 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
         }
         var authorized = request
         try apply(credential, &authorized)
+        if token == nil, authorized.hasNothing(notIn: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
         let values = authorized.headers(notIn: request).compactMap { authorized.value(forHTTPHeaderField: $0)?.split(separator: " ").last }
         authorized.addSecrets(token.map { [$0] } ?? values.map(String.init))
         return authorized
+    }
+
+    /// Throws if `credential` adds nothing to a request without headers. A request that follows a redirect may have the credential already.
+    private func checkThatSomethingIsAdded(by credential: Credential, to request: URLRequest) throws {
+        var plain = request
+        plain.allHTTPHeaderFields = nil
+        var authorized = plain
+        try apply(credential, &authorized)
+        guard authorized.hasNothing(notIn: plain) else { return }
+        let cause = "a header whose value has a line break or a NUL is not set, so trim what you read from a file"
+        throw APIError.invalid("its credential has added nothing to it; \(cause)")
     }
 }
 
@@ -252,6 +265,11 @@ extension APIResponse {
 }
 
 extension URLRequest {
+    /// Whether its URL, its body and each of its headers are those of `other`.
+    fileprivate func hasNothing(notIn other: URLRequest) -> Bool {
+        headers(notIn: other).isEmpty && url == other.url && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
+    }
+
     /// The names of the headers that `other` has not, or with other values.
     fileprivate func headers(notIn other: URLRequest) -> [String] {
         (allHTTPHeaderFields ?? [:]).filter { other.value(forHTTPHeaderField: $0.key) != $0.value }.map(\.key)
