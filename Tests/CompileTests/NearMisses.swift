@@ -12,7 +12,7 @@ func load(_ provider: DefaultAPIProvider, _ any: any APIProvider, _ queue: Dispa
     let item: Item = try await provider.request(Endpoint(.get, "/item"))  // error: write .value behind it
     let items: [Item] = try await any.request(Search())  // error: write .value behind it
     _ = (item, items)
-    _ = provider.request(Search()).asObservable().map(\.count)  // error: has no member 'asObservable'
+    _ = provider.request(Search()).asObservable().map(\.count)  // error: value of type 'Single<[Item]>' has no member 'asObservable'
     _ = provider.request(Search()).observe(on: .main)  // error: cannot infer contextual base in reference to member 'main'
     _ = provider.request(Search()).observe(on: queue)  // error: no exact matches in call to instance method 'observe'
 }
