@@ -31,6 +31,12 @@ extension BodyDecoder {
     public var mediaType: String? { nil }
 }
 
+#if !canImport(FoundationNetworking) && !os(visionOS)
+// Apple's decoders are Sendable from macOS 13 and iOS 16 on, with the same code. Before, too, decoding does not change a decoder.
+extension JSONDecoder: @retroactive @unchecked Sendable {}
+extension PropertyListDecoder: @retroactive @unchecked Sendable {}
+#endif
+
 extension JSONDecoder: BodyDecoder {
     /// `application/json` (RFC 8259).
     public var mediaType: String? { "application/json" }

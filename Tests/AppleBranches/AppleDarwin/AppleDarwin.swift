@@ -3,6 +3,10 @@
 
 package let SOCK_STREAM: Int32 = 1
 package let SO_NOSIGPIPE: Int32 = 0x1022
+package let RLIMIT_NOFILE: Int32 = 8
+
+package func getrlimit(_ resource: Int32, _ limit: UnsafeMutablePointer<rlimit>!) -> Int32 { 0 }
+package func setrlimit(_ resource: Int32, _ limit: UnsafePointer<rlimit>!) -> Int32 { 0 }
 
 /// As Apple documents it.
 public struct os_unfair_lock {
