@@ -89,7 +89,7 @@ public struct MockTransport: Transport {
                 observer(answer.result(of: request))
             }
             if answer.duration > 0 {
-                ending.disposable = scheduler.schedule(after: .wait(answer.duration), end)
+                ending.disposable = scheduler.schedule(after: .wholeMilliseconds(answer.duration), end)
             } else {
                 end()
             }
@@ -109,7 +109,7 @@ extension ArraySlice<Answer.Step> {
                 // The action may run before its timer is known here, and then another takes the timer's place.
                 let timer = SerialDisposable()
                 rest.disposable = timer
-                timer.disposable = scheduler.schedule(after: .wait(seconds)) { steps.play(to: exchange, scheduler, rest) }
+                timer.disposable = scheduler.schedule(after: .wholeMilliseconds(seconds)) { steps.play(to: exchange, scheduler, rest) }
                 return
             case .head(let head): guard exchange.receive(head) else { return exchange.complete() }
             case .chunk(let chunk): guard exchange.receive(chunk) else { return exchange.complete() }

@@ -142,16 +142,11 @@ extension LoadingThread {
     fileprivate func play(_ answer: Answer, after seconds: TimeInterval) {
         let timer = SerialDisposable()
         guard urlProtocol.become(.waiting(timer)) else { return }
-        timer.disposable = MockURLProtocol.delays.schedule(after: .wait(seconds)) { play(answer) }
+        timer.disposable = MockURLProtocol.delays.schedule(after: .wholeMilliseconds(seconds)) { play(answer) }
     }
 }
 
 extension MockURLProtocol {
     /// The scheduler for delays.
     static let delays = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
-}
-
-extension DispatchTimeInterval {
-    /// A wait of a mock, which is at most a year.
-    static func wait(_ seconds: TimeInterval) -> DispatchTimeInterval { .nanoseconds(Int(min(seconds, 365 * 86400) * 1e9)) }
 }

@@ -47,7 +47,7 @@ public final class DiskCache: CacheStore {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.isPrivate(S_IFREG), status.st_size > 0, status.st_size <= maximumBytes
         else { return [] }
-        var bytes = Data(count: Int(status.st_size))
+        var bytes = Data(count: Int(clamping: status.st_size))
         let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
         guard count == bytes.count, let responses = CacheFile.responses(in: bytes, for: key) else { return [] }
         // Its time says when it was used, to a minute.
@@ -123,7 +123,7 @@ public final class DiskCache: CacheStore {
                 let path = "\(files)/\(name)"
                 var status = stat()
                 guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-                return (path, Int(status.st_size).inBlocks, status.modified)
+                return (path, Int(clamping: status.st_size).inBlocks, status.modified)
             }.sorted { $0.used < $1.used }
         var total = all.reduce(0) { $0 + $1.size }
         if total > maximumBytes {

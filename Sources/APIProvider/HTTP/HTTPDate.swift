@@ -38,7 +38,8 @@ extension Date {
         let marchYear = monthIndex < 2 ? years - 1 : years
         let sinceMarch = (153 * ((monthIndex + 10) % 12) + 2) / 5 + days - 1
         let count = marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + sinceMarch - 719_468
-        self.init(timeIntervalSince1970: TimeInterval(((count * 24 + hours) * 60 + minutes) * 60 + Swift.min(seconds, 59)))
+        // An `Int` of 32 bits ends in 2038.
+        self.init(timeIntervalSince1970: TimeInterval(count) * 86_400 + TimeInterval((hours * 60 + minutes) * 60 + Swift.min(seconds, 59)))
     }
 
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

@@ -188,7 +188,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     }
 
     private func credential(of began: Int, for request: URLRequest) -> Single<NumberedCredential<Credential>> {
-        let timeout = DispatchTimeInterval.nanoseconds(Int(max(0, min(request.timeoutInterval, 1e6)) * 1e9))
+        let timeout = DispatchTimeInterval.wholeMilliseconds(request.timeoutInterval)
         return credentials.valid(of: began, within: timeout) {
             let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
             return APIError.transport(request, underlying: URLError(.timedOut, userInfo: [URLError.reasonKey: reason]))

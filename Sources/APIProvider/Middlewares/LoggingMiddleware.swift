@@ -40,7 +40,8 @@ public struct LoggingMiddleware: Middleware {
     ///   - detail: The amount of detail.
     ///   - redaction: What is shown: ``Redaction/standard``, or more.
     ///   - log: Gets the text for one request, without a line break at its end. It is called on the thread of the event or of `dispose()`,
-    ///     maybe on several threads at once. By default, the text goes to standard error in one piece.
+    ///     maybe on several threads at once. By default, the text goes to standard error in one piece. For the unified log of Apple's
+    ///     systems, write `LoggingMiddleware { Logger().info("\($0, privacy: .public)") }` with `import os`.
     public init(_ detail: Detail = .line, redacting redaction: Redaction = .standard, log: (@Sendable (String) -> Void)? = nil) {
         self.init(detail, redacting: redaction, now: { .now() }, log: log)
     }
@@ -101,8 +102,9 @@ public struct LoggingMiddleware: Middleware {
 extension Redactor {
     fileprivate func details(of request: URLRequest) -> [String] {
         // More than is shown, of however large a body.
+        let length = Int(clamping: request.bodyLength ?? 0)
         let text = request.bodyPrefix(8192).map {
-            body($0, of: Int(request.bodyLength ?? 0), contentType: request.value(forHTTPHeaderField: "Content-Type"), isAnswer: false)
+            body($0, of: length, contentType: request.value(forHTTPHeaderField: "Content-Type"), isAnswer: false)
         }
         let stream = request.httpBodyStream == nil ? nil : "(a stream)"
         return lines(of: request.allHTTPHeaderFields ?? [:]) + [text?.cut(to: 1024) ?? stream].compactMap { $0 }

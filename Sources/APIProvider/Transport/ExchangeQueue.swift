@@ -122,8 +122,8 @@ final class ExchangeQueue: Sendable {
     private func setAlarm(_ time: UInt64, _ now: UInt64, _ state: inout State) {
         guard time < state.alarm?.time ?? .max else { return }
         state.alarm?.action.dispose()
-        let delay = Int(clamping: time - min(time, now))
-        let action = scheduler.schedule(after: .nanoseconds(delay)) { [weak self, perform] in perform { [weak self] in self?.check() } }
+        let delay = DispatchTimeInterval.wholeMilliseconds(TimeInterval(time - min(time, now)) / 1e9)
+        let action = scheduler.schedule(after: delay) { [weak self, perform] in perform { [weak self] in self?.check() } }
         state.alarm = (time, action)
     }
 
