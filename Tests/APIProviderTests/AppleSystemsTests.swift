@@ -6,6 +6,28 @@ import Testing
 
 @Suite("What Apple's systems ask of the code, as far as it shows elsewhere", tenMinutes)
 struct AppleSystemsTests {
+    @Test("No session has a cache, so CacheMiddleware is the only one", arguments: [URLSessionConfiguration.default, .ephemeral])
+    func cache(configuration: URLSessionConfiguration) {
+        configuration.urlCache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
+        #expect(configuration.forTransport().urlCache == nil)
+        #expect(configuration.forTransport().forStreams().urlCache == nil)
+    }
+
+    @Test("The session that streams share has a connection for each, and the one of other requests keeps its limit")
+    func connections() {
+        let configuration = URLSessionConfiguration.default
+        configuration.httpMaximumConnectionsPerHost = 3
+        #expect(configuration.forTransport().httpMaximumConnectionsPerHost == 3)
+        #expect(configuration.forTransport().forStreams().httpMaximumConnectionsPerHost >= 10_000)
+    }
+
+    @Test("A stream that would have to be sent again has a sentence")
+    func exhaustedStream() {
+        let error = APIError.transport(URLRequest(url: example), underlying: URLError(.requestBodyStreamExhausted))
+        let sentence = "its body is a stream, which cannot be read again to send it a second time; use data or a file (URLError -1021)."
+        #expect(error.description == "GET https://api.example.com failed: \(sentence)")
+    }
+
     @Test(
         "A wait is whole milliseconds that fit an Int of 32 bits, and never too short",
         arguments: [

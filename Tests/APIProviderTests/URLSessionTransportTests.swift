@@ -89,6 +89,30 @@ struct URLSessionTransportTests {
         #expect(try await text(server.url, by: without) == "none")
     }
 
+    @Test("A configuration for the background is refused with a sentence, and its session is left alone")
+    func background() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
+        #if canImport(FoundationNetworking)
+        let configuration = URLSessionConfiguration.patient
+        configuration.identifier = "app.transfers"
+        #else
+        let configuration = URLSessionConfiguration.background(withIdentifier: "app.transfers")
+        #endif
+        let folder = TemporaryFolder()
+        let provider = DefaultAPIProvider(configuration: configuration)
+        let sentence =
+            "The request was not sent: its configuration is for the background, where a transport cannot wait for the response; "
+            + "use .default, and a URLSession for transfers in the background."
+        func check<Response>(_ endpoint: Endpoint<Response>) async throws {
+            let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
+            #expect("\(error)" == sentence)
+        }
+        try await check(Endpoint<String>(.get, .url(server.url)))
+        try await check(Endpoint<TextLines>(.get, .url(server.url)))
+        try await check(Endpoint(.get, .url(server.url), downloadingTo: folder.url("file")))
+        #expect(server.requests.isEmpty)
+    }
+
     @Test("A provider that is dumped shows no header of the session that it was made of")
     func dumped() {
         final class Delegate: NSObject, URLSessionDelegate {}

@@ -18,10 +18,11 @@ extension URLSessionConfiguration {
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest.forSession
         // Seven days is what a configuration has that sets none.
         copy.timeoutIntervalForResource = timeoutIntervalForResource > 0 ? min(timeoutIntervalForResource, 1_000_000_000) : 604_800
-        #if canImport(FoundationNetworking)
-        // A task that is cancelled in a session with a cache ends the process (6.3.1, swiftlang/swift-corelibs-foundation#3292). The cache
-        // never hits.
+        // Only `CacheMiddleware` caches: a second cache below it would keep the responses that `removeAll()` removes. On Linux a
+        // `URLCache` stores nothing, and a task that is cancelled in a session with one ends the process (6.3.1,
+        // swiftlang/swift-corelibs-foundation#3292).
         copy.urlCache = nil
+        #if canImport(FoundationNetworking)
         // A session puts stored cookies in the place of those that a request has, and keeps any that a server sets for any domain (6.3.1).
         copy.httpShouldSetCookies = false
         copy.httpCookieAcceptPolicy = .never
@@ -29,10 +30,12 @@ extension URLSessionConfiguration {
         return copy
     }
 
-    /// A copy for the session of a stream, which may take as long as it likes.
+    /// A copy for the session of streams, which may take as long as they like. On Apple's systems they share it. A stream keeps its
+    /// connection, so with a limit of six the seventh would wait until another ends.
     func forStreams() -> URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
         copy.timeoutIntervalForResource = 1_000_000_000
+        copy.httpMaximumConnectionsPerHost = 100_000
         return copy
     }
 
@@ -50,11 +53,11 @@ extension URLSessionConfiguration {
 extension TimeInterval {
     /// A timeout for the session.
     var forSession: TimeInterval {
-        // Infinity, NaN and other absurd values trap on Linux (6.3.1), and are not documented elsewhere.
-        let seconds = self < 1_000_000 ? Swift.max(self, 0) : 1_000_000
+        // Infinity, NaN and other absurd values trap on Linux (6.3.1), and are not documented elsewhere. Neither is 0.
+        let seconds = self <= 0 ? 60 : self < 1_000_000 ? self : 1_000_000
         #if canImport(FoundationNetworking)
         // Timers are cut to whole seconds and fire a little early (6.3.1). The transport has its own, and this one must never be first.
-        return (seconds > 0 ? seconds : 60).rounded(.up) + 600
+        return seconds.rounded(.up) + 600
         #else
         return seconds
         #endif

@@ -19,21 +19,24 @@ public import FoundationNetworking
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
     private let isForNetwork: Bool
+    private let isForBackground: Bool
     private let partsFolder: URL?
 
     /// Creates a transport whose session has a copy of `configuration`.
     ///
-    /// The transport sets `httpAdditionalHeaders` on each request itself, so that a redirect to another origin can drop them.
+    /// The transport sets `httpAdditionalHeaders` on each request itself, so that a redirect to another origin can drop them. It does not
+    /// use `urlCache`, on any platform. To cache responses, add the module ResponseCache and its `CacheMiddleware`.
     ///
     /// - Parameters:
-    ///   - configuration: The session's configuration. Background configurations do not work here.
+    ///   - configuration: The session's configuration. With a background configuration, each request fails with
+    ///     ``APIError/invalidRequest(reason:underlying:)``, because a transfer in the background ends when your app may not be running.
     ///   - maximumResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
         self.init(configuration: configuration, maximumResponseSize: maximumResponseSize, callersSession: nil)
     }
 
-    /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies.
+    /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies, but not its cache.
     ///
     /// The requests run in a session of the transport's own. On Apple's systems, the delegate of `session` is still asked about server
     /// trust and client certificates, and told of metrics; it gets the transport's own session and task. The transport holds `session`
@@ -59,6 +62,9 @@ public final class URLSessionTransport: Transport {
         var settings = ExchangeTransport.Settings()
         settings.additionalHeaders = HTTPHeaders((configuration.httpAdditionalHeaders ?? [:]).map { (key: "\($0)", value: "\($1)") })
         settings.maximumResponseSize = maximumResponseSize
+        isForBackground = configuration.identifier != nil
+        // A second session with the identifier would take the transfers of the first.
+        let configuration = isForBackground ? .ephemeral : configuration
         let isForNetwork = isForNetwork ?? !configuration.hasProtocolsOfTheApp
         self.isForNetwork = isForNetwork
         self.partsFolder = partsFolder
@@ -112,6 +118,12 @@ public final class URLSessionTransport: Transport {
         of request: URLRequest, _ send: @escaping @Sendable (URLRequest) -> Single<APIResponse>
     ) -> Single<APIResponse> {
         do {
+            guard !isForBackground else {
+                throw APIError.invalid(
+                    "its configuration is for the background, where a transport cannot wait for the response; use .default, and a "
+                        + "URLSession for transfers in the background"
+                )
+            }
             // A protocol class would not see a body that is read while it is sent.
             guard isForNetwork else { return send(try request.withBodyInMemory()) }
             if request.has(.mayHaveBody), let method = request.httpMethod, ["GET", "HEAD"].contains(method) {
