@@ -67,4 +67,39 @@ struct AppleSystemsTests {
             }
         }
     }
+
+    /// The C functions and properties of files for which the App Store asks for a reason.
+    private static let fileTimestamps =
+        #"\b(l|f)?stat\([^)]|\bfstatat\(|\bgetattrlist|attributesOfItem|[cC]reationDate|odificationDate"#
+    private static let others = #"systemUptime|mach_absolute_time|UserDefaults|statv?fs\(|volumeAvailableCapacity|systemFreeSize"#
+
+    @Test(
+        "A module that reads timestamps or sizes of files says so in its privacy manifest, and none needs another reason",
+        arguments: ["MiniRx", "RxSwiftNames", "APIProvider", "ResponseCache", "MockNetwork", "MockNetworkTesting"])
+    func privacy(module: String) throws {
+        let code = try PackageFile.files(below: "Sources/\(module)", withExtensions: "swift").map(\.text).joined()
+        #expect(code.range(of: Self.others, options: .regularExpression) == nil)
+        let url = PackageFile.root.appendingPathComponent("Sources/\(module)/PrivacyInfo.xcprivacy")
+        guard code.range(of: Self.fileTimestamps, options: .regularExpression) != nil else {
+            #expect(!FileManager.default.fileExists(atPath: url.path))
+            return
+        }
+        let manifest = try PropertyListDecoder().decode(PrivacyManifest.self, from: Data(contentsOf: url))
+        #expect(!manifest.NSPrivacyTracking && manifest.NSPrivacyTrackingDomains.isEmpty && manifest.NSPrivacyCollectedDataTypes.isEmpty)
+        let types = manifest.NSPrivacyAccessedAPITypes
+        #expect(types.map(\.NSPrivacyAccessedAPIType) == ["NSPrivacyAccessedAPICategoryFileTimestamp"])
+        #expect(types.first?.NSPrivacyAccessedAPITypeReasons.contains("C617.1") == true)
+    }
+
+    private struct PrivacyManifest: Decodable {
+        struct Accessed: Decodable {
+            let NSPrivacyAccessedAPIType: String
+            let NSPrivacyAccessedAPITypeReasons: [String]
+        }
+
+        let NSPrivacyTracking: Bool
+        let NSPrivacyTrackingDomains: [String]
+        let NSPrivacyCollectedDataTypes: [String]
+        let NSPrivacyAccessedAPITypes: [Accessed]
+    }
 }
