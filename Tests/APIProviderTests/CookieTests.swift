@@ -75,8 +75,14 @@ struct CookieTests {
     func cookieOrder() async throws {
         let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         let cookies = (0..<5).map { "c\($0)=\($0); Path=/" } + ["a=root; Path=/", "a=x; Path=/x", "a=y; Path=/x/y", "b=1; Path=/x"]
-        #expect(
-            try await sent(after: cookies, to: "/x/y/z", by: provider) == "a=y; a=x; b=1; c0=0; c1=1; c2=2; c3=3; c4=4; a=root")
+        let pairs = try await sent(after: cookies, to: "/x/y/z", by: provider).components(separatedBy: "; ")
+        let ordered = ["a=y", "a=x", "b=1", "c0=0", "c1=1", "c2=2", "c3=3", "c4=4", "a=root"]
+        #if canImport(FoundationNetworking)
+        #expect(pairs == ordered)
+        #else
+        // A session of Apple's sends them itself, in an order that is not documented.
+        #expect(pairs.sorted() == ordered.sorted())
+        #endif
     }
 
     /// The cookies that are sent to `path` after the server has set these, one after the other.

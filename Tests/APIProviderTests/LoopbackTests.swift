@@ -324,7 +324,7 @@ struct LoopbackTests {
         #expect(Double(elapsed) >= seconds * 1e9)
     }
 
-    @Test("Strange timeouts of a configuration and of a request harm nothing", arguments: [TimeInterval.nan, -1e300, .infinity])
+    @Test("Strange timeouts of a configuration and of a request harm nothing", arguments: [TimeInterval.nan, -1e300, 0, .infinity])
     func timeouts(seconds: TimeInterval) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
         let configuration = URLSessionConfiguration.patient

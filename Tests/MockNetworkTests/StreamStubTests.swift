@@ -9,7 +9,18 @@ import Testing
 @Suite("Stubs of streams", tenMinutes, .mockNetwork)
 struct StreamStubTests {
 
-    enum Door: CaseIterable { case urlProtocol, transport }
+    enum Door: CaseIterable {
+        case urlProtocol, transport
+
+        /// A session of Apple's may leave out what came before an error.
+        var keepsChunks: Bool {
+            #if canImport(FoundationNetworking)
+            true
+            #else
+            self == .transport
+            #endif
+        }
+    }
 
     private func provider(_ door: Door) -> DefaultAPIProvider {
         switch door {
@@ -43,8 +54,8 @@ struct StreamStubTests {
                 headers: ["Content-Type": "text/event-stream"]))
         var events = try await provider(door).request(Endpoint<ServerSentEvents>(.get, "/events")).value.makeAsyncIterator()
 
-        #expect(try await events.next()?.data == "a")
-        let error = await #expect(throws: APIError.self) { try await events.next() }
+        if door.keepsChunks { #expect(try await events.next()?.data == "a") }
+        let error = await #expect(throws: APIError.self) { while try await events.next() != nil {} }
         #expect(error?.urlError?.code == .networkConnectionLost)
     }
 
@@ -157,8 +168,8 @@ struct StreamStubTests {
         feed.fail(URLError(.networkConnectionLost))
         var events = try await provider(door).request(Endpoint<ServerSentEvents>(.get, "/events")).value.makeAsyncIterator()
 
-        #expect(try await events.next()?.data == "a")
-        let error = await #expect(throws: APIError.self) { try await events.next() }
+        if door.keepsChunks { #expect(try await events.next()?.data == "a") }
+        let error = await #expect(throws: APIError.self) { while try await events.next() != nil {} }
         #expect(error?.urlError?.code == .networkConnectionLost)
     }
 

@@ -35,7 +35,20 @@ struct Socket: Sendable {
         socket.close()
     }
 
+    #if canImport(Darwin)
+    /// A process on a Mac begins with 256 descriptors, too few for all servers of tests that run at once.
+    private static let hasManyDescriptors: Bool = {
+        var limit = rlimit()
+        guard getrlimit(RLIMIT_NOFILE, &limit) == 0 else { return false }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 4096))
+        return setrlimit(RLIMIT_NOFILE, &limit) == 0
+    }()
+    #endif
+
     private static func unbound() -> Socket {
+        #if canImport(Darwin)
+        _ = hasManyDescriptors
+        #endif
         #if canImport(Glibc) || canImport(Android)
         let type = Int32(SOCK_STREAM.rawValue)
         #else
