@@ -9,10 +9,13 @@ public import Foundation
 ///     static let bundle = Bundle.module
 /// }
 /// ```
+///
+/// `Bundle.module` exists only in packages. In a test target of an Xcode project, write `#bundle`, which needs Xcode 26 and works back to
+/// iOS 15. With an older Xcode, write `Bundle(for: SomeClass.self)` with a class of the test target.
 public protocol MockDTO: Sendable {
     /// The name of the file. A name without an extension means `.json`, and `""` means an empty body.
     var fileName: String { get }
-    /// The bundle with the files, usually `Bundle.module`.
+    /// The bundle with the files: `Bundle.module` in a package, `#bundle` or `Bundle(for:)` in an Xcode project.
     static var bundle: Bundle { get }
     /// The folder of the files in the bundle. `nil` by default.
     static var subdirectory: String? { get }

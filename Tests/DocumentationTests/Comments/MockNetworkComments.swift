@@ -19,6 +19,13 @@ private enum Fixture: String, MockDTO {
     static let bundle = Bundle.module
 }
 
+private final class InThisBundle {}
+
+private enum AppFixture: String, MockDTO {
+    case search = "Search"
+    static let bundle = Bundle(for: InThisBundle.self)
+}
+
 extension Fixture {
     static let search = MockURLProtocol.MockDTOType.search
     static let repository = MockURLProtocol.MockDTOType.search
@@ -26,6 +33,12 @@ extension Fixture {
 
 @Suite("The examples of MockNetwork")
 struct MockNetworkCommentTests {
+    @Test("A class names the bundle of a test target in Xcode, where Bundle.module does not exist")
+    func bundleOfAClass() {
+        #expect(AppFixture.search.fileName == "Search")
+        #expect(AppFixture.bundle.bundleURL.path.isEmpty == false)
+    }
+
     @Test(.mockNetwork) func search() async throws {
         MockURLProtocol.responseWithDTO(type: Fixture.search)
         let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)

@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import GitHubAPI
 import MiniRx
 import MockNetwork
 import MockNetworkTesting
@@ -24,6 +25,11 @@ private func makeConfiguration() -> URLSessionConfiguration {
     guard CommandLine.arguments.contains("--sample-data") else { return .default }
     MockURLProtocol.stub(.get, "/items", respond: .json(["a", "b"]))
     return MockURLProtocol.configuration
+}
+
+private func sampleProvider() -> DefaultAPIProvider {
+    MockURLProtocol.stub(.get, "/search/repositories", respond: .json(["items": [String]()]))
+    return DefaultAPIProvider(baseURL: GitHub.apiURL, transport: MockTransport())
 }
 
 private func register() {
@@ -59,6 +65,13 @@ private struct Weather: Sendable {
 
 @Suite("The cookbook: several APIs, and a server", .mockNetwork)
 struct ServiceTests {
+    @Test("The provider of a preview answers from its stub", .mockNetwork)
+    func preview() async throws {
+        let provider = sampleProvider()
+        let data = try await provider.request(Endpoint<Data>(.get, "/search/repositories")).value
+        #expect(String(decoding: data, as: UTF8.self) == #"{"items":[]}"#)
+    }
+
     @Test("Each API has its own host and headers")
     func hosts() async throws {
         MockURLProtocol.stub(.get, "https://accounts.example.com/me", respond: .status(204))
