@@ -43,7 +43,7 @@ struct AppleSystemsTests {
     private static let tooMuchForInt = [
         #"\.(nano|micro)seconds\((?!0\)|let )"#, #"\bInt\([^"]*([nN]anoseconds|1e[69]\b|1_000_000_000)"#, #"\* 24\b"#,
         #"\bInt\([a-z.]*(st_size|tv_sec|timeIntervalSince\w+|bodyLength)\b(?! / )"#,
-        #"\bInt = \d{0,3}(_?\d{3}){3,}"#,
+        #"\bInt = \d+_\d{3}_\d{3}_\d{3}"#,
     ]
 
     @Test(
