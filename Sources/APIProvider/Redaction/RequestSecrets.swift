@@ -56,12 +56,6 @@ extension URLRequest {
         self.marks = marks
     }
 
-    /// Restores the marks of `original` if whoever made this request of it has erased them.
-    mutating func keepMarks(of original: URLRequest) {
-        guard let others = original.marks, marks == nil else { return }
-        marks = others
-    }
-
     /// What a request may do that others may not. It travels with the request as its secrets do.
     enum Trait: String {
         /// A redirect is the answer.
@@ -95,6 +89,12 @@ extension URLRequest {
             mainDocumentURL = components.url
         }
     }
+
+    /// Restores the marks of `original` if a change of the request has erased them.
+    mutating func keepMarks(of original: URLRequest) {
+        guard let marks = original.mainDocumentURL, marks.scheme == "secrets", mainDocumentURL?.scheme != "secrets" else { return }
+        mainDocumentURL = marks
+    }
     #else
     fileprivate var marks: [String: String]? {
         get { URLProtocol.property(forKey: "APIProvider.secrets", in: self) as? [String: String] }
@@ -104,5 +104,8 @@ extension URLRequest {
             self = request as URLRequest
         }
     }
+
+    /// Restores the marks of `original` if a change of the request has erased them.
+    mutating func keepMarks(of original: URLRequest) { if marks == nil, let others = original.marks { marks = others } }
     #endif
 }
