@@ -26,6 +26,30 @@ struct LibcurlTests {
         }
     }
 
+    @Test("A 103 is not the response, also before a redirect without a Location")
+    func earlyHints() async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n")
+        }
+        let provider = DefaultAPIProvider(configuration: .patient)
+        let request = Endpoint<Data>(.get, .url(server.url)).validating { _ in }.withResponse()
+        #expect(try await provider.request(request).value.response.statusCode == 302)
+    }
+
+    @Test("A body before whose head Foundation sees no end is an error, also of a stream", arguments: [false, true])
+    func bodyWithoutHead(isStreamed: Bool) async throws {
+        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\r\nok") }
+        let provider = DefaultAPIProvider(configuration: .patient)
+        let error = try await #require(throws: APIError.self) {
+            if isStreamed {
+                for try await _ in try await provider.request(Endpoint<ByteStream>(.get, .url(server.url))).value {}
+            } else {
+                _ = try await provider.request(Endpoint<Data>(.get, .url(server.url))).value
+            }
+        }
+        #expect(error.urlError?.code == .cannotParseResponse)
+    }
+
     @Test(
         "What libcurl says in words alone gets the code that Apple's systems have for it",
         arguments: [
