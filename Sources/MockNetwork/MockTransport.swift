@@ -141,7 +141,8 @@ extension StreamFeed {
 extension Answer {
     fileprivate func report(_ request: URLRequest, to progress: (TransferProgress) -> Void) {
         var transferred = TransferProgress()
-        if let count = request.bodyLength, count > 0 {
+        let count = request.bodyLength
+        if count > 0 {
             (transferred.bytesSent, transferred.bytesToSend) = (count, count)
             progress(transferred)
         }

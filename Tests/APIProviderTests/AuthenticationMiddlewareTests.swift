@@ -186,17 +186,6 @@ struct AuthenticationMiddlewareTests {
         #expect(try await middleware.intercept(URLRequest("GET"), next: Answers(.status(status)).next).value.statusCode == status)
     }
 
-    @Test("A body that is a stream is not sent twice, but the next request has a new token")
-    func stream() async throws {
-        let server = Server(valid: "new")
-        let middleware = AuthenticationMiddleware(token: "old") { _ in .just("new") }
-        var request = URLRequest("POST")
-        request.httpBodyStream = InputStream(data: Data("body".utf8))
-        #expect(try await middleware.intercept(request, next: server.next).value.statusCode == 401)
-        #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200)
-        #expect(server.seen.entries == ["Bearer old", "Bearer new"])
-    }
-
     enum Leaving: CaseIterable { case disposed, timedOut }
 
     @Test("A refresh that has begun ends, and its token is kept, though no request waits any more", arguments: Leaving.allCases)

@@ -105,9 +105,8 @@ struct BodyTests {
         let exchanges = Log<Exchange>()
         let transport = ExchangeTransport { exchange in
             exchanges.append(exchange)
-            #expect(exchange.canBeSentAgain)
             // A network stack may send it twice.
-            for _ in 0..<2 { #expect(content(of: exchange.request)?.count == exchange.bodyLength.map { Int($0) }) }
+            for _ in 0..<2 { #expect(content(of: exchange.request)?.count == Int(exchange.bodyLength)) }
             exchange.complete(with: URLError(.networkConnectionLost))
             return Disposables.create()
         }
@@ -115,7 +114,7 @@ struct BodyTests {
         let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [retry])
         await #expect(throws: APIError.self) { try await provider.request(Endpoint<Void>(.put, "", body: body)).value }
         #expect(exchanges.count == 2)
-        #expect(exchanges.entries.allSatisfy { ($0.bodyLength ?? 0) > 100_000 })
+        #expect(exchanges.entries.allSatisfy { $0.bodyLength > 100_000 })
     }
 
     @Test("A file that became shorter ends its stream with an error, and one that has gone is an invalid request")

@@ -337,23 +337,29 @@ struct ExchangeTransportTests {
     }
 
     @Test("A transport keeps nothing of a request that has ended or was disposed", arguments: [false, true])
-    func nothingKept(isDisposed: Bool) async {
+    func nothingKept(isDisposed: Bool) async throws {
         let transport = ExchangeTransport { exchange in
             if !isDisposed { exchange.complete(with: URLError(.cancelled)) }
             return Disposables.create { exchange.complete(with: URLError(.cancelled)) }
         }
         weak var stream: InputStream?
         do {
-            let body = InputStream(data: Data("body".utf8))
-            stream = body
-            var request = URLRequest(url: example)
-            (request.httpMethod, request.httpBodyStream) = ("POST", body)
+            let (folder, body) = try fileBody()
+            let request = try Endpoint<Void>(.post, "", body: body).urlRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
+            stream = try #require(request.httpBodyStream)
+            defer { withExtendedLifetime(folder) {} }
             let subscription = transport.send(request, progress: nil).subscribe(onFailure: { _ in })
             if isDisposed { subscription.dispose() }
         }
         // The thread that delivered the event may have the rest in its hands.
         #expect(await eventually { stream == nil })
         withExtendedLifetime(transport) {}
+    }
+
+    private func fileBody() throws -> (TemporaryFolder, HTTPBody) {
+        let folder = TemporaryFolder()
+        try Data("body".utf8).write(to: folder.url("file"))
+        return (folder, .file(folder.url("file"), contentType: "a/b"))
     }
 
     @Test("As the documentation shows it")

@@ -153,20 +153,6 @@ struct RedirectTests {
         #expect(log.entries == [status], "\(rule)")
     }
 
-    @Test("A body that is a stream has been read: the redirect that would send it again is the answer", arguments: [301, 303, 307, 308])
-    func streams(status: Int) async throws {
-        let answers = Log<Int>()
-        let provider = DefaultAPIProvider(
-            baseURL: example, configuration: RedirectingProtocol.configuration, middlewares: [StatusLog(log: answers)])
-        for method in [HTTPMethod.post, .put] {
-            let request = Endpoint<Data>(method, "/", query: redirect(status, to: "/end"))
-                .adapting { $0.httpBodyStream = InputStream(data: Data("body".utf8)) }
-            _ = try? await provider.request(request).value
-        }
-        let becomesGet = [status < 304, status == 303]
-        #expect(answers.entries == becomesGet.map { $0 ? 200 : status })
-    }
-
     @Test("20 redirects are followed, and not one more")
     func limit() async throws {
         let base = try #require(URL(string: "https://h/count"))

@@ -50,26 +50,6 @@ struct URLSessionTransportTests {
     }
     #endif
 
-    #if canImport(FoundationNetworking)
-    @Test("Of a stream no more is sent than its Content-Length tells, and less is an error")
-    func lengthOfStream() async throws {
-        let server = try LoopbackServer { _, connection in connection.respond() }
-        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
-        func request(_ length: String) -> Endpoint<Void> {
-            Endpoint<Void>(.put, .url(server.url), headers: ["Content-Length": length])
-                .adapting { $0.httpBodyStream = InputStream(data: Data("abcdef".utf8)) }
-        }
-        try await provider.request(request("5")).value
-        #expect(server.requests.map(\.body) == [Data("abcde".utf8)])
-        let error = try await #require(throws: APIError.self) { try await provider.request(request("7")).value }
-        #expect("\(error)" == "PUT \(server.url) failed: the stream of its body has fewer bytes than its Content-Length says.")
-
-        try await provider.request(request("-5")).value
-        #expect(server.requests.last?.headers["transfer-encoding"] == "chunked")
-        #expect(server.requests.last?.headers["content-length"] == nil)
-    }
-    #endif
-
     @Test("No stored cookie is sent where the configuration says so")
     func off() async throws {
         let server = try LoopbackServer { request, connection in

@@ -80,16 +80,23 @@ struct UploadTests {
         #expect(server.requests.last?.body == bytes)
     }
 
-    @Test("A stream of the user's own is sent with the length that the request tells")
+    @Test("An InputStream is not sent, whoever sets it, and bytes are")
     func stream() async throws {
-        let server = try LoopbackServer { _, connection in connection.respond() }
-        let request = Endpoint<Void>(.put, .url(server.url), headers: ["Content-Length": "300000"])
-            .adapting { [bytes] in $0.httpBodyStream = InputStream(data: bytes) }
-        try await provider.request(request).value
-        let received = try #require(server.requests.first)
-        #expect(received.body == bytes)
-        #expect(received.headers["content-length"] == "300000")
-        #expect(received.headers["transfer-encoding"] == nil)
+        let server = try LoopbackServer { request, connection in connection.respond(body: String(decoding: request.body, as: UTF8.self)) }
+        let request = Endpoint<String>(.put, .url(server.url), body: .data(Data("first".utf8), contentType: "a/b"))
+        let setStream: @Sendable (inout URLRequest) -> Void = { $0.httpBodyStream = InputStream(data: Data("second".utf8)) }
+        var changed = URLRequest(url: server.url)
+        changed.httpMethod = "PUT"
+        setStream(&changed)
+        let transport = TestedTransport(configuration: .patient)
+        for single in [provider.request(request.adapting(setStream).map { _ in }), transport.send(changed, progress: nil).map { _ in }] {
+            let error = try await #require(throws: APIError.self) { try await single.value }
+            #expect(
+                error.description == "The request was not sent: its body is an InputStream, which can be read only once; "
+                    + "send it with HTTPBody.file or .multipart, or set httpBody.")
+        }
+        #expect(try await provider.request(request.adapting { $0.httpBody = Data("third".utf8) }).value == "third")
+        #expect(server.requests.count == 1)
     }
 
     @Test("A file that becomes shorter before it is sent, or meanwhile, is an error that says so")

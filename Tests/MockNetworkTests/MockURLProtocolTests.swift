@@ -49,14 +49,16 @@ struct MockURLProtocolTests {
         #expect(try await failure().underlying as? TestError == TestError("refused"))
     }
 
-    @Test("A handler sees the body of a request that streams it")
-    func streamedBody() async throws {
+    @Test("A handler sees the body of a file")
+    func fileBody() async throws {
+        let folder = TemporaryFolder()
+        try Data("streamed".utf8).write(to: folder.url("file"))
         MockURLProtocol.requestHandler = { request in
             guard let url = request.url, let body = request.httpBody else { throw TestError("no body") }
             return (try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)), body)
         }
-        let streaming = Endpoint<String>(.post, "").adapting { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
-        #expect(try await provider.request(streaming).value == "streamed")
+        let request = Endpoint<String>(.post, "", body: .file(folder.url("file"), contentType: "text/plain"))
+        #expect(try await provider.request(request).value == "streamed")
         #expect(MockURLProtocol.requests.first?.body == Data("streamed".utf8))
     }
 
@@ -64,8 +66,8 @@ struct MockURLProtocolTests {
     func traffic() async throws {
         #expect(MockURLProtocol.recording == nil)
         MockURLProtocol.stub("/a", respond: .status(204))
-        let streaming = Endpoint<Void>(.post, "/a").adapting { $0.httpBodyStream = InputStream(data: Data("[1,true]".utf8)) }
-        try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(streaming).value
+        let request = Endpoint<Void>(.post, "/a", body: .data(Data("[1,true]".utf8), contentType: "application/json"))
+        try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(request).value
         let folder = TemporaryFolder()
         try #require(MockURLProtocol.recording).write(to: folder.url("traffic.har"))
         let recorded = try RecordedFile(folder.url("traffic.har"))

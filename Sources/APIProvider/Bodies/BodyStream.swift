@@ -21,12 +21,6 @@ final class BodyStream: InputStream {
         super.init(data: Data())
     }
 
-    /// As many bytes of a stream of the user's own as the request tells. It can be read, and nothing else.
-    init(_ stream: InputStream, length: Int) {
-        (pieces, file, current, bytesLeft, self.length) = ([], nil, stream, length, length)
-        super.init(data: Data())
-    }
-
     deinit { current?.close() }
 
     var unread: BodyStream { BodyStream(pieces, copiedTo: file) }
@@ -52,9 +46,7 @@ final class BodyStream: InputStream {
     }
 
     override func open() {
-        guard status == .notOpen else { return }
-        status = .open
-        if current?.streamStatus == .notOpen { current?.open() }
+        if status == .notOpen { status = .open }
     }
 
     override func close() {
@@ -100,7 +92,7 @@ final class BodyStream: InputStream {
                 guard count > 0 else {
                     // On Linux, `streamError` of a stream without an error ends the process.
                     let error = current?.streamStatus == .error ? current?.streamError : nil
-                    return fail(with: next > 0 ? pieces[next - 1].failure(error) : error ?? CocoaError.shortStream)
+                    return fail(with: pieces[next - 1].failure(error))
                 }
                 bytesLeft -= count
                 return count
@@ -121,13 +113,6 @@ final class BodyStream: InputStream {
     private func fail(with error: any Error) -> Int {
         (status, failure) = (.error, error)
         return -1
-    }
-}
-
-extension CocoaError {
-    fileprivate static var shortStream: CocoaError {
-        let sentence = "the stream of its body has fewer bytes than its Content-Length says."
-        return CocoaError(.fileReadUnknown, userInfo: [NSLocalizedDescriptionKey: sentence])
     }
 }
 

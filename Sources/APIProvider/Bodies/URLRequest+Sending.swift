@@ -21,18 +21,15 @@ extension URLRequest {
         methods.contains(HTTPMethod(rawValue: httpMethod ?? "GET")) || value(forHTTPHeaderField: "Idempotency-Key") != nil
     }
 
-    /// Whether the request can be sent again. It cannot if its body is a stream of the user's own, which can be read only once.
-    var canBeSentAgain: Bool { httpBodyStream == nil || httpBodyStream is BodyStream }
-
-    /// The body in memory, or `nil` if there is none or it is a stream of the user's own.
+    /// The body in memory, or `nil` if there is none.
     package var bodyInMemory: Data? { httpBody ?? (try? (httpBodyStream as? BodyStream)?.data()) }
 
-    /// The first bytes of the body, at most `count`, or `nil` if there is none or it is a stream of the user's own.
+    /// The first bytes of the body, at most `count`, or `nil` if there is none.
     func bodyPrefix(_ count: Int) -> Data? {
         httpBody?.prefix(count) ?? (httpBodyStream as? BodyStream).map { Data(reading: $0.unread, atMost: count) }
     }
 
-    /// What the body is made of, or `nil` if it is a stream of somebody else's.
+    /// The pieces of the body, or `nil` if it is another `InputStream`. No transport sends one.
     var bodyPieces: [BodyPiece]? {
         guard let httpBodyStream else { return [httpBody].compactMap { $0 }.map(BodyPiece.data) }
         return (httpBodyStream as? BodyStream)?.pieces
@@ -45,13 +42,8 @@ extension URLRequest {
         return request
     }
 
-    /// The number of bytes of the body, or `nil` if it is unknown.
-    package var bodyLength: Int64? {
-        if let httpBody { return Int64(httpBody.count) }
-        guard let httpBodyStream else { return 0 }
-        if let stream = httpBodyStream as? BodyStream { return Int64(stream.length) }
-        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
-    }
+    /// The number of bytes of the body.
+    package var bodyLength: Int64 { Int64(httpBody?.count ?? (httpBodyStream as? BodyStream)?.length ?? 0) }
 
     /// The request with a body that has not been read.
     var withUnreadBody: URLRequest {

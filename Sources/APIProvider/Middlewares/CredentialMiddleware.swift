@@ -37,8 +37,8 @@ public import Foundation
 /// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is not sent, nor sent again by a
 /// ``RetryMiddleware``. It fails instead.
 ///
-/// Some requests are not sent again, and the refusal is their answer: a request that was sent again already, one whose body is a stream of
-/// yours, one that lost its credential on a redirect, and one whose user has signed out.
+/// Some requests are not sent again, and the refusal is their answer: a request that was sent again already, one that lost its credential on
+/// a redirect, and one whose user has signed out.
 ///
 /// If the refresh fails, all requests that wait for it fail with its error. The next request tries again. A waiting request keeps its own
 /// timeout. A refresh that has begun goes on when no request waits any more, because the server may already have replaced the credential.
@@ -148,7 +148,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
             let authorized = try applying(credential.value, to: request)
             return next(authorized).flatMap { [self] response in
                 guard try refuses(authorized, request, response) else { return .just(response) }
-                guard credentials.refuse(credential, of: began), request.canBeSentAgain else { return .just(response) }
+                guard credentials.refuse(credential, of: began) else { return .just(response) }
                 return self.credential(of: began, for: request).flatMap { try self.sendAgain(request, with: $0, next) }
             }
         }

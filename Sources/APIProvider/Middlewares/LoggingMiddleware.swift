@@ -102,12 +102,11 @@ public struct LoggingMiddleware: Middleware {
 extension Redactor {
     fileprivate func details(of request: URLRequest) -> [String] {
         // More than is shown, of however large a body.
-        let length = Int(clamping: request.bodyLength ?? 0)
+        let length = Int(clamping: request.bodyLength)
         let text = request.bodyPrefix(8192).map {
             body($0, of: length, contentType: request.value(forHTTPHeaderField: "Content-Type"), isAnswer: false)
         }
-        let stream = request.httpBodyStream == nil ? nil : "(a stream)"
-        return lines(of: request.allHTTPHeaderFields ?? [:]) + [text?.cut(to: 1024) ?? stream].compactMap { $0 }
+        return lines(of: request.allHTTPHeaderFields ?? [:]) + [text?.cut(to: 1024)].compactMap { $0 }
     }
 
     fileprivate func details(of response: APIResponse) -> [String] {

@@ -17,8 +17,8 @@ public import Foundation
 /// - It has the header `Idempotency-Key`.
 /// - It cannot have reached the server, because there was no network, no host or no connection.
 ///
-/// A body that is a stream of yours is sent once. The caller gets the response or the error of the last attempt. Disposing ends a wait.
-/// The option ``RequestOptions/retryPolicy`` of an endpoint replaces the policy.
+/// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
+/// endpoint replaces the policy.
 ///
 /// Between attempts, the middleware waits for a random time: at most `baseDelay`, then twice that, four times that, and so on up to
 /// `maxDelay`. So clients that failed together do not come back together. A `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a
@@ -57,7 +57,7 @@ public struct RetryMiddleware: Middleware {
     /// Returns the response to the last attempt.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         let policy = options.retryPolicy ?? policy
-        guard policy.maxAttempts > 1, request.canBeSentAgain else { return next(request) }
+        guard policy.maxAttempts > 1 else { return next(request) }
         do { try budget?.add() } catch { return .error(error) }
         return attempt(1, request, policy, next)
     }

@@ -10,8 +10,8 @@ extension URLRequest {
     ///
     /// It shows what `redaction` shows, and `…` in place of all else. The command then starts with a line that says so, and the server gets
     /// another request. With ``Redaction/none``, the command runs as it stands: curl reads bodies of files from the files, and a body that a
-    /// terminal would change is passed to it with `printf`. A stream of yours is not read. Then a line says what to do. Headers that HTTP does
-    /// not allow are left out.
+    /// terminal would change is passed to it with `printf`. An `InputStream` that you set is not read. Then a line says what to do. Headers that
+    /// HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
@@ -56,7 +56,7 @@ private struct CurlCommand: CustomStringConvertible {
     private mutating func addBody(of request: URLRequest, method: String) {
         let type = request.value(forHTTPHeaderField: "Content-Type")
         // URLSession adds the type of a form to a POST, but curl to every method.
-        if type == nil, method != "POST" || request.bodyLength == 0 { arguments.append("--header 'Content-Type:'") }
+        if type == nil, method != "POST" || request.bodyPieces?.length == 0 { arguments.append("--header 'Content-Type:'") }
 
         guard let pieces = request.bodyPieces else {
             notes.append("The body is a stream, which is not read here: give it to curl on its standard input.")

@@ -119,6 +119,10 @@ extension URLRequest {
             if let name { throw APIError.invalid("its header \(name) announces a body, but the request has none") }
             return
         }
+        if let httpBodyStream, !(httpBodyStream is BodyStream) {
+            throw APIError.invalid(
+                "its body is an InputStream, which can be read only once; send it with HTTPBody.file or .multipart, or set httpBody")
+        }
         // Some servers ignore such a body, and URL loading systems refuse it with a misleading error.
         guard let httpMethod, ["GET", "HEAD"].contains(httpMethod.uppercased()), !has(.mayHaveBody) else { return }
         throw APIError.invalid(

@@ -69,11 +69,8 @@ public final class Exchange: Sendable {
     /// A body of files is in `httpBodyStream`. Each time you ask for the request, that starts at the beginning.
     public var request: URLRequest { state.withLock(\.request).withUnreadBody }
 
-    /// How many bytes the body has: 0 without one, and `nil` if nobody knows. The server wants to know it as the Content-Length.
-    public var bodyLength: Int64? { original.bodyLength }
-
-    /// Whether ``request`` can be sent once more: not when its body is a stream of the user's own.
-    public var canBeSentAgain: Bool { original.canBeSentAgain }
+    /// The number of bytes of the body, 0 without one. Send it to the server as the Content-Length.
+    public var bodyLength: Int64 { original.bodyLength }
 
     /// What the host of the request is known by; `nil` if the request does not wait for a connection. A stream may take for ever: it has a
     /// connection beside those that others wait for.

@@ -40,8 +40,6 @@ extension APIResponse {
 
         let method = request.httpMethod ?? "GET"
         let becomesGet = statusCode == 303 ? method != "HEAD" : method == "POST" && statusCode < 307
-        guard becomesGet || request.canBeSentAgain else { return nil }
-
         var next = becomesGet ? request.withoutBody : request
         next.url = to.withoutUserInfo
         if becomesGet { next.httpMethod = "GET" }

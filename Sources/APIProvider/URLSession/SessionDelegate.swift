@@ -122,7 +122,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// would send only what it has not yet read of the body, and wait for ever (Swift 6.3.1).
     func urlSession(_ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void) {
         let stream = task.originalRequest?.httpBodyStream
-        if let exchange = exchange(of: task), exchange.canBeSentAgain, exchange.request.isIdempotent, let body = stream as? BodyStream {
+        if let exchange = exchange(of: task), exchange.request.isIdempotent, let body = stream as? BodyStream {
             let sent = task.countOfBytesSent
             record(of: task) { $0?.sentBefore = sent }
             body.rewind()
@@ -132,7 +132,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         // Not every body is read again: then the request would wait for its answer.
         cancel(task, of: session)
         // If the body is not a stream, a stream ends the process; this one fails when it is read.
-        completionHandler(stream == nil ? nil : BodyStream(InputStream(data: Data()), length: 1))
+        completionHandler(stream == nil ? nil : BodyStream([.file(URL(fileURLWithPath: "/dev/null"), count: 1)]))
     }
     #endif
 
@@ -213,7 +213,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         guard let record, let response = response as? HTTPURLResponse else { return true }
         // A protocol class has taken the whole body, and no session tells of that.
-        if !record.hasHead, !isForNetwork, let count = record.exchange.bodyLength, count > 0 { record.exchange.sent(count, of: count) }
+        let count = record.exchange.bodyLength
+        if !record.hasHead, !isForNetwork, count > 0 { record.exchange.sent(count, of: count) }
         return record.exchange.receive(response)
     }
 

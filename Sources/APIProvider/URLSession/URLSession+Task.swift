@@ -72,19 +72,12 @@ extension URLRequest {
 
     /// The request with its body as a stream, which can be sent again, and with its length.
     fileprivate func withStreamedBody() -> URLRequest {
-        var request = self
-        guard let bodyLength else {
-            // A length that is no number, beside the chunks.
-            request.setValue(nil, forHTTPHeaderField: "Content-Length")
-            return request
-        }
         guard bodyLength > 0 || httpBodyStream != nil else { return self }
+        var request = self
         if let httpBody {
             request.httpBodyStream = BodyStream([.data(httpBody)])
         } else if let file = (httpBodyStream as? BodyStream)?.file {
             request.httpBodyStream = BodyStream([.file(file, count: Int(clamping: bodyLength))])
-        } else if let httpBodyStream, !(httpBodyStream is BodyStream) {
-            request.httpBodyStream = BodyStream(httpBodyStream, length: Int(clamping: bodyLength))
         }
         request.setValue("\(bodyLength)", forHTTPHeaderField: "Content-Length")
         // A stream would be sent in chunks (6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl leaves out a field that is white

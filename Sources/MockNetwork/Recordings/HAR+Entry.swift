@@ -48,9 +48,7 @@ extension HAR.Request {
                 mimeType: type ?? "", text: text, _encoding: encoding,
                 comment: kept == nil ? "The body of \(body.count) bytes was left out. Replay does not compare it." : nil)
         }
-        let isStream = body == nil && request.httpBodyStream != nil
-        bodySize = isStream ? -1 : body?.count ?? 0
-        comment = isStream ? "The body is a stream, which is not read here." : nil
+        bodySize = body?.count ?? 0
     }
 }
 

@@ -27,7 +27,6 @@ enum HAR {
         var postData: PostData?
         let headersSize = -1
         var bodySize = -1
-        var comment: String?
     }
 
     struct Response: Encodable {

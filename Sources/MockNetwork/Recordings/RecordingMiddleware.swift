@@ -21,8 +21,7 @@ public import FoundationNetworking
 /// middleware, it records each attempt of a retry.
 ///
 /// The recording has what a middleware sees. That is the request before redirects and the last response, without headers that the session
-/// adds. A body that is downloaded to a file or sent as a stream of yours is missing, and a comment in the entry says so. Bodies that are
-/// not UTF-8 are in Base64.
+/// adds. A body that is downloaded to a file is missing, and a comment in the entry says so. Bodies that are not UTF-8 are in Base64.
 ///
 /// Each middleware starts a new recording: the first request that ends replaces an existing file. The whole file is replaced each time, so
 /// it is valid at every moment. A recording of n bytes takes n bytes of memory, and n bytes are written for each request. Requests that end

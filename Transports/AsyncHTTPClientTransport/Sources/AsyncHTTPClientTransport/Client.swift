@@ -115,6 +115,6 @@ extension Error {
 extension Exchange {
     /// RFC 9110, section 9.2.2.
     fileprivate var isIdempotent: Bool {
-        canBeSentAgain && RetryPolicy.default.methods.contains(.init(rawValue: request.httpMethod ?? "GET"))
+        RetryPolicy.default.methods.contains(.init(rawValue: request.httpMethod ?? "GET"))
     }
 }
