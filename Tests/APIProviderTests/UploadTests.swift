@@ -15,7 +15,7 @@ struct UploadTests {
         return file
     }
 
-    #if os(Linux)
+    #if compiler(>=6.2) && os(Linux)
     @Test("A body in memory is sent from where it is", .longComputing)
     func inMemory() async {
         await #expect(processExitsWith: .success) {
