@@ -209,6 +209,8 @@ extension Endpoint where Response == URL {
 extension Endpoint {
     /// Changes the `URLRequest` after it is built: its cache policy, its network service type, or a header that depends on others.
     ///
+    /// To replace the body, set `httpBody`. An `InputStream` makes the request invalid.
+    ///
     /// `adapt` runs on the subscriber's thread. If it throws, nothing is sent, and the error reaches the subscriber unchanged. Several
     /// closures run in the order in which they were added.
     public func adapting(_ adapt: @escaping @Sendable (inout URLRequest) throws -> Void) -> Endpoint {
