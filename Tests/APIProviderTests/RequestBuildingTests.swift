@@ -150,6 +150,15 @@ struct RequestBuildingTests {
         #expect(timeouts[0] != timeouts[1] && abs(timeouts[0] - 60) < 0.001)
     }
 
+    @Test("Many headers are taken in a time that grows with their number", .longComputing)
+    func manyHeaders() {
+        func seconds(_ count: Int) -> Double {
+            let fields = Dictionary(uniqueKeysWithValues: (0..<count).map { ("X-Field-\(100_000 + $0)", "1") })
+            return cpuSeconds { #expect(Array(HTTPHeaders(fields)).count == count) }
+        }
+        #expect(isLinear(500, seconds: seconds))
+    }
+
     @Test("A later header replaces an earlier one in any case")
     func headers() {
         var headers: HTTPHeaders = ["X-A": "1", "x-a": "2", "X-B": "3"]

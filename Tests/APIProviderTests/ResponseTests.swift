@@ -337,6 +337,27 @@ struct ResponseTests {
         }
     }
 
+    @Test(
+        "The value of a field comes without the white space around it (RFC 9110, section 5.5)",
+        arguments: [("a", "a"), ("a  ", "a"), (" \t a, b\t ", "a, b"), ("  ", ""), ("", ""), ("\u{A0}a\u{3000}", "\u{A0}a\u{3000}")])
+    func whiteSpace(sent: String, value: String) throws {
+        let head = try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: ["X-A": sent]))
+        let response = APIResponse(request: URLRequest(url: example), response: head, data: Data())
+        #expect(response.value(forHTTPHeaderField: "x-a") == value)
+        #expect(head.headerFields.values.map { $0 } == [value])
+    }
+
+    @Test("Names of fields are equal if their bytes are, except for the case of ASCII letters (RFC 9110, section 5.1)")
+    func fieldNames() {
+        let composed = "X-\u{E9}", decomposed = "X-e\u{301}"
+        let both = APIResponse(to: URLRequest(url: example), headers: [composed: "1", decomposed: "2", "ETag": "3"])
+        #expect(both.value(forHTTPHeaderField: "eTAG") == "3")
+        #expect([composed, decomposed].compactMap { both.value(forHTTPHeaderField: $0) } == ["2"])
+        let one = APIResponse(to: URLRequest(url: example), headers: [composed: "1"])
+        #expect(one.value(forHTTPHeaderField: "x-\u{E9}") == "1")
+        for other in ["X-\u{C9}", decomposed] { #expect(one.value(forHTTPHeaderField: other) == nil) }
+    }
+
     @Test("Data, String, EmptyResponse and Optional come by their type, also in a request that is generic over it")
     func types() async throws {
         #expect(try await provider(body: "text").request(Endpoint<String>(.get, "")).value == "text")

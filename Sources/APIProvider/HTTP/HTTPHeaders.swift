@@ -23,7 +23,17 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     ///
     /// A dictionary has no order, so its fields are sorted by name.
     public init(_ headers: some Sequence<(key: String, value: String)>) {
-        for (name, value) in headers.inOrder() { self[name] = value }
+        // A server may have sent thousands, so each name is looked up in a dictionary.
+        var places: [[UInt8]: Int] = [:]
+        for (name, value) in headers.inOrder() {
+            let key = name.utf8.map(\.lowercased)
+            if let place = places[key] {
+                fields[place] = (name, value)
+            } else {
+                places[key] = fields.count
+                fields.append((name, value))
+            }
+        }
     }
 
     /// The value of the field `name`, in any case. Setting `nil` removes the field.
@@ -67,7 +77,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     }
 
     private func index(of name: String) -> Int? {
-        fields.firstIndex { field in field.name.utf8.elementsEqual(name.utf8) { $0.lowercased == $1.lowercased } }
+        fields.firstIndex { $0.name.isField(name) }
     }
 }
 
@@ -111,6 +121,11 @@ extension [String: String] {
 }
 
 extension String {
+    /// Whether this is the name of the field `name`. Only ASCII letters match in upper and lower case (RFC 9110, section 5.1).
+    func isField(_ name: String) -> Bool {
+        utf8.count == name.utf8.count && utf8.elementsEqual(name.utf8) { $0.lowercased == $1.lowercased }
+    }
+
     /// RFC 9110, section 5.6.2.
     var isToken: Bool {
         !isEmpty && utf8.allSatisfy { byte in ASCIISet.token.contains(byte) }

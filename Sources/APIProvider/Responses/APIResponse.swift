@@ -47,7 +47,8 @@ public struct APIResponse: Sendable {
     ///   - headers: The header fields.
     ///   - data: The body.
     public init(to request: URLRequest, status: Int = 200, headers: HTTPHeaders = [:], data: Data = Data()) {
-        let fields = Dictionary(uniqueKeysWithValues: headers.map { ($0.name, $0.value) })
+        // A dictionary takes two names for one if Unicode does. No such name is valid in HTTP.
+        let fields = Dictionary(headers.map { ($0.name, $0.value) }) { $1 }
         let url = request.url ?? URL(fileURLWithPath: "/")
         guard let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
             preconditionFailure("There is no HTTP response with the status \(status).")

@@ -9,19 +9,17 @@ extension HTTPURLResponse {
     /// Whether the status says that the request succeeded (RFC 9110, section 15.3).
     package var isAccepted: Bool { 200...299 ~= statusCode }
 
-    /// The header fields, with values read as UTF-8.
+    /// The header fields, with values read as UTF-8 and without white space around them.
     package var headerFields: [String: String] {
         allHeaderFields.reduce(into: [:]) { fields, field in
-            if let name = field.key as? String, let value = field.value as? String { fields[name] = value.ofHeader }
+            if let name = field.key as? String, let value = field.value as? String { fields[name] = value.ofField }
         }
     }
 
     /// How many bytes the body has; `nil` if nobody knows, as when they come compressed and are counted as they were.
     package var bodyLength: Int64? {
-        guard expectedContentLength > 0, ["", "identity"].contains(value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "") else {
-            return nil
-        }
-        return expectedContentLength
+        let encoding = values(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? ""
+        return expectedContentLength > 0 && ["", "identity"].contains(encoding) ? expectedContentLength : nil
     }
 
     /// Whether the response has several fields Content-Length that differ: then nobody knows where it ends (RFC 9112, section 6.3).
@@ -34,23 +32,27 @@ extension HTTPURLResponse {
     func values(forHTTPHeaderField name: String) -> String? {
         // On Linux `value(forHTTPHeaderField:)` takes any one of those whose names are written in different cases, and takes long.
         let fields = allHeaderFields.compactMap { field -> (name: String, value: String)? in
-            guard let key = field.key as? String, key.utf8.count == name.utf8.count, key.lowercased() == name.lowercased(),
-                let value = field.value as? String
-            else { return nil }
-            return (key, value.ofHeader)
+            guard let key = field.key as? String, key.isField(name), let value = field.value as? String else { return nil }
+            return (key, value.ofField)
         }
         return fields.isEmpty ? nil : fields.sorted { $0.name < $1.name }.map(\.value).joined(separator: ", ")
     }
 }
 
 extension String {
-    /// The value of a header as it was sent.
-    fileprivate var ofHeader: String {
+    /// The value of a field as it was sent, without the white space around it (RFC 9110, section 5.5), which Linux leaves behind it.
+    fileprivate var ofField: String {
         #if canImport(FoundationNetworking)
-        return self
+        return withoutOuterSpace
         #else
-        return readAsUTF8
+        return readAsUTF8.withoutOuterSpace
         #endif
+    }
+
+    private var withoutOuterSpace: String {
+        let ends = [utf8.first, utf8.last]
+        guard ends.contains(32) || ends.contains(9) else { return self }
+        return trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
     }
 
     /// UTF-8 that was read as Latin-1, as Apple's Foundation reads a header; any other text as it is.
