@@ -75,6 +75,8 @@ struct AppleFoundationTests {
             ("/a b/é?q=<x>|{y}#\"z\"", "/a%20b/%C3%A9?q=%3Cx%3E%7C%7By%7D#%22z%22"),
             ("https://h:1/a%20b;c=1?d=e&f=g+h", "https://h:1/a%20b;c=1?d=e&f=g+h"),
             ("?a[]=1", "?a%5B%5D=1"), ("../x~y'(z)*!$,@", "../x~y'(z)*!$,@"),
+            ("/%", "/%25"), ("/%4?%zz=%4a", "/%254?%25zz=%4a"),
+            ("http://[::1]:80/[a]", "http://[::1]:80/%5Ba%5D"), ("//[::1]?[a]", "//[::1]?%5Ba%5D"), ("a//[b]", "a//%5Bb%5D"),
         ])
     func location(text: String, escaped: String) {
         #expect(text.escapedAsURL == escaped)

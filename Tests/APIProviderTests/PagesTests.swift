@@ -23,6 +23,9 @@ struct LinkTests {
             (#"<https://api.example.com/2>; REL = "next""#, "https://api.example.com/2"),
             (#"<?page=2>; rel="next""#, "https://api.example.com/items?page=2"),
             (#"</items?page=2>; rel="next""#, "https://api.example.com/items?page=2"),
+            (#"<?q=☃%e2%98%83>; rel="next""#, "https://api.example.com/items?q=%E2%98%83%e2%98%83"),
+            ("<>; rel=next", "https://api.example.com/items"),
+            ("<https://api.example.com/2>; rel=\"last\tnext\"", "https://api.example.com/2"),
         ])
     func link(_ link: String, url: String) throws {
         #expect(try response(link).link("next")?.absoluteString == url)

@@ -132,7 +132,21 @@ struct RedirectTests {
             ("g?y", "http://a/b/c/g?y"), ("../g", "http://a/b/g"), ("../../g", "http://a/g"), ("../../../g", "http://a/g"),
             ("?y", "http://a/b/c/d?y"), ("..", "http://a/b/"), ("g;x=1/../y", "http://a/b/c/y"),
         ])
-    func relative(location: String, url: String) async throws {
+    func relative(location: String, url: String) async throws { try await expect(url, after: location) }
+
+    @Test(
+        "A Location keeps its escapes, and gets those that it lacks",
+        arguments: [
+            ("top.txt?☃%e2%98%83", "http://a/b/c/top.txt?%E2%98%83%e2%98%83"), ("a b%2Fc", "http://a/b/c/a%20b%2Fc"),
+            ("é%2f?é%2f", "http://a/b/c/%C3%A9%2f?%C3%A9%2f"), ("?q=100%&r=%4&s=%41", "http://a/b/c/d?q=100%25&r=%254&s=%41"),
+            ("//bücher.example/a b%2Fc", "http://xn--bcher-kva.example/a%20b%2Fc"),
+        ])
+    func escapes(location: String, url: String) async throws { try await expect(url, after: location) }
+
+    @Test("White space around a Location is no part of it (RFC 9110, section 5.5)", arguments: [" /next", "/next  ", "\t/next \t"])
+    func whiteSpace(location: String) async throws { try await expect("http://a/next", after: location) }
+
+    private func expect(_ url: String, after location: String) async throws {
         let request = Endpoint<Data>(.get, .url(try #require(URL(string: "http://a/b/c/d"))), query: redirect(302, to: location))
         #expect(try await lastRequest(for: request).url?.absoluteString == url)
     }

@@ -26,8 +26,8 @@ struct ASCIISet {
     static let unreserved = ASCIISet(alphanumerics + "-._~")
     /// RFC 3986, section 3.3: `pchar`, and the slash between segments.
     static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
-    /// RFC 3986, section 2: all but the brackets of an IPv6 address, and the sign of an escape.
-    static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#" + "%")
+    /// RFC 3986, section 2, without the brackets of an IPv6 address.
+    static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#")
     /// What a literal path may have by mistake.
     static let suspect = ASCIISet("?#%:")
     /// RFC 9110, section 5.6.2: `tchar`.
@@ -53,12 +53,39 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text of a URL, in which bytes that no URL may have are escaped.
-    package var escapedAsURL: String { percentEncoded(except: .url) }
+    /// The text of a URL, with escapes for the bytes that no URL may have. Existing escapes stay as they are.
+    ///
+    /// `URL(string:)` escapes a whole component once more if one character in it is not legal. It knows what to do with a host, though: that
+    /// stays as it is.
+    package var escapedAsURL: String {
+        let start = endOfAuthority
+        let pieces = self[start...].utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        var text = String(self[..<start])
+        for (index, piece) in pieces.enumerated() {
+            let isEscape = piece.count > 1 && piece.prefix(2).allSatisfy(\.isHexDigit)
+            text += index == 0 ? "" : isEscape ? "%" : "%25"
+            text += String(Substring(piece)).percentEncoded(except: .url)
+        }
+        return text
+    }
+
+    /// Where the host and the port of a URL end. The start of the text if it has none.
+    private var endOfAuthority: Index {
+        var rest = utf8[...]
+        if let mark = rest.firstIndex(where: { ":/?#".utf8.contains($0) }), rest[mark] == UInt8(ascii: ":") {
+            rest = rest[mark...].dropFirst()
+        }
+        guard rest.starts(with: "//".utf8) else { return startIndex }
+        return rest.dropFirst(2).firstIndex { "/?#".utf8.contains($0) } ?? endIndex
+    }
 
     var formEncoded: String {
         percentEncoded(except: .form).replacingOccurrences(of: " ", with: "+")
     }
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool { Character(Unicode.Scalar(self)).isHexDigit }
 }

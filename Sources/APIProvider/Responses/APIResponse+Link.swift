@@ -4,7 +4,7 @@ extension APIResponse {
     /// Returns the URL in the header `Link` with this `relation` (RFC 8288, section 3), or `nil` if there is none:
     /// `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
     ///
-    /// A relative reference is resolved against the request's URL.
+    /// A relative reference is resolved against the request's URL. An empty one is that URL.
     ///
     /// - Parameters:
     ///   - relation: The relation, in any case.
@@ -17,10 +17,10 @@ extension APIResponse {
             let target = rest[rest.index(after: start)..<end]
             rest = rest[end...].dropFirst()
             let parameters = rest.takeParameters()
-            let relations = parameters.first { $0.name == "rel" }?.value.split(separator: " ") ?? []
+            let relations = parameters.first { $0.name == "rel" }?.value.split { $0 == " " || $0 == "\t" } ?? []
             guard relations.contains(where: { $0.lowercased() == relation.lowercased() }),
                 !parameters.contains(where: { $0.name == "anchor" }),
-                let url = URL(string: String(target), relativeTo: request.url)?.absoluteURL
+                let url = target.isEmpty ? request.url : URL(reference: String(target), from: request.url)
             else { continue }
             guard allowsOtherOrigins || url.origin == request.url?.origin else {
                 throw APIError.invalid(

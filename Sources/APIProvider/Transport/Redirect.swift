@@ -33,7 +33,7 @@ extension APIResponse {
     /// The request to follow a redirect with (RFC 9110, section 15.4); `nil` when this response is the answer.
     fileprivate func redirectedRequest() -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(statusCode), let from = request.url,
-            let location = value(forHTTPHeaderField: "Location"), let to = URL(location: location, from: from),
+            let location = value(forHTTPHeaderField: "Location"), let to = URL(reference: location, from: from),
             to.host?.isEmpty == false, to.impossiblePort == nil, let scheme = to.scheme?.lowercased(),
             scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
         else { return nil }
@@ -54,9 +54,9 @@ extension APIResponse {
 }
 
 extension URL {
-    /// Where a Location leads. Foundation before iOS 17 makes no URL of text in which something is not escaped that should be.
-    fileprivate init?(location: String, from url: URL) {
-        guard let target = URL(string: location, relativeTo: url) ?? URL(string: location.escapedAsURL, relativeTo: url) else { return nil }
+    /// The URL that a reference in a header field of the response from `url` leads to, such as a Location (RFC 3986, section 5).
+    init?(reference: String, from url: URL?) {
+        guard let target = URL(string: reference.escapedAsURL, relativeTo: url) else { return nil }
         self = target.absoluteURL
     }
 
