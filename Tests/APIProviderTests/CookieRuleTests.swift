@@ -97,6 +97,60 @@ struct CookieRuleTests {
         #expect(try await visit("https://a.com/") == sent)
     }
 
+    struct ExpiryCase: Sendable, CustomTestStringConvertible {
+        let text: String
+        /// `nil` if the text is no date.
+        let year: Int?
+        let time: String
+
+        init(_ text: String, _ year: Int?, _ time: String = "10-18T22:50:12Z") { (self.text, self.year, self.time) = (text, year, time) }
+
+        var testDescription: String { text }
+    }
+
+    @Test(
+        "A cookie ends at the date in which RFC 6265bis finds a time, a day, a month and a year (section 5.1.1)",
+        arguments: [
+            ExpiryCase("Mon, 18 Oct 2100 22:50:12 GMT", 2100), ExpiryCase("Monday, 18-Oct-68 22:50:12 GMT", 2068),
+            ExpiryCase("Mon Oct 18 22:50:12 2100", 2100), ExpiryCase("Mon Oct 18 2100 22:50:12 GMT+0000 (UTC)", 2100),
+            ExpiryCase("18 Oct 2100 22:50:12 GMT", 2100), ExpiryCase("22:50:12 2100 oct 18", 2100),
+            ExpiryCase("22:50:12 18 oct 2100", 2100),
+            ExpiryCase("18/October\\2100,22:50:12", 2100), ExpiryCase("Nonday, 18-OCTOPUS-2100 22:50:12 -0400", 2100),
+            ExpiryCase("Mon, 18 Oct 2100 22:50:12.999 EST 1999", 2100), ExpiryCase("18 Oct 2100 22:50:12 23:59:59 19 Nov 2101", 2100),
+            ExpiryCase("\"18 Oct 2100 22:50:12\"", 2100), ExpiryCase("18th Oct 2100AD 22:50:12Z", 2100),
+            ExpiryCase("1 Jan 2100 1:2:3", 2100, "01-01T01:02:03Z"), ExpiryCase("29 Feb 2104 00:00:00", 2104, "02-29T00:00:00Z"),
+            ExpiryCase("18 Oct 69 22:50:12", 2069), ExpiryCase("18-Oct-068 22:50:12", 2068),
+            ExpiryCase("18 Oct 2100", nil), ExpiryCase("18 Oct 22:50:12", nil), ExpiryCase("Oct 2100 22:50:12", nil),
+            ExpiryCase("018 Oct 2100 22:50:12", nil), ExpiryCase("18 Oct 21000 22:50:12", nil), ExpiryCase("18 Oct 2100 22:50", nil),
+            ExpiryCase("18 Oct 2100 24:00:00", nil), ExpiryCase("18 Oct 2100 22:60:12", nil), ExpiryCase("18 Oct 2100 22:50:60", nil),
+            ExpiryCase("0 Oct 2100 22:50:12", nil), ExpiryCase("32 Oct 2100 22:50:12", nil), ExpiryCase("31 Sep 2100 22:50:12", nil),
+            ExpiryCase("29 Feb 2100 22:50:12", nil), ExpiryCase("18 Oct 1600 22:50:12", nil), ExpiryCase("2100-10-18T22:50:12Z", nil),
+            ExpiryCase("", nil), ExpiryCase("soon", nil), ExpiryCase("18 Oct 2100 022:50:12", nil), ExpiryCase("18 Okt 2100 22:50:12", nil),
+        ])
+    func expiry(_ rule: ExpiryCase) async throws {
+        try await visit("https://a.com/", setting: ["a=1; Expires=\(rule.text)"])
+        let date = try #require(storage?.cookies?.first).expiresDate
+        #expect(date?.formatted(.iso8601) == rule.year.map { "\($0)-\(rule.time)" })
+    }
+
+    @Test(
+        "A date that has passed removes a cookie, in whatever form it stands",
+        arguments: [
+            "Thu Jan 01 1970 00:00:00 GMT+0000 (UTC)", "01 Jan 1970 00:00:00 GMT", "Thu, 01-Jan-1970 00:00:01 GMT", "1 Jan 70 0:0:0",
+            "Thu, 1 Jan 1601 00:00:00 GMT", "Wed, 31-Dec-97 23:59:59 GMT",
+        ])
+    func removal(date: String) async throws {
+        try await visit("https://a.com/", setting: ["a=1", "b=2"])
+        try await visit("https://a.com/", setting: ["a=; Expires=\(date)"])
+        #expect(try await visit("https://a.com/") == "b=2")
+    }
+
+    @Test("An Expires that is no date does not replace one that is")
+    func lastExpiry() async throws {
+        try await visit("https://a.com/", setting: ["a=1; Expires=1 Jan 1970 00:00:00 GMT; Expires=soon"])
+        #expect(try await visit("https://a.com/") == "")
+    }
+
     @Test("Several fields set several cookies, also with dates in them")
     func several() async throws {
         let date = "Expires=Fri, 31 Dec 2100 00:00:00 GMT"

@@ -26,20 +26,51 @@ extension Date {
         let clock = time.split(separator: ":", omittingEmptySubsequences: false)
         guard let monthIndex = Self.months.firstIndex(of: String(month)), let days = day.number(2), var years = year.number(year.count),
             clock.count == 3, let hours = clock[0].number(2), let minutes = clock[1].number(2), let seconds = clock[2].number(2),
-            hours < 24, minutes < 60, seconds <= 60
+            seconds <= 60
         else { return nil }
         if year.count == 2 {
             let latest = Int(now.timeIntervalSince1970 / 31_556_952) + 1970 + 50
             years += (latest - years) / 100 * 100
         }
+        // The 60th second is a leap second, which no clock here has.
+        self.init(years, monthIndex, days, (hours, minutes, Swift.min(seconds, 59)))
+    }
+
+    /// Creates the time at which a cookie ends, by the algorithm of RFC 6265bis, section 5.1.1. It takes the first parts of the text that
+    /// look like a time, a day, a month and a year, in any order. `nil` if one is missing, or there is no such date.
+    init?(cookieDate text: String) {
+        var time: (Int, Int, Int)?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        for part in text.utf8.split(whereSeparator: \.isCookieDateDelimiter) {
+            let part = Substring(part)
+            if time == nil, let clock = part.clock {
+                time = clock
+            } else if day == nil, let number = part.leadingNumber(1...2) {
+                day = number
+            } else if month == nil, let index = Self.months.firstIndex(where: { part.lowercased().hasPrefix($0) }) {
+                month = index
+            } else if year == nil, let number = part.leadingNumber(2...4) {
+                year = number < 70 ? number + 2000 : number < 100 ? number + 1900 : number
+            }
+        }
+        guard let time, let day, let month, let year, year >= 1601 else { return nil }
+        self.init(year, month, day, time)
+    }
+
+    /// - Parameter monthIndex: The number of the month, from 0.
+    private init?(_ years: Int, _ monthIndex: Int, _ days: Int, _ clock: (hours: Int, minutes: Int, seconds: Int)) {
+        guard clock.hours < 24, clock.minutes < 60, clock.seconds < 60 else { return nil }
         let isLeapYear = years % 4 == 0 && (years % 100 != 0 || years % 400 == 0)
         guard days >= 1, days <= (monthIndex == 1 && !isLeapYear ? 28 : Self.daysOfMonths[monthIndex]) else { return nil }
-        // Days since 1970, with years that begin in March. The 60th second is a leap second, which no clock here has.
+        // Days since 1970, with years that begin in March.
         let marchYear = monthIndex < 2 ? years - 1 : years
         let sinceMarch = (153 * ((monthIndex + 10) % 12) + 2) / 5 + days - 1
         let count = marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + sinceMarch - 719_468
         // An `Int` of 32 bits ends in 2038.
-        self.init(timeIntervalSince1970: TimeInterval(count) * 86_400 + TimeInterval((hours * 60 + minutes) * 60 + Swift.min(seconds, 59)))
+        let time = (clock.hours * 60 + clock.minutes) * 60 + clock.seconds
+        self.init(timeIntervalSince1970: TimeInterval(count) * 86_400 + TimeInterval(time))
     }
 
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -50,5 +81,29 @@ extension Substring {
     /// A number of so many digits.
     fileprivate func number(_ digits: Int) -> Int? {
         count == digits && utf8.allSatisfy(\.isDigit) ? Int(self) : nil
+    }
+
+    /// The number at the start, if it has so many digits.
+    fileprivate func leadingNumber(_ digits: ClosedRange<Int>) -> Int? {
+        let number = utf8.prefix(while: \.isDigit)
+        return digits.contains(number.count) ? Int(Substring(number)) : nil
+    }
+
+    /// A time such as `8:49:37`, at the start.
+    fileprivate var clock: (Int, Int, Int)? {
+        let parts = utf8.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false).map { Substring($0) }
+        guard parts.count == 3, parts[..<2].allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }), let hours = parts[0].leadingNumber(1...2),
+            let minutes = parts[1].leadingNumber(1...2), let seconds = parts[2].leadingNumber(1...2)
+        else { return nil }
+        return (hours, minutes, seconds)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isCookieDateDelimiter: Bool {
+        switch self {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
     }
 }

@@ -11,7 +11,7 @@ struct SetCookie {
     /// Lowercase, without a dot in front. Empty means the host alone.
     private var domain = ""
     private var maximumAge: Date?
-    private var expiryText: String?
+    private var expiry: Date?
 
     /// `nil` if the field sets no cookie.
     init?(_ field: String) {
@@ -38,7 +38,7 @@ struct SetCookie {
         case "httponly": isHTTPOnly = true
         case "path": path = text.hasPrefix("/") ? text : nil
         case "domain": domain = String(text.hasPrefix(".") ? text.dropFirst() : text[...]).lowercased()
-        case "expires": expiryText = text
+        case "expires": expiry = Date(cookieDate: text) ?? expiry
         case "max-age":
             guard let first = text.utf8.first, let seconds = Double(text), text.dropFirst().utf8.allSatisfy(\.isDigit),
                 first == UInt8(ascii: "-") || first.isDigit
@@ -48,8 +48,8 @@ struct SetCookie {
         }
     }
 
-    /// When the cookie ends, as `HTTPCookie` takes it; `nil` for one of the session. A Max-Age wins.
-    var expires: Any? { maximumAge ?? expiryText }
+    /// When the cookie ends; `nil` for one of the session. A Max-Age wins.
+    var expires: Date? { maximumAge ?? expiry }
 
     /// The domain of the cookie, with a dot in front if it has hosts below it; `nil` if `host` may not set the cookie.
     func domain(from host: String) -> String? {
