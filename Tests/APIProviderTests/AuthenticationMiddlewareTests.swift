@@ -59,6 +59,24 @@ struct AuthenticationMiddlewareTests {
         #expect(response.statusCode == 401)
     }
 
+    @Test("A POST whose redirect has led to a refusal is not sent again: what it was redirected to is, with the new token")
+    func refusedAfterRedirect() async throws {
+        let seen = Log<String>()
+        let middleware = AuthenticationMiddleware(token: "old") { _ in .just("new") }
+        let response = try await middleware.intercept(URLRequest("POST", body: Data("body".utf8))) { request in
+            .following(request) { request in
+                let token = request.value(forHTTPHeaderField: "Authorization") ?? "none"
+                seen.append("\(request.httpMethod ?? "") \(request.url?.path ?? "") \(token)")
+                guard request.url?.path == "/items" else {
+                    return .just(APIResponse(to: request, status: token == "Bearer new" ? 200 : 401))
+                }
+                return .just(APIResponse(to: request, status: 303, headers: ["Location": "/items/1"]))
+            }
+        }.value
+        #expect(response.statusCode == 200)
+        #expect(seen.entries == ["POST /items Bearer old", "GET /items/1 Bearer old", "GET /items/1 Bearer new"])
+    }
+
     @Test("A token with a line break sends nothing, and says why", arguments: ["a\n", "a\r\nX-Admin: 1", "a\0"])
     func lineBreak(token: String) async throws {
         let middleware = AuthenticationMiddleware(token: token) { _ in .error(TestError("refresh")) }

@@ -349,4 +349,70 @@ struct RetryMiddlewareTests {
                 == "The request was not sent: its RetryBudget has a ratio of \(ratio) and a reserve of \(reserve); both must be 0 or more.")
         #expect(answers.requests.isEmpty)
     }
+
+    /// Sends a request with a body of text to a server that redirects `/items`, and whose other paths fail the first time. Between them is
+    /// a middleware that sets a header. Returns what the server has seen.
+    private func redirect(
+        _ method: String, status: Int, to location: String, failure: Answers.Answer, by middleware: RetryMiddleware
+    ) -> (seen: [String], outcome: Outcome) {
+        let (seen, outcome, ends) = (Log<String>(), Outcome(), Answers(failure, .status(200)))
+        let inner = DefaultHeadersMiddleware(["X-Inner": "set"])
+        _ = middleware.intercept(URLRequest(method, headers: ["Content-Type": "text/plain", "X-Own": "1"], body: Data("body".utf8))) {
+            request in
+            inner.intercept(request) { request in
+                .following(request) { request in
+                    let fields = ["Content-Type", "X-Own", "X-Inner"].map { request.value(forHTTPHeaderField: $0) ?? "-" }
+                    seen.append(
+                        ([request.httpMethod ?? "", request.url?.host ?? "", request.url?.path ?? ""] + fields).joined(separator: " ")
+                            + (request.httpBody == nil ? "" : " body"))
+                    guard request.url?.path == "/items" else { return ends.next(request) }
+                    return .just(APIResponse(to: request, status: status, headers: ["Location": location]))
+                }
+            }
+        }.subscribe { outcome.events.append($0) }
+        scheduler.run()
+        return (seen.entries, outcome)
+    }
+
+    @Test(
+        "After a redirect within its origin, a POST is not sent again: what it was redirected to is",
+        arguments: [
+            (302, .error(URLError(.cannotConnectToHost))), (303, .error(URLError(.timedOut))), (303, .status(503)),
+            (307, .error(URLError(.cannotConnectToHost))),
+        ] as [(Int, Answers.Answer)])
+    func redirected(status: Int, failure: Answers.Answer) {
+        let (seen, outcome) = redirect("POST", status: status, to: "/end", failure: failure, by: patient())
+        #expect(outcome.statuses == [200])
+        let next = status == 307 ? "POST api.example.com /end text/plain 1 set body" : "GET api.example.com /end - 1 set"
+        #expect(seen == ["POST api.example.com /items text/plain 1 set body", next, next])
+    }
+
+    @Test(
+        "After a redirect to another origin, a POST is sent again neither there nor here: middlewares would add what does not belong there",
+        arguments: [302, 303, 307])
+    func redirectedElsewhere(status: Int) {
+        let failure = Answers.Answer.error(URLError(.cannotConnectToHost))
+        let (seen, outcome) = redirect("POST", status: status, to: "https://other.example.com/end", failure: failure, by: patient())
+        #expect(throws: APIError.self) { try outcome.events.entries.first?.get() }
+        #expect(seen.map { $0.split(separator: " ")[1] } == ["api.example.com", "other.example.com"])
+    }
+
+    @Test("An idempotent request goes the whole way again", arguments: ["/end", "https://other.example.com/end"])
+    func redirectedIdempotent(location: String) {
+        let (seen, outcome) = redirect("PUT", status: 303, to: location, failure: .status(503), by: patient())
+        #expect(outcome.statuses == [200])
+        #expect(seen.map { $0.prefix(3) } == ["PUT", "GET", "PUT", "GET"])
+    }
+
+    @Test("A closure gets the request that would be sent again")
+    func closureAfterRedirect() {
+        let asked = Log<String>()
+        let middleware = deciding { request, _ in
+            asked.append("\(request.httpMethod ?? "") \(request.url?.path ?? "")")
+            return true
+        }
+        let (seen, _) = redirect("POST", status: 303, to: "/end", failure: .status(423), by: middleware)
+        #expect(Set(asked.entries) == ["GET /end"])
+        #expect(seen.map { $0.prefix(4) } == ["POST", "GET ", "GET ", "GET "])
+    }
 }

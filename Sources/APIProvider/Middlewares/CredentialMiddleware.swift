@@ -148,8 +148,10 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
             let authorized = try applying(credential.value, to: request)
             return next(authorized).flatMap { [self] response in
                 guard try refuses(authorized, request, response) else { return .just(response) }
-                guard credentials.refuse(credential, of: began) else { return .just(response) }
-                return self.credential(of: began, for: request).flatMap { try self.sendAgain(request, with: $0, next) }
+                guard credentials.refuse(credential, of: began),
+                    let again = request.isIdempotent ? request : request.resumed(at: response.request)
+                else { return .just(response) }
+                return self.credential(of: began, for: request).flatMap { try self.sendAgain(again, with: $0, next) }
             }
         }
     }

@@ -17,6 +17,9 @@ public import Foundation
 /// - It has the header `Idempotency-Key`.
 /// - It cannot have reached the server, because there was no network, no host or no connection.
 ///
+/// After a redirect, the server has acted on the request. If none of these is true, the middleware sends the redirected request again instead,
+/// unless that goes to another origin.
+///
 /// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
 /// endpoint replaces the policy.
 ///
@@ -67,11 +70,11 @@ public struct RetryMiddleware: Middleware {
             .map { Result.success($0) }
             .catch { .just(.failure($0)) }
             .flatMap { result in
-                guard number < policy.maxAttempts, try policy.repeats(request, after: result),
+                guard number < policy.maxAttempts, let again = try policy.next(after: result, to: request),
                     let delay = delay(after: number, result, policy),
                     budget?.take() != false
                 else { return .just(try result.get()) }
-                return Single<Void>.timer(delay, scheduler).flatMap { attempt(number + 1, request, policy, next) }
+                return Single<Void>.timer(delay, scheduler).flatMap { attempt(number + 1, again, policy, next) }
             }
     }
 
@@ -82,6 +85,12 @@ public struct RetryMiddleware: Middleware {
 }
 
 extension RetryPolicy {
+    /// The request to send after `result`, or `nil` if there is none.
+    fileprivate func next(after result: Result<APIResponse, any Error>, to request: URLRequest) throws -> URLRequest? {
+        guard let again = request.isIdempotent(methods) ? request : request.resumed(at: result.lastRequest) else { return nil }
+        return try repeats(again, after: result) ? again : nil
+    }
+
     /// Whether `request` may be sent again after `result`.
     func repeats(_ request: URLRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
         if let decision = try shouldRetry?(request, result) { return decision }
@@ -89,6 +98,18 @@ extension RetryPolicy {
         switch result {
         case .success(let response): return isRepeatable && statuses.contains(response.statusCode)
         case .failure(let error): return isRepeatable ? error.isTransient : error.saysThatNothingWasSent
+        }
+    }
+}
+
+extension Result<APIResponse, any Error> {
+    /// The request that was sent last, after redirects.
+    fileprivate var lastRequest: URLRequest? {
+        switch self {
+        case .success(let response): return response.request
+        case .failure(let error):
+            guard case .transport(let request, _)? = error as? APIError else { return nil }
+            return request
         }
     }
 }
@@ -108,7 +129,7 @@ extension Error {
 extension APIResponse {
     /// The number of seconds that the server asks to wait, which may be negative.
     func retryAfter(now: Date) -> Double? {
-        guard let text = value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
+        guard let text = value(forHTTPHeaderField: "Retry-After"), !text.isEmpty else { return nil }
         // Unlike an Int, a Double takes any number of digits.
         if text.utf8.allSatisfy(\.isDigit) { return Double(text) }
         let sent = value(forHTTPHeaderField: "Date").flatMap { Date(httpDate: $0, now: now) } ?? now

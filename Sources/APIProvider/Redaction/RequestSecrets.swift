@@ -62,6 +62,10 @@ extension URLRequest {
         case returnsRedirects
         /// `GET` and `HEAD` may have a body.
         case mayHaveBody
+        /// A redirect has led to it.
+        case isRedirected
+        /// Redirects have led to it by way of another origin.
+        case hasLeftOrigin
     }
 
     /// No secret is empty.

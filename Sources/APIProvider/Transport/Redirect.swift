@@ -19,11 +19,16 @@ extension Single<APIResponse> {
         },
         _ send: @escaping @Sendable (URLRequest) -> Single
     ) -> Single {
-        send(request).flatMap { response in
-            guard let proposed = response.redirectedRequest(), let next = try decide(proposed, response) else { return .just(response) }
+        var sent = send(request)
+        // The error of a hop says which request has failed, so that no request is sent again that was redirected.
+        if redirects > 0 { sent = sent.mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 } }
+        return sent.flatMap { response in
+            guard let proposed = response.redirectedRequest(), var next = try decide(proposed, response) else { return .just(response) }
             guard redirects < URLError.maximumRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
+            next.add(.isRedirected)
+            if request.has(.hasLeftOrigin) || next.url?.origin != response.request.url?.origin { next.add(.hasLeftOrigin) }
             return following(next, redirects: redirects + 1, where: decide, send)
         }
     }
@@ -48,6 +53,23 @@ extension APIResponse {
             let isOfOldBody = becomesGet && (name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect"].contains(name))
             guard isOfOldBody || isElsewhere && !Redaction.isHarmless(header: name) else { continue }
             next.setValue(nil, forHTTPHeaderField: name)
+        }
+        return next
+    }
+}
+
+extension URLRequest {
+    /// What to send instead of this request, if `last` failed and the server must not get this one twice: the request that redirects have
+    /// made of it, because the server has acted on what it has redirected. Middlewares then add what they have added to this one.
+    ///
+    /// `nil` after a redirect to another origin, because what middlewares add does not belong there.
+    func resumed(at last: URLRequest?) -> URLRequest? {
+        guard let last, last.has(.isRedirected) else { return self }
+        guard !last.has(.hasLeftOrigin) else { return nil }
+        var next = last.httpBody == nil && last.httpBodyStream == nil ? withoutBody : self
+        (next.url, next.httpMethod) = (last.url, last.httpMethod)
+        for name in (allHTTPHeaderFields ?? [:]).keys {
+            next.setValue(last.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
         }
         return next
     }
