@@ -141,6 +141,63 @@ struct PagesTests {
         #expect(evil.seen.count == 1)
     }
 
+    /// A server that redirects the first page to `location`, and whose other pages have the link `next`.
+    private func redirectedPages(to location: String, next: String) -> (pages: Pages<String>, seen: Log<String>) {
+        let seen = Log<String>()
+        let transport = ClosureTransport { request in
+            .following(request) { request in
+                .deferred {
+                    let url = request.url?.absoluteString ?? ""
+                    seen.append("\(url) \(request.value(forHTTPHeaderField: "Authorization") ?? "-")")
+                    let isFirst = url == "https://api.example.com/list"
+                    return .just(
+                        APIResponse(
+                            to: request, status: isFirst ? 302 : 200,
+                            headers: isFirst ? ["Location": location] : ["Link": "<\(next)>; rel=next"]))
+                }
+            }
+        }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport)
+        return (provider.pages(Endpoint<String>(.get, "/list", headers: .authorization(bearerToken: "s3cret"))), seen)
+    }
+
+    @Test(
+        "What the first page is sent with goes to no origin that a redirect has led to",
+        arguments: ["/page2", "https://other.example.com/page2", "https://api.example.com/page2"])
+    func redirected(next: String) async throws {
+        let (pages, seen) = redirectedPages(to: "https://other.example.com/page1", next: next)
+        var iterator = pages.makeAsyncIterator()
+        #expect(try await iterator.next() == "")
+        let error = await #expect(throws: APIError.self) { _ = try await iterator.next() }
+        #expect(error?.description.contains("other origin") == true, "\(String(describing: error))")
+        #expect(seen.entries == ["https://api.example.com/list Bearer s3cret", "https://other.example.com/page1 -"])
+    }
+
+    @Test("A list goes on where a redirect within its origin has led")
+    func redirectedWithin() async throws {
+        let (pages, seen) = redirectedPages(to: "/page1", next: "/page2")
+        #expect(try await pages.all({ [$0] }, maximumPages: 2).value == ["", ""])
+        #expect(seen.entries.last == "https://api.example.com/page2 Bearer s3cret")
+    }
+
+    @Test("A page whose URL has another fragment is the same page")
+    func fragments() async throws {
+        let count = Locked(0)
+        let provider = DefaultAPIProvider(
+            baseURL: example,
+            transport: ClosureTransport { request in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                return .just(APIResponse(to: request, headers: ["Link": "</items#\(number)>; rel=next"]))
+            })
+        let pages = provider.pages(Endpoint<String>(.get, .url(try #require(URL(string: "https://api.example.com/items")))))
+        let error = await #expect(throws: APIError.self) { try await pages.all({ [$0] }, maximumPages: 5).value }
+        #expect(error?.description.contains("has been requested before") == true)
+        #expect(count.withLock { $0 } == 1)
+    }
+
     @Test("A page that would come twice ends the list with an error, and is not requested")
     func twice() async throws {
         let server = Server([1: Page(items: [1], next: 2), 2: Page(items: [2], next: 3), 3: Page(items: [3], next: 2)])

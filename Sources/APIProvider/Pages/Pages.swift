@@ -24,8 +24,8 @@ extension APIProvider {
 
     /// Returns the pages of a list whose responses have a link to the next one: `Link: <https://…?page=2>; rel="next"` (RFC 8288).
     ///
-    /// The next page is requested as `first` is, with the URL of the link. A link to another origin is an error: see
-    /// ``APIResponse/link(_:allowsOtherOrigins:)``.
+    /// The next page is requested as `first` is, with the URL of the link. A link to another origin is an error, and so is any link after a
+    /// redirect to another origin: see ``APIResponse/link(_:allowsOtherOrigins:)``.
     public func pages<Page: Sendable>(_ first: some APIRequest<Page>) -> Pages<Page> {
         Pages {
             first.endpoint
@@ -131,7 +131,9 @@ private struct PageKey: Hashable {
     private let body: Data?
 
     init<Page>(_ endpoint: Endpoint<Page>) {
-        line = "\(endpoint.method) \(endpoint.path.url?.absoluteString ?? "") \(endpoint.path.percentEncoded)"
+        // A fragment is never sent.
+        let url = endpoint.path.url?.absoluteString.prefix { $0 != "#" } ?? ""
+        line = "\(endpoint.method) \(url) \(endpoint.path.percentEncoded)"
         (query, headers) = (endpoint.query, endpoint.headers)
         body = try? endpoint.body?.encode(.sortingKeys).pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
     }

@@ -8,9 +8,10 @@ extension APIResponse {
     ///
     /// - Parameters:
     ///   - relation: The relation, in any case.
-    ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the request. A request to it would take the
-    ///     headers of your endpoint there.
-    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the URL has another origin and that is not allowed.
+    ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the request had before redirects. A request to it
+    ///     would take the headers of your endpoint there.
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the URL has another origin, or a redirect has led to another origin, and
+    ///   that is not allowed.
     public func link(_ relation: String, allowsOtherOrigins: Bool = false) throws -> URL? {
         var rest = (value(forHTTPHeaderField: "Link") ?? "")[...]
         while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
@@ -22,10 +23,12 @@ extension APIResponse {
                 !parameters.contains(where: { $0.name == "anchor" }),
                 let url = target.isEmpty ? request.url : URL(reference: String(target), from: request.url)
             else { continue }
-            guard allowsOtherOrigins || url.origin == request.url?.origin else {
+            let hasLeft = request.has(.hasLeftOrigin)
+            guard allowsOtherOrigins || url.origin == request.url?.origin && !hasLeft else {
+                let start = hasLeft ? "a request that was redirected to another origin" : request.url?.origin ?? "its request"
                 throw APIError.invalid(
-                    "the link \"\(relation)\" leads from \(request.url?.origin ?? "its request") to \(url.origin); if that is right, "
-                        + "use link(\"\(relation)\", allowsOtherOrigins: true)")
+                    "the link \"\(relation)\" leads from \(start) to \(url.origin); if that is right, use "
+                        + "link(\"\(relation)\", allowsOtherOrigins: true)")
             }
             return url
         }
