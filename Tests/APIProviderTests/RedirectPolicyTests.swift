@@ -101,4 +101,44 @@ struct RedirectPolicyTests {
         #expect(error?.statusCode == 302)
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
+
+    /// A transport that follows redirects by itself: it answers each request as if it had been redirected to `url`.
+    private func send(_ policy: RedirectPolicy, from first: String, to url: String, status: Int = 200) async throws -> Int {
+        let (first, url) = (try #require(URL(string: first)), try #require(URL(string: url)))
+        let head = try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
+        let provider = DefaultAPIProvider(transport: ClosureTransport { .just(APIResponse(request: $0, response: head, data: Data())) })
+        return try await provider.request(Endpoint<Data>(.get, .url(first)).option(\.redirects, policy).withResponse()).value.response
+            .statusCode
+    }
+
+    @Test(
+        "A transport that follows a redirect by itself fails where the policy is another",
+        arguments: [
+            ("https://h/a", "https://h/b"), ("https://h/a", "https://h/a/"), ("https://h/a", "https://g/a"),
+            ("https://h/a", "https://h:1/a"),
+            ("http://h/a", "https://h/a"), ("https://h/a", "https://h/a?b"), ("https://h/a?b=1", "https://h/a?b=2"),
+        ])
+    func followedByItself(from first: String, to url: String) async throws {
+        for policy in [RedirectPolicy.never, .decide { next, _ in next }] {
+            let error = await #expect(throws: APIError.self) { try await send(policy, from: first, to: url) }
+            #expect(error?.urlError?.code == .httpTooManyRedirects)
+            #expect(
+                error?.description.hasSuffix(
+                    "the transport followed a redirect by itself, so the option redirects has no effect; turn that off in the transport "
+                        + "(URLError -1007).") == true)
+        }
+        #expect(try await send(.follow, from: first, to: url) == 200)
+    }
+
+    @Test(
+        "The same URL in another form is no redirect",
+        arguments: [
+            ("https://h", "https://h/"), ("https://h/a#b", "https://h/a"), ("https://H/a", "https://h/a"),
+            ("https://h/a", "https://h:443/a"),
+            ("https://h/%7Ea?%7E", "https://h/~a?~"), ("https://h/a?", "https://h/a"),
+        ])
+    func sameURL(from first: String, to url: String) async throws {
+        #expect(try await send(.never, from: first, to: url) == 200)
+        #expect(try await send(.never, from: first, to: url, status: 302) == 302)
+    }
 }

@@ -30,6 +30,9 @@ extension RequestOptions {
     ///     \.redirects,
     ///     .decide { next, _ in next.url?.host == "cdn.example.com" ? next : nil })
     /// ```
+    ///
+    /// Only ``RedirectPolicy/follow`` works with your own ``Transport`` that follows redirects by itself. With any other policy, a redirected
+    /// request fails.
     public var redirects: RedirectPolicy {
         get { self[RedirectKey.self] }
         set { self[RedirectKey.self] = newValue }
@@ -43,14 +46,37 @@ extension Endpoint {
     func redirecting(_ send: @escaping Middleware.Next) -> Middleware.Next {
         switch options.redirects {
         case .follow: send
-        case .never: { send($0.returningRedirects) }
+        case .never: { send($0.returningRedirects).refusingRedirects(of: $0) }
         case .decide(let decide):
             { request in
                 // A cache follows them itself.
-                guard !request.has(.returnsRedirects) else { return send(request) }
-                return .following(request.returningRedirects, where: { try decide($0, $1)?.returningRedirects }, send)
+                guard !request.has(.returnsRedirects) else { return send(request).refusingRedirects(of: request) }
+                return .following(request.returningRedirects, where: { try decide($0, $1)?.returningRedirects }) { request in
+                    send(request).refusingRedirects(of: request)
+                }
             }
         }
+    }
+}
+
+extension Single<APIResponse> {
+    /// Fails if the response comes from another URL than that of `request`: the transport has followed a redirect.
+    fileprivate func refusingRedirects(of request: URLRequest) -> Single {
+        map { response in
+            guard let url = response.response.url, let asked = request.url, url.resource != asked.resource else { return response }
+            let reason =
+                "the transport followed a redirect by itself, so the option redirects has no effect; turn that off in the transport"
+            throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, userInfo: [URLError.reasonKey: reason]))
+        }
+    }
+}
+
+extension URL {
+    /// The origin, the path and the query, whatever is escaped in them.
+    fileprivate var resource: [String] {
+        let components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        let path = components?.path ?? ""
+        return [origin, path.isEmpty ? "/" : path, components?.query ?? ""]
     }
 }
 
