@@ -346,7 +346,8 @@ struct ExchangeTransportTests {
         do {
             let (folder, body) = try fileBody()
             let request = try Endpoint<Void>(.post, "", body: body).urlRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
-            stream = try #require(request.httpBodyStream)
+            stream = request.httpBodyStream
+            #expect(stream != nil)
             defer { withExtendedLifetime(folder) {} }
             let subscription = transport.send(request, progress: nil).subscribe(onFailure: { _ in })
             if isDisposed { subscription.dispose() }
