@@ -236,13 +236,6 @@ struct BodyTests {
         }
     }
 
-    @Test("A cURL command shows the structure of a file")
-    func curl() throws {
-        try Data(#"{"a":1}"#.utf8).write(to: folder.url("file"))
-        let command = try sent(.file(folder.url("file"), contentType: "application/json")).curlCommand()
-        #expect(command.contains(#"--data-raw '{"a":…}'"#), "\(command)")
-    }
-
     @Test(
         "Names and file names are escaped as the WHATWG HTML standard says (4.10.21.8)",
         arguments: [

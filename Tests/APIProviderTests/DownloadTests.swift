@@ -64,12 +64,13 @@ struct DownloadTests {
         #expect(try folder.names == ["file.bin"])
     }
 
-    @Test("A refused status leaves the destination untouched, and its body is in the error")
+    @Test("A refused status leaves the destination untouched, and its body is in the error's response")
     func refused() async throws {
         let server = try LoopbackServer { _, connection in connection.respond("404 Not Found", body: "gone") }
         try put("old")
         let error = try await failure(server.url)
-        #expect(error.description == "GET \(server.url) failed: 404 Not Found. Body: gone")
+        #expect(error.description == "GET \(server.url) failed: 404 Not Found (4 bytes).")
+        #expect(error.response?.data == Data("gone".utf8))
         #expect(try content() == "old")
         #expect(try folder.names == ["file.bin"])
     }

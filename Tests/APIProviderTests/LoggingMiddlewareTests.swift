@@ -52,8 +52,8 @@ struct LoggingMiddlewareTests {
         let error = APIError.unacceptableStatus(APIResponse(to: refresh, status: 400, data: Data(#"{"refresh_token":"s3cret"}"#.utf8)))
         let line = try logged(URLRequest("GET"), .error(error))
         #expect(
-            line == "GET https://api.example.com/items failed: POST https://login.example.com/token?q=… failed: 400 Bad Request. "
-                + #"Body: {"refresh_token":"…"} 34 ms"#)
+            line == "GET https://api.example.com/items failed: POST https://login.example.com/token?q=… failed: "
+                + "400 Bad Request (26 bytes). 34 ms")
     }
 
     @Test("An error that is no APIError has no URL in it")
@@ -86,19 +86,6 @@ struct LoggingMiddlewareTests {
         #expect(log.entries == Array(repeating: "GET https://api.example.com/items: 201 Created, 1 bytes, 0 ms", count: 2))
     }
 
-    @Test("What is named is shown, too")
-    func showing() async throws {
-        let request = URLRequest("POST", headers: ["X-Customer": "7"], body: Data("mail=a@b&a=s3cret".utf8))
-        let logging = LoggingMiddleware(.bodies, redacting: .standard.showing("mail", "X-Customer"), log: log.append)
-        let answers = Answers(.status(200, headers: ["x-customer": "8"], body: #"{"user":{"mail":"c"},"a":"s3cret"}"#))
-        _ = try await logging.intercept(request, next: answers.next).value
-        let text = try #require(log.entries.first)
-        for line in ["> X-Customer: 7", "> mail=a@b&a=…", "< x-customer: 8", #"< {"user":{"mail":"c"},"a":"…"}"#] {
-            #expect(text.lowercased().contains(line.lowercased()), "\(text)")
-        }
-        #expect(!text.contains("s3cret"))
-    }
-
     @Test("Everything is shown if nothing is to be left out")
     func none() async throws {
         let request = URLRequest("POST", "https://h/?q=s3cret", headers: ["Authorization": "s3cret"], body: Data("s3cret text".utf8))
@@ -126,7 +113,7 @@ struct LoggingMiddlewareTests {
         #expect(log.entries == ["GET https://api.example.com: 200 OK, read while it comes, 0 ms"])
     }
 
-    @Test("Headers and bodies come with it, indented, in order, without values")
+    @Test("Headers come with it, indented, in order, without values, and the types and sizes of bodies")
     func bodies() throws {
         let request = URLRequest(
             "POST", "https://api.example.com/login?q=s3cret",
@@ -149,12 +136,12 @@ struct LoggingMiddlewareTests {
                   > cookie: …
                   > Referer: …
                   > X-Auth: …
-                  > {"user":"…","message":"…","remember":true}
+                  > (application/json, 51 bytes)
                   < Location: …
                   < Retry-After: 3
                   < Server: test
                   < Set-Cookie: …
-                  < access_token=…&error=not now
+                  < (33 bytes)
                 """)
     }
 
@@ -167,8 +154,10 @@ struct LoggingMiddlewareTests {
 
     @Test("A long body is cut")
     func long() throws {
-        let text = try logged(URLRequest("GET"), .status(200, body: String(repeating: "é", count: 100_000)), .bodies)
-        let line = try #require(text.split(separator: "\n").last)
+        let logging = LoggingMiddleware(.bodies, redacting: .none, log: log.append)
+        let next = Answers(.status(200, body: String(repeating: "é", count: 100_000))).next
+        _ = logging.intercept(URLRequest("GET"), next: next).subscribe { _ in }
+        let line = try #require(log.entries.first?.split(separator: "\n").last)
         #expect(line.utf8.count <= 1024 + 4)
         #expect(line.hasSuffix("é…"))
     }
@@ -180,6 +169,7 @@ struct LoggingMiddlewareTests {
         request.allHTTPHeaderFields = ["X-A": forged, "X-B\nGET https://forged": "b"]
         let next = Answers(.status(500, body: forged)).next
         _ = middleware(.bodies).intercept(request, next: next).subscribe { _ in }
+        _ = LoggingMiddleware(.bodies, redacting: .none, log: log.append).intercept(request, next: next).subscribe { _ in }
         _ = middleware(.line).intercept(request, next: Answers(.error(TestError(forged))).next).subscribe { _ in }
         for text in log.entries {
             for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() where index > 0 {
@@ -188,7 +178,7 @@ struct LoggingMiddlewareTests {
             let scalars = text.unicodeScalars.filter { $0 != "\n" && ($0.properties.generalCategory == .control || $0 == "\u{2028}") }
             #expect(scalars.isEmpty, "\(text)")
         }
-        #expect(log.count == 2)
+        #expect(log.count == 3)
         #expect(log.entries.last?.contains("\n") == false)
     }
 

@@ -7,91 +7,53 @@ import Testing
 
 @Suite("Redaction")
 struct RedactionTests {
-    /// What a response with this JSON or form shows.
-    private func shown(_ body: String, type: String? = "application/json", by redaction: Redaction = .standard) -> String {
-        Redactor(redaction).body(Data(body.utf8), contentType: type, isAnswer: true)
-    }
-
     @Test(
-        "An ordinary sentence under a message's name is shown as it is",
+        "Each word of six characters and more that has a digit is left out, and nothing else",
         arguments: [
-            "password: is required", "Invalid token: signature mismatch", "Session: expired", "tests pass=12", "Bad credentials",
-            "Not Found",
-            "The access token expired at 2026-11-22T10:15:30Z", "code must be a string", "Bearer authentication is required", "key: value",
-            "secret=missing", "Unexpected token < in JSON at position 0", "HTTP/1.1 400 Bad Request", "timeout of 30000ms exceeded",
-            "Use TLS 1.2 or later (TLSv1.2)", "The file is larger than 10MB", "expected UTF-8, found ISO-8859-1",
-            "SHA-256 and sha256 differ",
-            "OAuth2 grants of RFC 6749, see rfc6749", "E11000 duplicate key error", "SQLSTATE[42P01]: Undefined table: 7",
-            "line 12, column 5",
-            "No route matches [GET] \"/v1/users/42\"", "items[3].name is too long", "user_id 123456789 was not found",
-            "ERR_1001_INVALID_TOKEN",
-            "java.lang.IllegalArgumentException: id", "10.0.0.1:5432 refused the connection", "on the 1st, 2nd and 13th",
-            "100% of 5GB used",
-            "retry in 3600s", "das Passwort ist zu kurz", "le mot de passe est incorrect", "パスワードが必要です", "invalid_grant",
-            "see https://docs.example.com/errors/E1001#not-found", "Authorization header is missing", "cookie: none",
-            "application/vnd.api+json; charset=utf-8", "price must be > 0.50 USD", "CSRF token missing or incorrect.", "us-east-1",
-            "v2.13.0-rc1",
-            "Too many requests: 60/60 used; reset at 1763800000", "x509: certificate has expired", "ipv6 and http2 are on",
-        ])
-    func ordinary(sentence: String) throws {
-        let body = #"{"error":{"message":\#(String(decoding: sentence.jsonString, as: UTF8.self))}}"#
-        #expect(shown(body) == body)
-    }
-
-    @Test(
-        "Words that look like a token are left out of sentences, and URLs show no values",
-        arguments: [
+            ("Bad credentials", "Bad credentials"), ("password: is required", "password: is required"),
+            ("12345 is short, 123456 is not", "12345 is short, … is not"), ("a1b2c is short, a1b2c3 is not", "a1b2c is short, … is not"),
             ("Incorrect API key provided: sk-proj-abcd1234efgh5678.", "Incorrect API key provided: …"),
-            ("user hunter2 and (hunter2), \"hunter2\", t0ken", "user … and (…), \"…\", …"),
-            ("card 4111111111111111 and ABCD-1234-EFGH-5678", "card … and …"),
-            ("token=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "token=…"),
-            ("see https://u:p@h:8080/reset/a1b2c3d4?t=1&u#x=1 now", "see https://h:8080/reset/…?t=…&…#… now"),
-            ("no /reset/a1b2c3d4/ here", "no /reset/…/ here"), ("got {\"a\":1} and more", "got {…"), (#"got {\"a\":1}"#, "got {…"),
+            ("user (hunter2), \"hunter2\"\tand\u{a0}hunter2\n", "user … …\tand\u{a0}…\n"),
+            ("token=wJalrXUtnFEMI/K7MDENG and ABCD-1234-EFGH-5678", "… and …"), ("see https://u:p@h:8080/reset?t=1 now", "see … now"),
+            (#"got {"value":"a1b2c3"} here"#, "got … here"), ("parol\u{663}x, ABC-\u{FF11}23", "… …"), ("", ""),
+            ("パスワードが必要です", "パスワードが必要です"), ("six-letters", "six-letters"),
         ])
-    func tokens(sentence: String, shown: String) {
-        #expect(Redactor().message(sentence) == shown)
+    func words(text: String, shown: String) {
+        #expect(Redactor().message(text) == shown)
+        #expect(Redactor(.none).message(text) == text)
     }
 
     @Test(
-        "The nearest name decides what is shown of JSON",
+        "The server's words are the first text under a known name, or one line of plain text",
         arguments: [
-            (#"{"a":1,"b":-1.5e3,"c":"d","e":[true,false,null,{}],"f":{}}"#, #"{"a":…,"b":…,"c":"…","e":[true,false,null,{}],"f":{}}"#),
-            (#"{"error":{"token":"a","code":7}}"#, #"{"error":{"token":"…","code":7}}"#), (#"["a",1]"#, #"["…",…]"#),
-            (#"{"errors":["a",{"value":"b"},["c"]]}"#, #"{"errors":["a",{"value":"…"},["c"]]}"#),
-            (#"{"errors":{"a":{"b":["c"],"d":"e"},"f":[{"g":["h"]}]}}"#, #"{"errors":{"a":{"b":["c"],"d":"…"},"f":[{"g":["…"]}]}}"#),
-            (#"{ "Status_Code" : 7 , "errorMessage" : "a\/\u0062" }"#, #"{"Status_Code":7,"errorMessage":"a/b"}"#),
-            (#"{"code":4111111111111111}"#, #"{"code":…}"#), (#"{"4eC39HqLyjWDarjtT1zdp7dc":true}"#, #"{"…":true}"#), ("{}", "{}"),
-            (#""a""#, "(application/json, 3 bytes)"), ("{", "(application/json, 1 byte)"), (#"{"a":1}}"#, "(application/json, 8 bytes)"),
-        ])
-    func structure(body: String, expected: String) {
-        #expect(shown(body) == expected)
+            (#"{"title":"t","detail":"d","error_description":"e","message":"m"}"#, "application/json", "m"),
+            (#"{"title":"t","detail":"d","error_description":"e"}"#, "", "e"), (#"{"error":"e","title":"t","detail":"d"}"#, "", "d"),
+            (#"{"error":"e","title":"t"}"#, "", "t"), (#"{"errors":["a"],"error":"e"}"#, "", "e"),
+            (#"{"error":{"type":"x","message":"m"}}"#, "text/html", "m"), (#"{"message":["a","b"]}"#, "", "a"),
+            (#"{"errors":[{"code":7,"message":"m"},{"message":"n"}]}"#, "", "m"), (#"{"errors":{"b":["x"],"a":["y"]}}"#, "", "y"),
+            (#"{"message":" \n","error":{"code":1},"errors":{"a":"b","c":[{"d":"e"}],"f":["g"]}}"#, "", "g"),
+            (#"{"message":"a\nb\u001b[2J a1b2c3"}"#, "", "a b [2J …"), (#"{"msg":"m","code":"c","reason":{"message":"m"}}"#, "", nil),
+            (#"["a"]"#, "text/plain", nil), (#"{"token":"abcdef"}"#, "text/plain", nil), ("a", "Text/Plain; charset=utf-8", "a"),
+            ("a\n", "text/plain", "a"), ("a\nb", "text/plain", nil), ("a", "", nil), ("a", "text/html", nil), ("message=a", "", nil),
+            (#"{"message":"a"#, "application/json", nil), ("", "text/plain", nil), ("\u{FEFF}{\"message\":\"m\"}", "", "m"),
+        ] as [(String, String, String?)])
+    func serverMessages(body: String, type: String, shown: String?) {
+        let response = APIResponse(to: URLRequest("GET"), headers: ["Content-Type": type], data: Data(body.utf8))
+        #expect(Redactor().message(of: response) == shown)
     }
 
-    @Test("What a request says is never shown, and what is named always is")
-    func named() {
-        let body = #"{"message":"a","ID":{"id":["4eC39HqLyjWDarjtT1zdp7dc",7],"x":1}}"#
-        #expect(Redactor().body(Data(body.utf8), contentType: nil, isAnswer: false) == #"{"message":"…","ID":{"id":["…",…],"x":…}}"#)
-        #expect(
-            shown(body, by: .standard.showing("Id").showing("b")) == #"{"message":"a","ID":{"id":["4eC39HqLyjWDarjtT1zdp7dc",7],"x":…}}"#)
-        #expect(shown("a,b", type: "text/csv; charset=utf-8", by: .standard.showing("Text/CSV")) == "a,b")
-        #expect(shown(body, by: .none) == body)
+    @Test("A message in a deep or long body is found in no time, or not at all", .timeLimit(.minutes(1)))
+    func longMessages() {
+        func message(_ body: String) -> String? { Redactor().message(of: APIResponse(to: URLRequest("GET"), data: Data(body.utf8))) }
+        #expect(message(String(repeating: #"{"error":"#, count: 400) + #"{"message":"m"}"# + String(repeating: "}", count: 400)) == "m")
+        #expect(message(#"{"message":"\#(String(repeating: "a", count: 1 << 20))"}"#) == nil)
+        #expect(message(#"{"message":"\#(String(repeating: "é", count: 300))"}"#) == String(repeating: "é", count: 98) + "…")
     }
 
-    @Test("Of a form, names are shown, and messages of a server")
-    func forms() {
-        let type = "application/x-www-form-urlencoded"
-        #expect(
-            shown("error=access_denied&error_description=Not+now%21&token=a&b", type: type)
-                == "error=access_denied&error_description=Not now!&token=…&…")
-        #expect(Redactor().body(Data("error=a&b=1".utf8), of: 50, contentType: type, isAnswer: false) == "error=…&b=……")
-    }
-
-    @Test("A body that breaks off is shown up to there")
-    func cut() {
-        let redactor = Redactor()
-        #expect(redactor.body(Data(#"{"a":"b"#.utf8), of: 50, contentType: nil, isAnswer: false) == #"{"a":…"#)
-        #expect(redactor.body(Data(#"{"a":x"#.utf8), of: 50, contentType: "a/b", isAnswer: false) == "(a/b, 50 bytes)")
-        #expect(redactor.body(Data(#"{"a":[1,2,3,4,5]}"#.utf8), contentType: nil, isAnswer: false, maximum: 6) == #"{"a":[…"#)
+    @Test("The size of a body comes with its media type")
+    func size() {
+        #expect(Redactor().size(5120, type: "Text/HTML; charset=utf-8") == "(text/html, 5,120 bytes)")
+        #expect(Redactor().size(1, type: nil) == "(1 byte)")
     }
 
     @Test("A segment that a request calls secret is left out of its URL, alone or as a part, and no other is")
@@ -160,53 +122,6 @@ struct RedactionTests {
             var request = request
             change(&request)
             return next(request)
-        }
-    }
-}
-
-@Suite("Tokens of JSON")
-struct JSONTokensTests {
-    /// The kinds and texts of all tokens, or nil for what is not JSON.
-    private func tokens(_ text: String) -> String? {
-        var tokens = JSONTokens(Data(text.utf8))
-        var result = ""
-        do {
-            while let token = try tokens.next() {
-                result += token.kind == .string || token.kind == .name ? "<\(tokens.text(of: token))>" : "\(token.kind) "
-            }
-        } catch {
-            return nil
-        }
-        return tokens.depth == 0 ? result : nil
-    }
-
-    @Test("Names and strings come without their escapes")
-    func texts() {
-        #expect(
-            tokens(#" {"a\n\"" : ["\ud83d\ude00\/\u00e9", "\ud83d", -0.5E+3] } "#)
-                == "beginObject <a\n\"><beginArray <😀/é><\u{FFFD}>number endArray endObject ".replacingOccurrences(
-                    of: "<a\n\"><", with: "<a\n\">"))
-        #expect(tokens("\u{FEFF}true") == "true ")
-    }
-
-    @Test("It takes what Foundation takes of RFC 8259, and nothing else")
-    func grammar() throws {
-        var random = SeededGenerator(seed: 7)
-        let parts = [
-            "{", "}", "[", "]", ",", ":", "\"a\"", "1", "-", "0", ".5", "e3", "true", "false", "null", " ", "\"\\u00e9\"", "\"\\x\"", "\"",
-            "\\", "01", "nul",
-        ]
-        var others: [String] = []
-        for _ in 0..<5_000 {
-            let text = (0..<Int.random(in: 1...9, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
-            let isJSON = (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
-            if (tokens(text) != nil) != isJSON { others.append(text) }
-        }
-        #expect(others == [])
-        for text in [
-            "", " ", "{\"a\":1,}", "[1,]", "[,1]", "{1:2}", "\"\u{1}\"", "\"\\u12g4\"", "\"\\u12", "\"\\", "1 2", "[1}", "{\"a\"}",
-        ] {
-            #expect(tokens(text) == nil, "\(text)")
         }
     }
 }

@@ -103,6 +103,19 @@ struct RedirectTests {
         }
     }
 
+    @Test(
+        "Which headers go to another origin does not follow from what a log shows",
+        arguments: [
+            ("Accept-Language", true), ("Cache-Control", true), ("User-Agent", true), ("If-Modified-Since", true), ("Range", true),
+            ("X-Page", false), ("X-Total", false), ("X-RateLimit-Used", false), ("Warning", false), ("Sunset", false), ("Server", false),
+        ])
+    func list(name: String, goesAlong: Bool) async throws {
+        #expect(Redactor().header(name, "a") == "a")
+        let request = Endpoint<Data>(
+            .get, .url(try #require(URL(string: "https://h/"))), query: redirect(307, to: "https://g/x"), headers: [name: "a"])
+        #expect(try await lastRequest(for: request).value(forHTTPHeaderField: name) == (goesAlong ? "a" : nil))
+    }
+
     @Test("The headers that a credential is put into go to no other origin, whatever their names")
     func applied() async throws {
         let authentication = AuthenticationMiddleware(

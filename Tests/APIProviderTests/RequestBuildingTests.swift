@@ -254,13 +254,13 @@ struct RequestBuildingTests {
                 sentence: #"The request was not sent: its path has the segment "."; write the path that is meant."#),
             Invalid(
                 request: Endpoint(.get, "/users?page=2"),
-                sentence: #"The request was not sent: its path "/users?page=2" has a "?"; put what follows it into query."#),
+                sentence: #"The request was not sent: its path "/users?page=…" has a "?"; put what follows it into query."#),
             Invalid(
                 request: Endpoint(.get, "/users/\(1)?page=2"),
-                sentence: #"The request was not sent: its path "/users/1?page=2" has a "?"; put what follows it into query."#),
+                sentence: #"The request was not sent: its path "/users/1?page=…" has a "?"; put what follows it into query."#),
             Invalid(
                 request: Endpoint(.get, "/users#top"),
-                sentence: ##"The request was not sent: its path "/users#top" has a "#"; a fragment is never sent, so leave it out."##),
+                sentence: ##"The request was not sent: its path "/users" has a "#"; a fragment is never sent, so leave it out."##),
             Invalid(
                 request: Endpoint(.get, "/a%20b"),
                 sentence: #"The request was not sent: its path "/a%20b" has the escape "%20"; write plain text, which is escaped for you,"#

@@ -17,7 +17,7 @@ struct SentenceTests {
             (404, #"{"message":"Not Found"}"#, "GitHub refuses with 404: Not Found."),
             (401, #"{"message":"Bad credentials."}"#, "GitHub refuses with 401: Bad credentials."),
             (403, #"{"message":"Forbidden\u001b[2J"}"#, "GitHub refuses with 403: Forbidden [2J."),
-            (502, "<p>\u{9B}x", "GET https://api.github.com failed: 502 Bad Gateway. Body: <p> x"),
+            (502, "<p>\u{9B}x", "GET https://api.github.com failed: 502 Bad Gateway (6 bytes)."),
         ])
     func refusal(status: Int, body: String, sentence: String) {
         #expect(APIError.unacceptableStatus(response(status, body: body)).sentence == sentence)

@@ -1,8 +1,9 @@
 import APIProvider
 import Foundation
-import MockNetwork
 import TestSupport
 import Testing
+
+@testable import MockNetwork
 
 @Suite("Broken recordings", tenMinutes, .longComputing)
 struct ReplayFuzzTests {

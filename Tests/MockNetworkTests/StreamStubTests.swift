@@ -346,7 +346,7 @@ struct StreamStubTests {
         let endpoint = Endpoint<ServerSentEvents>(.get, "/events")
         let provider = DefaultAPIProvider(
             baseURL: example, transport: MockTransport(scheduler: scheduler),
-            middlewares: [RecordingMiddleware(to: file, redacting: .standard.showing("text/event-stream"))])
+            middlewares: [RecordingMiddleware(to: file, keeping: ["text/event-stream"])])
         do {
             var events = try await provider.request(endpoint).value.makeAsyncIterator()
             scheduler.advance(by: .seconds(1))

@@ -14,6 +14,8 @@ package struct Planted: Sendable, CustomTestStringConvertible {
     package let secret: String
     /// Whether a recording of a response keeps it: a value whose name does not say that it is secret must decode in replay.
     package private(set) var isRecorded = false
+    /// A sentence of the server that shows: its word with a digit has fewer than six characters.
+    package private(set) var shownSentence: String?
 
     package var testDescription: String { "\(place) \(text)" }
 
@@ -81,6 +83,7 @@ package struct Planted: Sendable, CustomTestStringConvertible {
     ).map { row in
         var row = row
         row.isRecorded = true
+        if row.text == #"{"errors":{"password":["t0ken is too short"]}}"# { row.shownSentence = "t0ken is too short" }
         return row
     }
 

@@ -127,7 +127,7 @@ extension String {
     }
 
     /// RFC 9110, section 5.6.2.
-    var isToken: Bool {
+    package var isToken: Bool {
         !isEmpty && utf8.allSatisfy { byte in ASCIISet.token.contains(byte) }
     }
 
@@ -135,4 +135,7 @@ extension String {
     var isFieldValue: Bool {
         utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
     }
+
+    /// A Content-Type without its parameters.
+    package var mediaType: String { prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
 }

@@ -79,6 +79,9 @@ extension String {
         return rest.dropFirst(2).firstIndex { "/?#".utf8.contains($0) } ?? endIndex
     }
 
+    /// The text as a value of a query, or as a segment of a path.
+    package var escapedAsValue: String { percentEncoded(except: .unreserved) }
+
     var formEncoded: String {
         percentEncoded(except: .form).replacingOccurrences(of: " ", with: "+")
     }
@@ -86,6 +89,31 @@ extension String {
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }
 
+extension StringProtocol {
+    /// The text of a form or a query without its escapes, by the WHATWG URL standard (section 5.1).
+    package var formDecoded: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        var rest = Substring(self).utf8
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let escaped = UInt8(hexDigits: rest.prefix(2)) {
+                bytes.append(escaped)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
 extension UInt8 {
     fileprivate var isHexDigit: Bool { Character(Unicode.Scalar(self)).isHexDigit }
+
+    /// The byte with two hexadecimal digits.
+    fileprivate init?(hexDigits: Substring.UTF8View) {
+        // `init(_:radix:)` takes a sign, too.
+        guard hexDigits.count == 2, hexDigits.first != UInt8(ascii: "+") else { return nil }
+        self.init(Substring(hexDigits), radix: 16)
+    }
 }

@@ -193,7 +193,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
         let timeout = DispatchTimeInterval.wholeMilliseconds(request.timeoutInterval)
         return credentials.valid(of: began, within: timeout) {
             let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
-            return APIError.transport(request, underlying: URLError(.timedOut, userInfo: [URLError.reasonKey: reason]))
+            return APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
         }
     }
 

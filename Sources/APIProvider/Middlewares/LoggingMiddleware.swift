@@ -24,8 +24,10 @@ public struct LoggingMiddleware: Middleware {
     public enum Detail: Sendable {
         /// One line for each request.
         case line
-        /// The line, followed by the headers and the beginning of the bodies. They are indented, with `>` for the request and `<` for the
-        /// response.
+        /// The line, followed by the headers and the bodies. They are indented, with `>` for the request and `<` for the response.
+        ///
+        /// Of a body, ``Redaction/standard`` shows the type and the size. To see the beginning of bodies while you develop, write
+        /// `LoggingMiddleware(.bodies, redacting: .none)`.
         case bodies
     }
 
@@ -38,7 +40,7 @@ public struct LoggingMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - detail: The amount of detail.
-    ///   - redaction: What is shown: ``Redaction/standard``, or more.
+    ///   - redaction: What is shown: ``Redaction/standard``, or everything.
     ///   - log: Gets the text for one request, without a line break at its end. It is called on the thread of the event or of `dispose()`,
     ///     maybe on several threads at once. By default, the text goes to standard error in one piece. For the unified log of Apple's
     ///     systems, write `LoggingMiddleware { Logger().info("\($0, privacy: .public)") }` with `import os`.
@@ -101,16 +103,22 @@ public struct LoggingMiddleware: Middleware {
 
 extension Redactor {
     fileprivate func details(of request: URLRequest) -> [String] {
-        // More than is shown, of however large a body.
-        let length = Int(clamping: request.bodyLength)
-        let text = request.bodyPrefix(8192).map {
-            body($0, of: length, contentType: request.value(forHTTPHeaderField: "Content-Type"), isAnswer: false)
-        }
-        return lines(of: request.allHTTPHeaderFields ?? [:]) + [text?.cut(to: 1024)].compactMap { $0 }
+        let type = request.value(forHTTPHeaderField: "Content-Type")
+        let body = request.bodyPieces.map { lines(of: request.bodyPrefix(Self.readLength) ?? Data(), of: $0.length, type: type) }
+        return lines(of: request.allHTTPHeaderFields ?? [:]) + (body ?? [])
     }
 
     fileprivate func details(of response: APIResponse) -> [String] {
-        lines(of: response.response.headerFields) + [excerpt(of: response, maximum: 1024)].compactMap { $0 }
+        let (data, type) = (response.data, response.value(forHTTPHeaderField: "Content-Type"))
+        return lines(of: response.response.headerFields) + lines(of: data.prefix(Self.readLength), of: data.count, type: type)
+    }
+
+    /// More than is shown, of however large a body.
+    private static let readLength = 8192
+
+    /// The beginning of a body if everything is shown, and otherwise its type and its size.
+    private func lines(of body: Data, of total: Int, type: String?) -> [String] {
+        total == 0 ? [] : [text(of: body, of: total)?.cut(to: 1024) ?? size(total, type: type)]
     }
 
     private func lines(of headers: [String: String]) -> [String] {

@@ -8,10 +8,9 @@ public import Foundation
 extension URLRequest {
     /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body, byte for byte.
     ///
-    /// It shows what `redaction` shows, and `…` in place of all else. The command then starts with a line that says so, and the server gets
-    /// another request. With ``Redaction/none``, the command runs as it stands: curl reads bodies of files from the files, and a body that a
-    /// terminal would change is passed to it with `printf`. An `InputStream` that you set is not read. Then a line says what to do. Headers that
-    /// HTTP does not allow are left out.
+    /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The command starts with lines that say so. With
+    /// ``Redaction/none``, it runs as it stands: curl reads bodies of files from the files, and a body that a terminal would change is passed to
+    /// it with `printf`. An `InputStream` that you set is not read. Then a line says what to do. Headers that HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
@@ -63,22 +62,15 @@ private struct CurlCommand: CustomStringConvertible {
             arguments.append("--data-binary @-")
             return
         }
-        let (length, redaction) = (pieces.length, redactor.redaction)
-        if length == 0 || redaction.shows(type?.mediaType ?? "") {
+        let length = pieces.length
+        if length == 0 || redactor.redaction.showsEverything {
             add(pieces)
-        } else if length <= Self.maximumLength, let body = try? pieces.data(),
-            let structure = redactor.structure(of: body, contentType: type)
-        {
-            arguments.append("--data-raw \(ShellText(shown(structure, insteadOf: String(decoding: body, as: UTF8.self))).word)")
         } else {
             isRedacted = true
             notes.append("The body of \(length) bytes is not shown: put the name of a file that holds it in place of FILE.")
             arguments.append("--data-binary @FILE")
         }
     }
-
-    /// What is longer is neither read nor pasted by anyone.
-    private static let maximumLength = 100_000
 
     private mutating func add(_ pieces: [BodyPiece]) {
         switch pieces.first {

@@ -18,7 +18,7 @@ extension Endpoint {
             return .error(APIError.invalid("its timeout is \(wholeTimeout.seconds) seconds; it must be more than 0"))
         }
         let reason = "it took longer than the \(wholeTimeout.seconds) seconds that its endpoint allows in all"
-        let error = APIError.transport(request, underlying: URLError(.timedOut, userInfo: [URLError.reasonKey: reason]))
+        let error = APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
         return response.timeout(wholeTimeout, clock, error: error)
     }
 }

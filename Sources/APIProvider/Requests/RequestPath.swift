@@ -145,7 +145,7 @@ extension RequestPath {
     /// The reason why a literal would not be sent as it is written.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
         guard literal.utf8.contains(where: ASCIISet.suspect.contains) else { return nil }
-        let path = "its path \"\(start)\(literal)\""
+        let path = "its path \"\(Redactor.shown(url: "\(start)\(literal)"))\""
         if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
         if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }
         if start.isEmpty, literal.drop(while: { $0.isLetter || $0.isNumber || "+-.".contains($0) }).hasPrefix("://") {

@@ -29,7 +29,7 @@ public struct ByteStream: StreamedResponse {
         guard let unread = response.unreadStream else { return AsyncIterator(source: .data(response.data)) }
         if let lease = unread.withLock({ $0.take() }) { return AsyncIterator(source: .stream(lease)) }
         let reason = "a stream can be read once, and this one was read before; send the request again"
-        let error = URLError(.unknown, userInfo: [URLError.reasonKey: reason])
+        let error = URLError(.unknown, reason: reason)
         return AsyncIterator(source: .failed(APIError.transport(response.request, underlying: error)))
     }
 

@@ -78,6 +78,6 @@ struct LineElements<Reader: LineReader> {
 extension ElementTooLarge {
     fileprivate var urlError: URLError {
         let reason = "an element of its stream has more than the maximumElementSize of \(maximum) bytes"
-        return URLError(.dataLengthExceedsMaximum, userInfo: [URLError.reasonKey: reason])
+        return URLError(.dataLengthExceedsMaximum, reason: reason)
     }
 }

@@ -51,7 +51,7 @@ extension APIResponse {
         let isElsewhere = to.origin != from.origin
         for name in (next.allHTTPHeaderFields ?? [:]).keys.map({ $0.lowercased() }) {
             let isOfOldBody = becomesGet && (name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect"].contains(name))
-            guard isOfOldBody || isElsewhere && !Redaction.isHarmless(header: name) else { continue }
+            guard isOfOldBody || isElsewhere && !RedirectHeaders.goElsewhere.contains(name) else { continue }
             next.setValue(nil, forHTTPHeaderField: name)
         }
         return next

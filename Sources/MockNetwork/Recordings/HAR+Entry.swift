@@ -11,8 +11,10 @@ extension HAR.Entry {
     ///   - result: Its response or error.
     ///   - started: The time at which it was sent.
     ///   - milliseconds: The time that it took.
+    ///   - names: What stays beside what is harmless, in lower case; `nil` keeps everything.
     init(
-        _ request: URLRequest, _ result: Result<APIResponse, any Error>, started: Date, milliseconds: Double, redacting redaction: Redaction
+        _ request: URLRequest, _ result: Result<APIResponse, any Error>, started: Date, milliseconds: Double,
+        keeping names: Set<String>? = []
     ) {
         let response = try? result.get()
         let formatter = ISO8601DateFormatter()
@@ -20,9 +22,9 @@ extension HAR.Entry {
         startedDateTime = formatter.string(from: started)
         time = milliseconds
         timings = HAR.Timings(wait: milliseconds)
-        self.request = HAR.Request(request, RecordingRedactor(redaction, for: request))
+        self.request = HAR.Request(request, RecordingRedactor(keeping: names, for: request))
         switch result {
-        case .success(let response): self.response = HAR.Response(response, RecordingRedactor(redaction, for: response.request))
+        case .success(let response): self.response = HAR.Response(response, RecordingRedactor(keeping: names, for: response.request))
         case .failure(let error): self.response = HAR.Response(error)
         }
         comment = response?.isWithoutItsBody == true ? "No body arrived here; a download, for example, writes it to a file." : nil
@@ -87,8 +89,8 @@ extension String {
     fileprivate static func leftOut(type: String?, size: Int) -> String {
         let start =
             "the recording left out its body (\(type.map { "\($0.mediaType), " } ?? "")\(size) bytes), which is neither JSON nor a form"
-        let names = type.map { ".standard.showing(\"\($0.mediaType)\")" } ?? ".none"
-        return "\(start); to keep it, record with RecordingMiddleware(to: file, redacting: \(names))"
+        let argument = type.map { "keeping: [\"\($0.mediaType)\"]" } ?? "redacting: .none"
+        return "\(start); to keep it, record with RecordingMiddleware(to: file, \(argument))"
     }
 }
 
@@ -106,7 +108,7 @@ extension HAR.Entry {
     init(_ request: URLRequest, _ answer: Answer, started: Date) {
         var result = answer.result(of: request)
         if case .failure(let error as APIError) = result, error.underlying is MockFailure { result = .failure(NoAnswerFromTheMock()) }
-        self.init(request, result, started: started, milliseconds: answer.duration * 1000, redacting: .standard)
+        self.init(request, result, started: started, milliseconds: answer.duration * 1000)
     }
 }
 

@@ -16,7 +16,7 @@ extension HAR {
         } catch DecodingError.keyNotFound(let key, let context) where context.codingPath.isEmpty {
             throw MockFailure("\(name): this is not a HAR file, because it has no \"\(key.stringValue)\".")
         } catch let error as DecodingError {
-            throw MockFailure("\(name): \(error.finding(in: data)).")
+            throw MockFailure("\(name): \(error.finding(in: data, by: Redactor(.none))).")
         }
     }
 

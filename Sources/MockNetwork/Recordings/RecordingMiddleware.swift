@@ -32,31 +32,37 @@ public import FoundationNetworking
 /// during a write, it leaves a hidden file there, whose name ends in `.download`.
 public final class RecordingMiddleware: Middleware {
     private let file: RecordingFile
-    private let redaction: Redaction
+    /// What stays beside what is harmless, in lower case; `nil` keeps everything.
+    private let names: Set<String>?
 
     /// Creates a middleware that records to a file.
     ///
     /// - Parameters:
     ///   - file: The file to write. Its name should end in `.har`.
-    ///   - redaction: What is kept: `.standard`, or more.
+    ///   - redaction: What is kept: `.standard`, or everything.
+    ///   - names: What `.standard` keeps beside that, in upper or lower case: headers, query items, fields and cookies by their names, and
+    ///     bodies by their media types, such as `text/csv`.
     ///   - onFailure: Gets the first error of writing the file, on the thread of the request. By default, it is printed to standard error.
-    public init(to file: URL, redacting redaction: Redaction = .standard, onFailure: (@Sendable (any Error) -> Void)? = nil) {
+    public init(
+        to file: URL, redacting redaction: Redaction = .standard, keeping names: [String] = [],
+        onFailure: (@Sendable (any Error) -> Void)? = nil
+    ) {
         self.file = RecordingFile(
             file, onFailure: onFailure ?? { StandardError.print("RecordingMiddleware: \($0.localizedDescription)") })
-        self.redaction = redaction
+        self.names = redaction.showsEverything ? nil : Set(names.map { $0.lowercased() })
     }
 
     /// Returns the response to `request`, unchanged, after it is in the file. The file is written on the thread of the response.
     ///
     /// A response that is read while it comes is written when it ends or is left, with what had come by then.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-        .deferred { [file, redaction] in
+        .deferred { [file, names] in
             let number = file.makeNumber()
             let (date, start) = (Date(), DispatchTime.now())
             let record: @Sendable (Result<APIResponse, any Error>) -> Void = { result in
                 let milliseconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e6
                 file.add(
-                    HAR.Entry(request, result, started: date, milliseconds: milliseconds, redacting: redaction), number: number)
+                    HAR.Entry(request, result, started: date, milliseconds: milliseconds, keeping: names), number: number)
             }
             return next(request).do(
                 onSuccess: { response in

@@ -93,7 +93,7 @@ private func recording() -> [Any] {
     let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, middlewares: [RetryMiddleware(), RecordingMiddleware(to: file)])
     return [
         provider,
-        RecordingMiddleware(to: file, redacting: .standard.showing("text/html", "X-Customer")),
+        RecordingMiddleware(to: file, keeping: ["text/html", "X-Customer"]),
     ]
 }
 

@@ -1,7 +1,7 @@
 import Foundation
-import MockNetwork
 
 @testable import APIProvider
+@testable import MockNetwork
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -12,7 +12,6 @@ func parse(_ bytes: [UInt8], in folder: URL) {
     let (data, text) = (Data(bytes), String(decoding: bytes, as: UTF8.self))
     var tokens = JSONTokens(data)
     while let token = try? tokens.next() { if token.kind == .string || token.kind == .name { _ = tokens.text(of: token) } }
-    _ = Redactor().body(data, contentType: nil, isAnswer: true)
     _ = RecordingRedactor(for: nil).responseBody(data, contentType: "application/json")
     _ = Date(httpDate: text, now: Date())
     _ = SetCookie(text)
@@ -21,6 +20,7 @@ func parse(_ bytes: [UInt8], in folder: URL) {
         let head = HTTPURLResponse(url: url, statusCode: 503, httpVersion: nil, headerFields: ["Link": text, "Retry-After": text])
     {
         let response = APIResponse(request: URLRequest(url: url), response: head, data: data)
+        _ = Redactor().message(of: response)
         _ = try? response.link("next", allowsOtherOrigins: true)
         let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .never), budget: RetryBudget(reserve: 0))
         _ = retry.intercept(response.request, options: RequestOptions()) { _ in .just(response) }.subscribe { _ in }

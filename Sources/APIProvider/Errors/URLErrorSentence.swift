@@ -8,6 +8,11 @@ extension URLError {
     /// Where a transport says what happened, in the place of the sentence for the error's code.
     static let reasonKey = NSLocalizedFailureReasonErrorKey
 
+    /// An error with a reason that this library has written, so it is shown as it is.
+    init(_ code: Code, reason: String, userInfo: [String: Any] = [:]) {
+        self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason, Redactor.isRedactedKey: true]) { $1 })
+    }
+
     /// How many redirects are followed.
     static let maximumRedirects = 20
 
@@ -18,7 +23,7 @@ extension URLError {
 
     static func passed(_ maximum: Int) -> URLError {
         let text = "the response is larger than the transport's maximumResponseSize of \(maximum) bytes"
-        return URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+        return URLError(.dataLengthExceedsMaximum, reason: text)
     }
 
     /// The error with a reason, if the connection was lost before the answer to a large body came: a server that does not want to read a
@@ -28,7 +33,7 @@ extension URLError {
         guard code == .networkConnectionLost, count > 65_536 else { return self }
         let host = request.url?.host ?? "the host"
         let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"
-        return URLError(code, userInfo: userInfo.merging([URLError.reasonKey: reason]) { $1 })
+        return URLError(code, reason: reason, userInfo: userInfo)
     }
 
     /// What happened and what to look at. Linux's own descriptions say only that "the operation could not be completed".
@@ -37,7 +42,7 @@ extension URLError {
         let url = failingURL ?? request.url
         let host = url?.host ?? "the host"
         let port = url?.port ?? (url?.scheme == "https" ? 443 : 80)
-        let reason = (userInfo[Self.reasonKey] as? String).map { redactor.message($0) }
+        let reason = (userInfo[Self.reasonKey] as? String).map { Redactor.hasRedacted(self) ? $0 : redactor.message($0) }
         return "\(reason ?? sentence(host, port) ?? redactor.message(localizedDescription.withoutFullStop)) (URLError \(code.rawValue))."
     }
 

@@ -24,7 +24,7 @@ package struct RequestSecrets: Sendable {
     }
 
     /// The path of a URL.
-    func hide(inPath path: String) -> String {
+    package func hide(inPath path: String) -> String {
         guard !shown.isEmpty else { return path }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
             shown[String(segment)] ?? segment.removingPercentEncoding.flatMap { shown[$0] } ?? hide(in: String(segment))
@@ -32,11 +32,11 @@ package struct RequestSecrets: Sendable {
     }
 
     /// Text of any kind.
-    func hide(in text: String) -> String {
+    package func hide(in text: String) -> String {
         texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: shown[secret] ?? "…") }
     }
 
-    var isEmpty: Bool { shown.isEmpty }
+    package var isEmpty: Bool { shown.isEmpty }
 }
 
 extension URLRequest {

@@ -1,4 +1,7 @@
-/// The text of an error, word by word.
+import APIProvider
+import Foundation
+
+/// Text for the author of a test, word by word.
 ///
 /// A word looks like a token if letters and digits are mixed in it. The forms in which ordinary sentences mix them are listed here.
 struct MessageText {
@@ -6,7 +9,7 @@ struct MessageText {
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// The text with `…` for words that look like a token, and in URLs for all that ``Redaction`` does not show.
+    /// The text with `…` for words that look like a token, and in URLs for the values of their queries.
     var shown: String {
         var output: [UInt8] = []
         var position = 0
@@ -43,7 +46,15 @@ struct MessageText {
         let url = URLText(url)
         let fragment = url.fragment.map { !$0.contains("=") && !looksSecret($0) ? "#\($0)" : "#…" } ?? ""
         let path = String(decoding: shown(Array(url.path.utf8)[...]), as: UTF8.self)
-        return url.text(path: path, query: url.query.map { URLText.items($0) { _, _ in "…" } }) + fragment
+        let query = url.query.map { query in
+            URLText.items(query) { name, value in value == nil ? "…" : "\(shown(itemName: name, hasValue: true))=…" }
+        }
+        return url.text(path: path, query: query) + fragment
+    }
+
+    /// The name of an item of a query or of a form, which may be a token.
+    static func shown(itemName name: Substring, hasValue: Bool) -> Substring {
+        looksSecret(name.formDecoded) && (!hasValue || name.utf8.count >= 16) ? "…" : name
     }
 
     static func looksSecret(_ text: some StringProtocol) -> Bool { looksSecret(Array(text.utf8)[...]) }

@@ -1,14 +1,14 @@
 /// The text of a URL, or of a reference to one (RFC 3986), taken apart at its marks and otherwise as it is.
-struct URLText {
+package struct URLText {
     /// With `://`; empty in a reference within a server.
     private var scheme: Substring = ""
     /// The host and the port. A user and a password before them are left out.
     private var host: Substring = ""
-    let path: Substring
-    let query: Substring?
-    let fragment: Substring?
+    package let path: Substring
+    package let query: Substring?
+    package let fragment: Substring?
 
-    init(_ text: some StringProtocol) {
+    package init(_ text: some StringProtocol) {
         let beforeFragment = text.prefix { $0 != "#" }
         let beforeQuery = beforeFragment.prefix { $0 != "?" }
         fragment = beforeFragment.endIndex < text.endIndex ? Substring(text[beforeFragment.endIndex...].dropFirst()) : nil
@@ -32,20 +32,15 @@ struct URLText {
     }
 
     /// The URL without user, password and fragment, and with these texts for its path and its query.
-    func text(path: some StringProtocol, query: String?) -> String { "\(scheme)\(host)\(path)\(query.map { "?\($0)" } ?? "")" }
-}
+    package func text(path: some StringProtocol, query: String?) -> String { "\(scheme)\(host)\(path)\(query.map { "?\($0)" } ?? "")" }
 
-extension URLText {
-    /// The items of a query, or of a form, each with what `value` makes of its name and its value, which is `nil` in an item without `=`.
-    static func items(_ query: some StringProtocol, _ value: (_ name: Substring, _ value: Substring?) -> String?) -> String {
+    /// The items of a query, or of a form, each as `shown` writes it. An item without `=` has no value. An empty one stays.
+    package static func items(_ query: some StringProtocol, _ shown: (_ name: Substring, _ value: Substring?) -> String) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
+            guard !item.isEmpty else { return "" }
             let item = Substring(item)
             let name = item.prefix { $0 != "=" }
-            let rest = name.endIndex < item.endIndex ? item[name.endIndex...].dropFirst() : nil
-            let isSecret = MessageText.looksSecret(name.formDecoded) && (rest == nil || name.utf8.count >= 16)
-            let shown = isSecret ? "…" : name
-            let value = item.isEmpty ? nil : value(name, rest)
-            return rest == nil ? value ?? String(shown) : "\(shown)=\(value ?? "")"
+            return shown(name, name.endIndex < item.endIndex ? item[name.endIndex...].dropFirst() : nil)
         }.joined(separator: "&")
     }
 }

@@ -1,46 +1,47 @@
-package import Foundation
+import APIProvider
+import Foundation
 
 /// The tokens of JSON text (RFC 8259), in order.
 ///
 /// It checks the whole grammar, builds nothing and does not recurse, so neither long nor deep text can harm it. Time is linear.
-package struct JSONTokens {
-    package enum Kind: Sendable {
+struct JSONTokens {
+    enum Kind: Sendable {
         case beginObject, endObject, beginArray, endArray
         /// The name of a member, with the colon behind it already read.
         case name
         case string, number, `true`, `false`, null
     }
 
-    package struct Token: Sendable {
-        package let kind: Kind
+    struct Token: Sendable {
+        let kind: Kind
         /// Where it stands. A string and a name have their quotes.
-        package let range: Range<Int>
+        let range: Range<Int>
     }
 
     /// The text is not JSON. It is wrong at this byte.
-    package struct Invalid: Error {
-        package let position: Int
+    struct Invalid: Error {
+        let position: Int
     }
 
     private enum Expected { case value, firstElement, firstName, name, separator }
 
-    package let bytes: [UInt8]
+    let bytes: [UInt8]
     private var position = 0
     private var expected = Expected.value
     /// For each open bracket, whether it is that of an object.
     private var open: [Bool] = []
 
     /// A byte order mark at the beginning is passed over.
-    package init(_ data: Data) {
+    init(_ data: Data) {
         bytes = [UInt8](data)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
     /// How many brackets are open.
-    package var depth: Int { open.count }
+    var depth: Int { open.count }
 
     /// The next token, or `nil` at the end of the text.
-    package mutating func next() throws(Invalid) -> Token? {
+    mutating func next() throws(Invalid) -> Token? {
         skipSpace()
         if expected == .separator {
             guard let isObject = open.last else {
@@ -163,12 +164,12 @@ extension JSONTokens {
     /// What a string or a name says, without its quotes and escapes.
     ///
     /// - Parameter maximum: Of what is longer than this, at least so many bytes are read, and not all.
-    package func text(of token: Token, maximum: Int = .max) -> String {
+    func text(of token: Token, maximum: Int = .max) -> String {
         String(decoding: content(of: token, maximum: maximum), as: UTF8.self)
     }
 
     /// The same in UTF-8. Half of a pair of surrogates is U+FFFD.
-    package func content(of token: Token, maximum: Int = .max) -> [UInt8] {
+    func content(of token: Token, maximum: Int = .max) -> [UInt8] {
         let inner = bytes[(token.range.lowerBound + 1)..<(token.range.upperBound - 1)]
         guard inner.contains(UInt8(ascii: "\\")) else { return Array(inner) }
         var content: [UInt8] = []
@@ -226,13 +227,19 @@ extension UInt8 {
         default: nil
         }
     }
+}
 
-    package var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
-
-    var isLowercaseLetter: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self }
-
-    var isUppercaseLetter: Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self }
-
-    /// The same letter in lower case, or the byte itself.
-    var lowercased: UInt8 { isUppercaseLetter ? self | 0x20 : self }
+extension String {
+    /// The text as a string of JSON.
+    var jsonString: [UInt8] {
+        var string = [UInt8(ascii: "\"")]
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): string += [UInt8(ascii: "\\"), byte]
+            case ..<0x20: string += Array("\\u00".utf8) + [byte >> 4, byte & 15].map { Array("0123456789abcdef".utf8)[Int($0)] }
+            default: string.append(byte)
+            }
+        }
+        return string + [UInt8(ascii: "\"")]
+    }
 }

@@ -1,53 +1,63 @@
-package import Foundation
+import APIProvider
+import Foundation
 
 #if canImport(FoundationNetworking)
-package import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Writes what a recording keeps of a request and its response, so that it decodes again.
 ///
 /// Reports of mocks show the author of a test the same, and more headers, but without words that look like a token.
-package struct RecordingRedactor: Sendable {
+struct RecordingRedactor: Sendable {
     /// Stands for a text that a recording leaves out.
-    package static let placeholder = "REDACTED"
+    static let placeholder = "REDACTED"
 
-    private let redaction: Redaction
+    /// The names whose values stay, in lower case; `nil` keeps everything.
+    private let names: Set<String>?
     private let secrets: RequestSecrets
     private let isReport: Bool
     private var mark: String { isReport ? "…" : Self.placeholder }
 
-    package init(_ redaction: Redaction = .standard, for request: URLRequest?, isReport: Bool = false) {
-        (self.redaction, self.isReport) = (redaction, isReport)
-        secrets = RequestSecrets(redaction.showsEverything ? nil : request)
+    /// - Parameters:
+    ///   - names: The names whose values stay, in lower case: of headers, query items, fields and cookies, and media types. `nil` keeps
+    ///     everything.
+    ///   - request: The request, which knows its secrets.
+    ///   - isReport: Whether it writes for the author of a test.
+    init(keeping names: Set<String>? = [], for request: URLRequest?, isReport: Bool = false) {
+        (self.names, self.isReport) = (names, isReport)
+        secrets = RequestSecrets(names == nil ? nil : request)
     }
 
+    /// Whether the author has asked for values of this name.
+    private func keeps(_ name: @autoclosure () -> String) -> Bool { names.map { !$0.isEmpty && $0.contains(name().lowercased()) } ?? true }
+
     /// The value of a query item or of a field in a form, without its escapes.
-    package func item(_ name: String, _ value: String) -> String { other(name, value) ?? value }
+    func item(_ name: String, _ value: String) -> String { other(name, value) ?? value }
 
     /// The name of a query item or of a field in a form, without its escapes.
-    package func itemName(_ name: String) -> String { name.utf8.count >= 16 && MessageText.looksSecret(name) ? mark : name }
+    func itemName(_ name: String) -> String { name.utf8.count >= 16 && MessageText.looksSecret(name) ? mark : name }
 
     /// What stands for a value of which something is left out. In replay, it matches any value.
     private func other(_ name: String, _ value: String) -> String? {
-        guard !value.isEmpty, !redaction.shows(name) else { return nil }
-        if Redaction.isSecret(name.utf8, inQuery: true) { return mark }
+        guard !value.isEmpty, !keeps(name) else { return nil }
+        if SecretNames.contains(name.utf8, inQuery: true) { return mark }
         return text(value).flatMap { $0 == value ? nil : $0 } ?? (MessageText.looksSecret(value) ? mark : nil)
     }
 
     /// A URL, or a reference to one, without user, password and fragment.
-    package func url(_ text: String) -> String {
-        guard !redaction.showsEverything else { return text }
+    func url(_ text: String) -> String {
+        guard names != nil else { return text }
         let url = URLText(text)
         let query = url.query.map { hide(in: items(of: $0)) }
         return url.text(path: path(String(url.path)), query: query)
     }
 
     /// The path of a URL.
-    package func path(_ path: String) -> String { marking(secrets.hide(inPath: path)) }
+    func path(_ path: String) -> String { marking(secrets.hide(inPath: path)) }
 
     /// The value of a header.
-    package func header(_ name: String, _ value: String) -> String {
-        guard !redaction.showsHeader(name) else { return hide(in: value) }
+    func header(_ name: String, _ value: String) -> String {
+        guard !Redaction.isHarmless(header: name), !keeps(name) else { return hide(in: value) }
         switch name.lowercased() {
         // The query is that of the app's own server, or of another that is given a secret.
         case "location" where value.hasPrefix("/") || value.hasPrefix("http"):
@@ -60,47 +70,48 @@ package struct RecordingRedactor: Sendable {
                 return "\(parts[0][...start])\(url(String(parts[0][start...].dropFirst())))>\(parts[1])"
             }.joined(separator: ",")
         case "set-cookie": return value.setCookies.map { "\($0)=\(cookie($0, $1))" }.joined(separator: ", ")
-        case let name where isReport && !Redaction.isSecret(name.utf8, inQuery: true): return MessageText(secrets.hide(in: value)).shown
+        case let name where isReport && !SecretNames.contains(name.utf8, inQuery: true): return MessageText(secrets.hide(in: value)).shown
         default: return value.isEmpty ? "" : mark
         }
     }
 
     /// The value of a cookie.
-    package func cookie(_ name: String, _ value: String) -> String { redaction.shows(name) || value.isEmpty ? value : mark }
+    func cookie(_ name: String, _ value: String) -> String { keeps(name) || value.isEmpty ? value : mark }
 
     /// The structure of a request's body, which is never compared; `nil` if it is neither JSON nor a form.
-    package func requestBody(_ body: Data, contentType: String?) -> Data? {
+    func requestBody(_ body: Data, contentType: String?) -> Data? {
         guard !keepsAll(contentType), !body.isEmpty else { return body }
         return json(body, hidesAll: true) ?? form(body, contentType, hidesAll: true)
     }
 
     /// A response's body without the values of secret names; `nil` if it is neither JSON nor a form.
-    package func responseBody(_ body: Data, contentType: String?) -> Data? {
+    func responseBody(_ body: Data, contentType: String?) -> Data? {
         guard !keepsAll(contentType), !body.isEmpty else { return body }
         guard let kept = json(body) ?? form(body, contentType) else { return nil }
         return secrets.isEmpty ? kept : Data(hide(in: String(decoding: kept, as: UTF8.self)).utf8)
     }
 
     /// The text of a body as a report shows it; `nil` if it is not UTF-8.
-    package func text(of body: Data) -> String? {
+    func text(of body: Data) -> String? {
         guard let text = String(data: body, encoding: .utf8), !text.contains("\0") else { return nil }
         if let json = json(body) { return String(decoding: json, as: UTF8.self) }
         return body.form(nil).map { items(of: $0) } ?? MessageText(text).shown
     }
 
-    private func keepsAll(_ contentType: String?) -> Bool { redaction.shows(contentType?.mediaType ?? "") }
+    private func keepsAll(_ contentType: String?) -> Bool { keeps(contentType?.mediaType ?? "") }
 
     /// Text of any kind, without the texts that the request calls secret.
-    package func hide(in text: String) -> String { marking(secrets.hide(in: text)) }
+    func hide(in text: String) -> String { marking(secrets.hide(in: text)) }
 
     private func marking(_ text: String) -> String { secrets.isEmpty ? text : text.replacingOccurrences(of: "…", with: mark) }
 
     private func items(of query: some StringProtocol, hidesAll: Bool = false) -> String {
         URLText.items(query) { name, value in
-            guard let value else { return nil }
+            let shownName = MessageText.shown(itemName: name, hasValue: value != nil)
+            guard let value else { return String(shownName) }
             let (name, plain) = (name.formDecoded, value.formDecoded)
-            let other = hidesAll && !plain.isEmpty && !redaction.shows(name) ? mark : other(name, plain)
-            return other.map { isReport ? $0 : $0.percentEncoded(except: .unreserved) } ?? String(value)
+            let other = hidesAll && !plain.isEmpty && !keeps(name) ? mark : other(name, plain)
+            return "\(shownName)=\(other.map { isReport ? $0 : $0.escapedAsValue } ?? String(value))"
         }
     }
 
@@ -126,7 +137,7 @@ extension RecordingRedactor {
                 case .endObject, .endArray: isHidden = levels.popLast() ?? hidesAll
                 case .name:
                     let name = tokens.content(of: token)
-                    isHidden = (levels.last == true || Redaction.isSecret(name)) && !redaction.shows(String(decoding: name, as: UTF8.self))
+                    isHidden = (levels.last == true || SecretNames.contains(name)) && !keeps(String(decoding: name, as: UTF8.self))
                 case .string where isHidden: other = replacement(for: tokens.text(of: token)).jsonString
                 case .string where isReport || "{[h\\".utf8.contains(tokens.bytes[token.range.lowerBound + 1]):
                     other = text(tokens.text(of: token), depth: depth)?.jsonString
@@ -172,14 +183,23 @@ extension RecordingRedactor {
 
 extension String {
     /// The names and values of several `Set-Cookie` fields, which are joined with commas. Their dates have commas, too: `Expires=Wed, 09 …`.
-    package var setCookies: [(name: String, value: String)] {
+    var setCookies: [(name: String, value: String)] {
         split(separator: ",").reduce(into: []) { cookies, piece in
             let pair = piece.prefix { $0 != ";" }
             let name = pair.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces)
             if name.isToken, pair.contains("=") { cookies.append((name, String(pair.drop { $0 != "=" }.dropFirst()))) }
         }
     }
+}
 
-    /// A Content-Type without its parameters.
-    package var mediaType: String { prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
+extension Data {
+    /// The text of a form; `nil` if it is something else. Without a type, it is one if it looks like it.
+    fileprivate func form(_ contentType: String?) -> String? {
+        let text = String(decoding: self, as: UTF8.self)
+        switch contentType?.mediaType ?? "" {
+        case "application/x-www-form-urlencoded": return text
+        case "": return text.contains("=") && !text.utf8.contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } ? text : nil
+        default: return nil
+        }
+    }
 }

@@ -17,7 +17,8 @@ public enum APIError: Error, Sendable {
     /// The body could not be decoded. `expected` is the name of the type.
     case decoding(APIResponse, expected: String, underlying: any Error)
 
-    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
+    /// An error whose reason this library has written, so it is shown as it is.
+    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason, underlying: OwnReason()) }
 
     /// The response, if one arrived.
     public var response: APIResponse? {
@@ -33,7 +34,7 @@ public enum APIError: Error, Sendable {
     /// The underlying error, if there is one.
     public var underlying: (any Error)? {
         switch self {
-        case .invalidRequest(_, let underlying): underlying
+        case .invalidRequest(_, let underlying): underlying is OwnReason ? nil : underlying
         case .transport(_, let underlying), .decoding(_, _, let underlying): underlying
         case .unacceptableStatus: nil
         }
@@ -51,17 +52,16 @@ public enum APIError: Error, Sendable {
 }
 
 extension APIError: CustomStringConvertible, LocalizedError {
-    /// One sentence with the method, the URL without values of its query, what went wrong, and at most 200 bytes of an error's body. Of that,
-    /// it shows the structure, and what the server says under names such as `message`.
+    /// One sentence with the method, the URL without values of its query, and what went wrong, in the words of the server if it has any.
     public var description: String { sentence(redacting: .standard) }
 
     func sentence(redacting redaction: Redaction) -> String {
         switch self {
         case .invalidRequest(let reason, let underlying):
             let redactor = Redactor(redaction)
-            let cause = underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
-            // Its own sentences name files, of which a path may look like anything.
-            let reason = underlying.map(Redactor.hasRedacted) == true ? reason : redactor.message(reason)
+            let cause = self.underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
+            let isOwn = underlying is OwnReason || underlying.map(Redactor.hasRedacted) == true
+            let reason = isOwn ? reason : redactor.message(reason)
             return "The request was not sent: \(reason)\(cause)."
         case .transport(let request, let underlying):
             let redactor = Redactor(redaction, for: request)
@@ -69,8 +69,9 @@ extension APIError: CustomStringConvertible, LocalizedError {
             return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)
-            let body = redactor.excerpt(of: response).map { " Body: \($0)" } ?? ""
-            return "\(redactor.line(of: response.request)) failed: \(response.statusLine).\(body)"
+            let words = redactor.message(of: response).map { ": \"\($0)\"" } ?? ""
+            let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"
+            return "\(redactor.line(of: response.request)) failed: \(response.statusLine)\(words)\(body.onOneLine)."
         case .decoding(let response, let expected, let underlying):
             let redactor = Redactor(redaction, for: response.request)
             let mismatch = response.mismatch(with: expected, underlying, by: redactor).onOneLine
@@ -110,3 +111,6 @@ extension APIError: CustomNSError, CustomReflectable {
     /// A mirror with the sentence only. The `dump` of a request would show its headers.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
+
+/// Stands in the place of an underlying error where this library has written the reason of an ``APIError/invalidRequest(reason:underlying:)``.
+private struct OwnReason: Error {}

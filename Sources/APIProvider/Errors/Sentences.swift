@@ -12,12 +12,12 @@ extension APIResponse {
 
     /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).`
     func mismatch(with expected: String, _ error: any Error, by redactor: Redactor) -> String {
-        let type = value(forHTTPHeaderField: "Content-Type")?.split(separator: ";").first.map {
-            "\($0.trimmingCharacters(in: .whitespaces).cut(to: 100)), "
-        }
         // A stream is refused before any of it is read.
-        if unreadStream != nil { return "its Content-Type is \(type?.dropLast(2) ?? "missing"), and not that of \(expected)." }
-        let size = "(\(type ?? "")\(data.count) bytes)"
+        if unreadStream != nil {
+            let type = value(forHTTPHeaderField: "Content-Type")?.mediaType.cut(to: 100)
+            return "its Content-Type is \(type ?? "missing"), and not that of \(expected)."
+        }
+        let size = redactor.size(of: self)
         guard !data.isEmpty else { return "\(part) is empty where \(expected) was expected \(size)." }
         guard let error = error as? DecodingError else { return "\(part) is not \(expected): \(redactor.explanation(of: error)) \(size)." }
         let finding = error.finding(in: isReadAsJSON ? data : nil, by: redactor)
@@ -26,29 +26,28 @@ extension APIResponse {
 }
 
 extension Redactor {
-    /// The beginning of a body on one line of at most 200 bytes; `nil` if it is empty.
-    func excerpt(of response: APIResponse, maximum: Int = 200) -> String? {
-        guard !response.data.isEmpty else { return nil }
-        let type = response.value(forHTTPHeaderField: "Content-Type")
-        return body(response.data, contentType: type, isAnswer: true, maximum: maximum).onOneLine.cut(to: maximum)
-    }
+    /// The media type and the size of the body: `(application/json, 812 bytes)`.
+    func size(of response: APIResponse) -> String { size(response.data.count, type: response.value(forHTTPHeaderField: "Content-Type")) }
 }
 
 extension DecodingError {
-    /// What was expected where, and what `json` has there; `nil` is another format.
-    ///
+    /// What was expected where, and the kind of value that `json` has there; `nil` is another format.
     package func finding(in json: Data?, by redactor: Redactor = Redactor()) -> String {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-            let found = json.flatMap { JSONValue(at: context.codingPath, in: $0) }.map { ", found \($0)" }
+            let found = json.flatMap { JSONValue(at: context.codingPath, in: $0) }.map { ", found \($0.kind)" }
             return "expected \(name(of: type)) at \(context.codingPath.text)\(found ?? "")"
         case .keyNotFound(let key, let context):
-            return "\((context.codingPath + [key]).text) is missing"
+            let missing = "\((context.codingPath + [key]).text) is missing"
+            let other = key.stringValue.snakeCased
+            let isThere = json.flatMap { JSONValue(at: context.codingPath, in: $0) }?.has(other) == true
+            guard isThere, other != key.stringValue else { return missing }
+            return "\(missing), but \(other) is there: set the decoder's keyDecodingStrategy to .convertFromSnakeCase"
         case .dataCorrupted(let context):
-            let words = redactor.words(of: context)
+            let words = context.words(in: json, by: redactor)
             // If the data is not JSON at all, the decoder's error has no path.
             guard context.codingPath.isEmpty else { return "\(words) at \(context.codingPath.text)" }
-            guard let json, !(context.underlyingError is CharsetMismatch) else { return words }
+            guard let json, !context.isOwn else { return words }
             guard (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
                 // Foundation gives no place for such a number, and says only that the data "was not valid JSON".
                 return context.debugDescription.contains("not valid JSON") ? "a number in it does not fit its type" : words
@@ -69,29 +68,66 @@ extension DecodingError {
     }
 }
 
-/// What kind of JSON value stands at a coding path.
-private struct JSONValue: CustomStringConvertible {
-    let description: String
+/// A JSON value at a coding path.
+private struct JSONValue {
+    private let value: Any
 
-    /// `nil` where the path leads nowhere, as that of a decoder that converts keys does.
+    /// `nil` where the path leads nowhere, as that of a decoder with its own way to convert keys does.
     init?(at path: [any CodingKey], in json: Data) {
         var value = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
         for key in path {
             if let index = key.intValue, let array = value as? [Any] {
                 value = array.indices.contains(index) ? array[index] : nil
             } else {
-                value = (value as? [String: Any])?[key.stringValue]
+                let object = value as? [String: Any]
+                value = object?[key.stringValue] ?? object?[key.stringValue.snakeCased]
             }
         }
+        guard let value else { return nil }
+        self.value = value
+    }
+
+    /// `a string`
+    var kind: String {
         switch value {
-        case nil: return nil
-        case is NSNull: description = "null"
-        case is String: description = "a string"
-        case is [Any]: description = "an array"
-        case is [String: Any]: description = "an object"
-        case let number as NSNumber where "\(type(of: number))".contains("Boolean"): description = "a boolean"
-        default: description = "a number"
+        case is NSNull: "null"
+        case is String: "a string"
+        case is [Any]: "an array"
+        case is [String: Any]: "an object"
+        case let number as NSNumber where "\(type(of: number))".contains("Boolean"): "a boolean"
+        default: "a number"
         }
+    }
+
+    /// Whether it is an object with this member.
+    func has(_ name: String) -> Bool { (value as? [String: Any])?[name] != nil }
+
+    /// What a decoder says of the value, without the value. One of a letter or two may be part of any word.
+    func left(outOf words: String) -> String {
+        guard let text = value as? String, text.utf8.count > 2 else { return words }
+        return words.replacingOccurrences(of: text, with: "…")
+    }
+}
+
+extension String {
+    /// `user_name` for `userName`.
+    fileprivate var snakeCased: String {
+        reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" }
+    }
+}
+
+extension DecodingError.Context {
+    /// Whether this library has written the words.
+    fileprivate var isOwn: Bool { underlyingError is CharsetMismatch }
+
+    /// What the decoder says, without the value that `json` has there.
+    fileprivate func words(in json: Data?, by redactor: Redactor) -> String {
+        let words = debugDescription.withoutFullStop
+        if isOwn || redactor.redaction.showsEverything { return words }
+        // The standard library's sentence about an unknown raw value ends in the value.
+        if words.hasPrefix("Cannot initialize "), let value = words.range(of: " value ") { return words[..<value.upperBound] + "…" }
+        let value = json.flatMap { JSONValue(at: codingPath, in: $0) }
+        return redactor.message(value?.left(outOf: words) ?? words)
     }
 }
 
@@ -138,14 +174,6 @@ extension Redactor {
         if let error = error as? APIError { return error.sentence(redacting: redaction) }
         if let error = error as? DecodingError { return error.finding(in: nil, by: self) }
         return message(error.explanation)
-    }
-
-    /// What a decoder says of a value. Under the name of a secret, the value is not part of it.
-    fileprivate func words(of context: DecodingError.Context) -> String {
-        let isSecret = context.codingPath.contains { Redaction.isSecret($0.stringValue.utf8) && !redaction.shows($0.stringValue) }
-        guard !isSecret else { return "an unexpected value" }
-        let words = context.debugDescription.withoutFullStop
-        return words.hasPrefix("expected a number ") ? words : message(words)
     }
 }
 

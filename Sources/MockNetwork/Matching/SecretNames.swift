@@ -1,7 +1,10 @@
-extension Redaction {
+import APIProvider
+
+/// The names under which values are secret.
+enum SecretNames {
     /// Whether a recording leaves out values of this name: by its last word, or its last two. `userPassword`, `X-Api-Key` and
     /// `user[password]` are such names; `token_type` is none.
-    static func isSecret(_ name: some Collection<UInt8>, inQuery: Bool = false) -> Bool {
+    static func contains(_ name: some Collection<UInt8>, inQuery: Bool = false) -> Bool {
         var letters: [UInt8] = []
         var starts: [Int] = []
         var isInWord = false
@@ -39,5 +42,5 @@ extension Redaction {
 
     private static let endings = words("apikey cookie passwd password passwort secret sessid sessionid token")
 
-    static func words(_ text: String) -> Set<[UInt8]> { Set(text.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) }) }
+    private static func words(_ text: String) -> Set<[UInt8]> { Set(text.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) }) }
 }

@@ -1,0 +1,35 @@
+/// What errors, log lines, cURL texts, dumps and the `userInfo` of errors show of a request and its response.
+///
+/// ``standard`` shows this:
+///
+/// 1. The method, and the URL with `…` for each value of its query, without user, password, fragment and what you wrote as `\(secret:)`.
+/// 2. The status, its words, and the media type and size of the body.
+/// 3. The names of headers, and the values of some thirty of them that say nothing of a person or a credential, such as `Retry-After`.
+/// 4. What the server says went wrong: the first text under `message`, `error_description`, `detail`, `title`, `error` or `errors`, or one
+///    line of `text/plain`. It is cut to 200 bytes, and each word of six characters and more that has a digit in it is `…`.
+///
+/// ``none`` shows everything, bodies included. There is nothing between the two.
+///
+/// A secret shows in a path, and in what a server or an error of yours says if it has no digit. Recordings keep more, so that they decode
+/// again: see `RecordingMiddleware`.
+public struct Redaction: Sendable {
+    /// Shows what says nothing of a person or a credential.
+    public static let standard = Redaction(showsEverything: false)
+    /// Shows everything. The result is as secret as the request.
+    public static let none = Redaction(showsEverything: true)
+
+    package let showsEverything: Bool
+
+    /// Whether the value of a header says nothing of a person or a credential.
+    package static func isHarmless(header name: String) -> Bool { harmlessHeaders.contains(name.lowercased()) }
+
+    private static let harmlessHeaders: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "accept-ranges", "age", "allow", "cache-control", "connection",
+        "content-disposition", "content-encoding", "content-language", "content-length", "content-range", "content-type", "date",
+        "deprecation", "etag", "expires", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
+        "last-modified", "range", "ratelimit", "ratelimit-limit", "ratelimit-policy", "ratelimit-remaining", "ratelimit-reset",
+        "retry-after", "server", "sunset", "transfer-encoding", "user-agent", "vary", "warning", "x-page", "x-per-page",
+        "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-resource", "x-ratelimit-used", "x-total",
+        "x-total-count", "x-total-pages",
+    ]
+}

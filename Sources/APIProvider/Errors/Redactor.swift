@@ -1,0 +1,126 @@
+package import Foundation
+
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
+/// Writes what ``Redaction`` shows of a request and its response.
+package struct Redactor: Sendable {
+    let redaction: Redaction
+    private let secrets: RequestSecrets
+
+    package init(_ redaction: Redaction = .standard, for request: URLRequest? = nil) {
+        self.redaction = redaction
+        secrets = RequestSecrets(redaction.showsEverything ? nil : request)
+    }
+
+    /// `GET https://api.example.com/search?q=…`
+    package func line(of request: URLRequest) -> String { "\(request.httpMethod ?? "GET") \(request.url.map(url) ?? "(no URL)")" }
+
+    /// A URL with `…` for the values of its query, and without user, password and fragment.
+    package func url(_ url: URL) -> String {
+        guard !redaction.showsEverything else { return url.absoluteString }
+        return Self.shown(url: url.absoluteString, secrets: secrets)
+    }
+
+    /// A URL, or a reference to one.
+    static func shown(url text: String, secrets: RequestSecrets = RequestSecrets(nil)) -> String {
+        let url = URLText(text)
+        let query = url.query.map { query in
+            URLText.items(query) { name, value in
+                // A token in Base64 may end in "=".
+                value?.allSatisfy { $0 == "=" } != false ? "…" : "\(name)=…"
+            }
+        }
+        return url.text(path: secrets.hide(inPath: String(url.path)), query: query)
+    }
+
+    /// The value of a header.
+    package func header(_ name: String, _ value: String) -> String {
+        redaction.showsEverything || Redaction.isHarmless(header: name) ? secrets.hide(in: value) : "…"
+    }
+
+    /// What somebody else says in words: a server, the system, or an error of the app's.
+    package func message(_ text: String) -> String {
+        redaction.showsEverything ? text : secrets.hide(in: text).withoutWordsWithDigits
+    }
+
+    /// The media type and the size of a body: `(text/html, 5,120 bytes)`.
+    func size(_ count: Int, type: String?) -> String {
+        let type = type.map { header("Content-Type", $0.mediaType).cut(to: 100) } ?? ""
+        return "(\(type.isEmpty ? "" : "\(type), ")\(count.grouped) \(count == 1 ? "byte" : "bytes"))"
+    }
+
+    /// The text of a body if everything is shown and it is text; `nil` otherwise.
+    ///
+    /// - Parameter total: How many bytes the body has, if `body` is the beginning of it.
+    func text(of body: Data, of total: Int) -> String? {
+        guard redaction.showsEverything else { return nil }
+        // What is cut off may end within a character.
+        let cuts = 0...(total > body.count ? 3 : 0)
+        guard let text = cuts.lazy.compactMap({ String(data: body.dropLast($0), encoding: .utf8) }).first, !text.contains("\0") else {
+            return nil
+        }
+        return total > body.count ? text + "…" : text
+    }
+}
+
+extension Redactor {
+    /// What the server says went wrong, on one line of at most 200 bytes; `nil` if it says nothing.
+    func message(of response: APIResponse) -> String? {
+        let body = response.data
+        if let text = text(of: body.prefix(1024), of: body.count) { return text.onOneLine.cut(to: 200) }
+        // A larger body is no message, and takes long to read.
+        guard !redaction.showsEverything, body.count <= 1 << 20 else { return nil }
+        let text: String?
+        if let json = try? JSONSerialization.jsonObject(with: body) {
+            text = json is [String: Any] ? Self.firstMessage(in: json) : nil
+        } else {
+            let isText = response.value(forHTTPHeaderField: "Content-Type")?.mediaType == "text/plain"
+            let lines = isText ? String(data: body, encoding: .utf8)?.split(whereSeparator: \.isNewline) : nil
+            text = lines?.count == 1 ? lines?.first.map(String.init) : nil
+        }
+        return text.map { message($0).onOneLine.cut(to: 200) }
+    }
+
+    /// RFC 9457, RFC 6749, JSON:API, GraphQL, and what is common beside them.
+    private static let messageNames = ["message", "error_description", "detail", "title", "error", "errors"]
+
+    private static func firstMessage(in json: Any?) -> String? {
+        if let text = json as? String { return text.allSatisfy(\.isWhitespace) ? nil : text }
+        if let list = json as? [Any] { return firstMessage(in: list.first) }
+        guard let object = json as? [String: Any] else { return nil }
+        for name in messageNames {
+            if let text = firstMessage(in: object[name]) { return text }
+        }
+        // Rails and Laravel have an array of texts for each thing that is wrong: `{"errors":{"password":["is too short"]}}`.
+        let fields = object["errors"] as? [String: Any] ?? [:]
+        return fields.sorted { $0.key < $1.key }.compactMap { ($0.value as? [Any])?.first as? String }.first
+    }
+}
+
+extension String {
+    /// The text with `…` for each word of six characters and more that has a digit in it.
+    fileprivate var withoutWordsWithDigits: String {
+        var output = ""
+        var rest = unicodeScalars[...]
+        while let first = rest.first {
+            let isSpace = first.properties.isWhitespace
+            let run = rest.prefix { $0.properties.isWhitespace == isSpace }
+            let isShown = isSpace || run.count < 6 || !run.contains { $0.properties.generalCategory == .decimalNumber }
+            output += isShown ? String(run) : "…"
+            rest = rest[run.endIndex...]
+        }
+        return output
+    }
+}
+
+extension Int {
+    /// `5,120`
+    fileprivate var grouped: String { self < 1000 ? "\(self)" : "\((self / 1000).grouped),\("\(self % 1000 + 1000)".dropFirst())" }
+}
+
+extension URL {
+    /// The URL for people: see ``Redactor/url(_:)``.
+    package var redacted: String { Redactor().url(self) }
+}

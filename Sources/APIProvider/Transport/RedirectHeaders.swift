@@ -1,0 +1,11 @@
+enum RedirectHeaders {
+    /// The header fields of a request that go along when a redirect leads to another origin, in lower case.
+    ///
+    /// They say what the client takes, what the body is, and what the client has already. All others may hold a credential for the first
+    /// origin under any name. This list decides who gets a header, so it is not the one that decides what logs show.
+    static let goElsewhere: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "connection", "content-disposition",
+        "content-encoding", "content-language", "content-length", "content-range", "content-type", "if-match", "if-modified-since",
+        "if-none-match", "if-range", "if-unmodified-since", "range", "transfer-encoding", "user-agent",
+    ]
+}

@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MockNetwork
+
+@Suite("Tokens of JSON")
+struct JSONTokensTests {
+    /// The kinds and texts of all tokens, or nil for what is not JSON.
+    private func tokens(_ text: String) -> String? {
+        var tokens = JSONTokens(Data(text.utf8))
+        var result = ""
+        do {
+            while let token = try tokens.next() {
+                result += token.kind == .string || token.kind == .name ? "<\(tokens.text(of: token))>" : "\(token.kind) "
+            }
+        } catch {
+            return nil
+        }
+        return tokens.depth == 0 ? result : nil
+    }
+
+    @Test("Names and strings come without their escapes")
+    func texts() {
+        #expect(
+            tokens(#" {"a\n\"" : ["\ud83d\ude00\/\u00e9", "\ud83d", -0.5E+3] } "#)
+                == "beginObject <a\n\"><beginArray <😀/é><\u{FFFD}>number endArray endObject ".replacingOccurrences(
+                    of: "<a\n\"><", with: "<a\n\">"))
+        #expect(tokens("\u{FEFF}true") == "true ")
+    }
+
+    @Test("It takes what Foundation takes of RFC 8259, and nothing else")
+    func grammar() throws {
+        var random = SeededGenerator(seed: 7)
+        let parts = [
+            "{", "}", "[", "]", ",", ":", "\"a\"", "1", "-", "0", ".5", "e3", "true", "false", "null", " ", "\"\\u00e9\"", "\"\\x\"", "\"",
+            "\\", "01", "nul",
+        ]
+        var others: [String] = []
+        for _ in 0..<5_000 {
+            let text = (0..<Int.random(in: 1...9, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+            let isJSON = (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
+            if (tokens(text) != nil) != isJSON { others.append(text) }
+        }
+        #expect(others == [])
+        for text in [
+            "", " ", "{\"a\":1,}", "[1,]", "[,1]", "{1:2}", "\"\u{1}\"", "\"\\u12g4\"", "\"\\u12", "\"\\", "1 2", "[1}", "{\"a\"}",
+        ] {
+            #expect(tokens(text) == nil, "\(text)")
+        }
+    }
+}
