@@ -26,10 +26,10 @@ public import FoundationNetworking
 /// transport throws. Disposing cancels the request, and no event comes after that. If you release the provider, requests in flight still
 /// end.
 public struct DefaultAPIProvider: APIProvider {
-    private let baseURL: URL?
-    private let transport: any Transport
-    private let encoder: JSONEncoder
-    private let decoder: any BodyDecoder
+    @Secret private var baseURL: URL?
+    @Secret private var transport: any Transport
+    @Secret private var encoder: JSONEncoder
+    @Secret private var decoder: any BodyDecoder
     private let middlewares: [any Middleware]
 
     /// Creates a provider with its own session, which has the configuration of `session`.
@@ -122,12 +122,4 @@ public struct DefaultAPIProvider: APIProvider {
             }
         }
     }
-}
-
-extension DefaultAPIProvider: CustomStringConvertible, CustomReflectable {
-    /// The base URL, without secrets.
-    public var description: String { "DefaultAPIProvider(\(baseURL?.redacted ?? "without a base URL"))" }
-
-    /// A mirror with the base URL and the middlewares, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL?.redacted as Any, "middlewares": middlewares]) }
 }

@@ -288,11 +288,3 @@ public final class CacheMiddleware: Middleware {
 
     private func count(_ change: (inout CacheStatistics) -> Void) { state.withLock { change(&$0.statistics) } }
 }
-
-extension CacheMiddleware: CustomStringConvertible, CustomReflectable {
-    /// The name of the type, and what it has done.
-    public var description: String { "CacheMiddleware(\(statistics))" }
-
-    /// A mirror with the statistics only, so that `dump` shows no response.
-    public var customMirror: Mirror { Mirror(self, children: ["statistics": statistics]) }
-}

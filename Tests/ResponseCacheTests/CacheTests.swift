@@ -718,8 +718,8 @@ struct StoringTests {
         var text = ""
         dump(world.cache, to: &text)
         dump(world.provider, to: &text)
-        #expect(!text.contains("hunter2") && text.contains("misses"))
-        #expect("\(world.cache)" == "CacheMiddleware(CacheStatistics(hits: 0, staleHits: 0, revalidations: 0, misses: 1))")
+        text += "\(world.cache) \(world.provider)"
+        #expect(!text.contains("hunter2") && !text.contains("api.example.com/a"))
     }
 }
 

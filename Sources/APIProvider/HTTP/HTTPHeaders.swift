@@ -10,7 +10,7 @@ import Foundation
 /// let others = HTTPHeaders(dictionary)
 /// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
-    private var fields: [(name: String, value: String)] = []
+    @Secret private var fields: [(name: String, value: String)] = []
     /// The reason why a field cannot be made. Otherwise `nil`.
     private(set) var problem: String?
 
@@ -105,12 +105,9 @@ extension HTTPHeaders {
     public static func authorization(bearerToken: String) -> HTTPHeaders { ["Authorization": "Bearer \(bearerToken)"] }
 }
 
-extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
+extension HTTPHeaders: CustomStringConvertible {
     /// The names of the fields. Values may be secrets, and are left out.
     public var description: String { "HTTPHeaders(\(fields.map(\.name).joined(separator: ", ")))" }
-
-    /// A mirror with the names only, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["fields": fields.map(\.name)]) }
 }
 
 extension [String: String] {

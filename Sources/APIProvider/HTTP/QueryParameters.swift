@@ -11,7 +11,7 @@ public import Foundation
 ///
 /// With `nil` or an empty array, the key is left out. An array repeats its key: `label=a&label=b`. An empty string is sent as `q=`.
 public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
-    private var items: [URLQueryItem] = []
+    @Secret private var items: [URLQueryItem] = []
 
     /// Creates parameters with `items`, in their order.
     public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {
@@ -84,12 +84,9 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     }
 }
 
-extension QueryParameters: CustomStringConvertible, CustomReflectable {
+extension QueryParameters: CustomStringConvertible {
     /// The keys. Values may be secrets, and are left out.
     public var description: String { items.map { "\($0.name)=…" }.joined(separator: "&") }
-
-    /// A mirror with the keys only, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["items": description]) }
 }
 
 extension Sequence {

@@ -68,14 +68,6 @@ public final class CoalescingMiddleware: Middleware {
     }
 }
 
-extension CoalescingMiddleware: CustomStringConvertible, CustomReflectable {
-    /// The name of the type.
-    public var description: String { "CoalescingMiddleware" }
-
-    /// An empty mirror, so that `dump` shows no request.
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
 extension RequestOptions {
     /// Whether the response is in memory when it comes, so that several may read it.
     package var isWhole: Bool {

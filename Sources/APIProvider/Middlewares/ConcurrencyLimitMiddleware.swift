@@ -39,11 +39,3 @@ public struct ConcurrencyLimitMiddleware: Middleware {
         return options.isPartOfRefresh ? next(request) : limit.limit(.deferred { next(request) })
     }
 }
-
-extension ConcurrencyLimitMiddleware: CustomStringConvertible, CustomReflectable {
-    /// The name of the type, and the number.
-    public var description: String { "ConcurrencyLimitMiddleware(maximum: \(maximum))" }
-
-    /// A mirror with the number only.
-    public var customMirror: Mirror { Mirror(self, children: ["maximum": maximum]) }
-}

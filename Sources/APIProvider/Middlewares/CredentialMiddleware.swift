@@ -250,14 +250,6 @@ private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool
 private enum LatestSignOutKey: RequestOptionKey { static var defaultValue: Int? { nil } }
 private enum PartOfRefreshKey: RequestOptionKey { static var defaultValue: Bool { false } }
 
-extension CredentialMiddleware: CustomStringConvertible, CustomReflectable {
-    /// The name of the type, without the credential.
-    public var description: String { Credential.self == String.self ? "AuthenticationMiddleware" : "CredentialMiddleware" }
-
-    /// An empty mirror, so that `dump` does not show the credential.
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
 extension APIResponse {
     /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.
     fileprivate func hasLost(what authorized: URLRequest, hasMoreThan plain: URLRequest) -> Bool {

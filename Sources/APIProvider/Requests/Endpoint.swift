@@ -302,10 +302,7 @@ extension Endpoint {
     }
 }
 
-extension Endpoint: CustomStringConvertible, CustomReflectable {
+extension Endpoint: CustomStringConvertible {
     /// The method and the path: `GET /search/repositories`. Other values may be secrets, and are left out.
     public var description: String { "\(method) \(path)" }
-
-    /// A mirror with the description only, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["endpoint": description]) }
 }

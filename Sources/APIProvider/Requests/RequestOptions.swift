@@ -20,7 +20,7 @@ package import Foundation
 /// An option that no middleware reads does nothing. In a target that is isolated to the main actor, write `nonisolated private enum` and
 /// `nonisolated extension`.
 public struct RequestOptions: Sendable {
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    @Secret private var values: [ObjectIdentifier: any Sendable] = [:]
 
     /// Creates options with their defaults.
     public init() {}
@@ -30,11 +30,6 @@ public struct RequestOptions: Sendable {
         get { values[ObjectIdentifier(key)].flatMap { $0 as? Key.Value } ?? Key.defaultValue }
         set { values[ObjectIdentifier(key)] = newValue }
     }
-}
-
-extension RequestOptions: CustomReflectable {
-    /// A mirror with the name only. Options of your own may be secrets.
-    public var customMirror: Mirror { Mirror(self, children: ["name": name as Any]) }
 }
 
 /// The key of an option, and its default.

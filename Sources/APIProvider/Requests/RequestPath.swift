@@ -17,12 +17,12 @@ public import Foundation
 /// is already escaped, write ``url(_:_:)``.
 public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// The URL that this path is appended to. `nil` is the provider's base URL.
-    package private(set) var url: URL?
-    package let percentEncoded: String
+    @Secret package private(set) var url: URL?
+    @Secret package private(set) var percentEncoded: String
     /// The path without secrets.
     let shown: String
     /// The texts that are left out of it.
-    private(set) var secrets: [String] = []
+    @Secret private(set) var secrets: [String] = []
     /// The reason why no URL can be built with this path. Otherwise `nil`.
     private(set) var problem: String?
 
@@ -68,15 +68,12 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     }
 
     /// Collects the parts of an interpolated path.
-    public struct StringInterpolation: StringInterpolationProtocol, CustomReflectable, Sendable {
-        fileprivate var percentEncoded = ""
+    public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+        @Secret fileprivate var percentEncoded = ""
         /// The path without secrets.
         fileprivate var shown = ""
-        fileprivate var secrets: [String] = []
+        @Secret fileprivate var secrets: [String] = []
         fileprivate var problem: String?
-
-        /// A mirror with the path only, so that `dump` shows no secret.
-        public var customMirror: Mirror { Mirror(self, children: ["path": shown]) }
 
         /// Starts an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {}
@@ -131,14 +128,11 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     }
 }
 
-extension RequestPath: CustomStringConvertible, CustomReflectable {
+extension RequestPath: CustomStringConvertible {
     /// The path as it is sent, without secrets and without the query of a URL.
     public var description: String {
         url.map { url in shown.isEmpty ? url.redacted : "\(url.redacted) + \(shown)" } ?? shown
     }
-
-    /// A mirror with the description only, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["path": description]) }
 }
 
 extension RequestPath {

@@ -7,11 +7,11 @@ public import FoundationNetworking
 /// A response with any status, and the request that it answers.
 public struct APIResponse: Sendable {
     /// The request that got this response. After redirects, it is the last one.
-    public let request: URLRequest
+    public var request: URLRequest { storedRequest }
     /// The status and the headers.
-    public let response: HTTPURLResponse
+    public var response: HTTPURLResponse { head }
     /// The body. Empty if it is read while it comes: see ``StreamedResponse``.
-    public private(set) var data: Data
+    public var data: Data { body }
     /// How long the parts of the request took; `nil` if its transport does not know.
     ///
     /// To see those of all requests, read them in a ``Middleware``: `next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })`.
@@ -20,17 +20,18 @@ public struct APIResponse: Sendable {
     package var isFromStore = false
     /// The body that is read while it comes.
     package private(set) var unreadStream: UnreadStream?
+    @Secret private var storedRequest: URLRequest
+    @Secret private var head: HTTPURLResponse
+    @Secret private var body: Data
     /// What the data is, for errors: the body, or a part of it such as a line.
     private(set) var part = "the body"
     /// The decoder of the provider that got the response.
-    private(set) var decoder: any BodyDecoder = APIResponse.standardDecoder
+    @Secret private(set) var decoder: any BodyDecoder = APIResponse.standardDecoder
     private static let standardDecoder = JSONDecoder()
 
     /// Creates a response. A ``Transport`` uses it.
     public init(request: URLRequest, response: HTTPURLResponse, data: Data) {
-        self.request = request
-        self.response = response
-        self.data = data
+        (storedRequest, head, body) = (request, response, data)
     }
 
     /// Creates a response whose body is read while it comes.
@@ -99,7 +100,7 @@ public struct APIResponse: Sendable {
     /// The same response with a part of its body, such as a line.
     func part(_ name: String, _ data: Data) -> APIResponse {
         var response = self
-        (response.part, response.data, response.unreadStream) = (name, data, nil)
+        (response.part, response.body, response.unreadStream) = (name, data, nil)
         return response
     }
 
@@ -119,7 +120,7 @@ public struct APIResponse: Sendable {
     }
 }
 
-extension APIResponse: CustomStringConvertible, CustomReflectable {
+extension APIResponse: CustomStringConvertible {
     /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may have secrets, and are left out.
     public var description: String {
         "\(Redactor(for: request).line(of: request)): \(outcome)"
@@ -127,9 +128,6 @@ extension APIResponse: CustomStringConvertible, CustomReflectable {
 
     /// `200 OK, 812 bytes`.
     var outcome: String { "\(statusLine), \(unreadStream == nil ? "\(data.count) bytes" : "read while it comes")" }
-
-    /// A mirror with the same line only, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// A type of response that needs no decoder.

@@ -6,7 +6,7 @@ import FoundationNetworking
 
 /// What a transport does with cookies, where the network stack does not see to them itself (RFC 6265bis, section 5).
 struct Cookies: Sendable {
-    let storage: HTTPCookieStorage
+    @Secret var storage: HTTPCookieStorage
     var areSent = true
     var areKept = true
 

@@ -28,7 +28,11 @@ public struct ExchangeTransport: Transport {
         public var additionalHeaders: HTTPHeaders = [:]
         /// The storage for cookies, by the rules of RFC 6265bis. `nil` means no cookies. A cookie for more hosts than one needs a domain
         /// with two labels, and not one like `co.uk`. A host keeps 180 cookies, and gets at most 8 KB of them.
-        public var cookies: HTTPCookieStorage?
+        public var cookies: HTTPCookieStorage? {
+            get { storage }
+            set { storage = newValue }
+        }
+        @Secret private var storage: HTTPCookieStorage?
         /// The most requests that a host gets at once. Others wait, first come, first served. `nil` is no limit.
         ///
         /// Where requests share a connection, as by HTTP/2, none waits. The timeout of one that would have waited begins when its turn
@@ -127,16 +131,4 @@ enum BodyDestination: Sendable {
     case file(URL)
     /// To a reader, while it comes.
     case stream
-}
-
-extension ExchangeTransport.Settings: CustomReflectable {
-    /// A mirror without the cookies. Of headers, it shows the names.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["additionalHeaders": additionalHeaders, "connectionsPerHost": connectionsPerHost as Any])
-    }
-}
-
-extension ExchangeTransport: CustomReflectable {
-    /// Shows nothing, also in a `dump`: the settings have headers and cookies.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -17,7 +17,7 @@ public enum RedirectPolicy: Sendable {
     /// the redirect is the response. An endpoint refuses its status, unless its `validating` accepts it.
     /// If the closure throws, the request fails with that error. It is called on any thread.
     ///
-    /// To another origin, the proposed request has only headers that are known to be harmless.
+    /// To another origin, the proposed request has only headers that say what the client takes and what the body is.
     case decide(@Sendable (_ next: URLRequest, _ redirect: APIResponse) throws -> URLRequest?)
 }
 

@@ -8,9 +8,9 @@ public import FoundationNetworking
 /// Sends requests with a `URLSession` of its own, in the same way on Apple's systems and on Linux.
 ///
 /// The transport follows up to 20 redirects. A 301 or 302 turns `POST` into `GET`, and a 303 turns every method but `HEAD` into `GET`. A 307
-/// or 308 keeps the method and the body. When scheme, host or port changes, only headers that are known to be harmless go along. See
-/// ``Redaction``. A redirect from `https` to `http` is not followed; the 3xx is then the response. When a server asks for a user name and a
-/// password, the 401 is the response.
+/// or 308 keeps the method and the body. When scheme, host or port changes, only headers go along that say what the client takes and what the
+/// body is, such as `Accept`. A redirect from `https` to `http` is not followed; the 3xx is then the response. When a server asks for a user
+/// name and a password, the 401 is the response.
 ///
 /// `timeoutIntervalForRequest` of the configuration limits how long nothing may come. `timeoutIntervalForResource` limits each request as a
 /// whole, and starts again after a redirect. <doc:BadNetworks> lists what you get for each kind of failure.
@@ -139,9 +139,4 @@ public final class URLSessionTransport: Transport {
             return .error(error)
         }
     }
-}
-
-extension URLSessionTransport: CustomReflectable {
-    /// Shows nothing, also in a `dump`: the configuration of a session has headers and cookies.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
