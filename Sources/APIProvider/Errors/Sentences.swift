@@ -170,6 +170,8 @@ extension Redactor {
     static func hasRedacted(_ error: any Error) -> Bool { (error as NSError).userInfo[isRedactedKey] as? Bool == true }
 
     func explanation(of error: any Error) -> String {
+        // Printed, it would show the whole URL that failed.
+        if let error = error as? URLError { return error.reason(by: self) ?? message(error.localizedDescription) }
         if Self.hasRedacted(error) { return error.explanation }
         if let error = error as? APIError { return error.sentence(redacting: redaction) }
         if let error = error as? DecodingError { return error.finding(in: nil, by: self) }

@@ -42,8 +42,13 @@ extension URLError {
         let url = failingURL ?? request.url
         let host = url?.host ?? "the host"
         let port = url?.port ?? (url?.scheme == "https" ? 443 : 80)
-        let reason = (userInfo[Self.reasonKey] as? String).map { Redactor.hasRedacted(self) ? $0 : redactor.message($0) }
-        return "\(reason ?? sentence(host, port) ?? redactor.message(localizedDescription.withoutFullStop)) (URLError \(code.rawValue))."
+        let words = reason(by: redactor) ?? sentence(host, port) ?? redactor.message(localizedDescription.withoutFullStop)
+        return "\(words) (URLError \(code.rawValue))."
+    }
+
+    /// What its transport says happened.
+    func reason(by redactor: Redactor) -> String? {
+        (userInfo[Self.reasonKey] as? String).map { Redactor.hasRedacted(self) ? $0 : redactor.message($0) }
     }
 
     private func sentence(_ host: String, _ port: Int) -> String? {
