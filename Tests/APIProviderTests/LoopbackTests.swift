@@ -167,8 +167,8 @@ struct LoopbackTests {
         "A URL whose port is above 65535 is not sent, and a redirect to one is the answer",
         arguments: [
             ("http://127.0.0.1:70000/", "70000"), ("http://[::1]:70000/", "70000"), ("http://localhost:65536/", "65536"),
-            // An error shows no number that is long enough for a secret.
-            ("http://localhost:99999999999999999999/", "…"), ("http://[::1]:18446744073709551696", "…"),
+            ("http://localhost:99999999999999999999/", "99999999999999999999"),
+            ("http://[::1]:18446744073709551696", "18446744073709551696"),
         ])
     func port(text: String, port: String) async throws {
         let url = try #require(URL(string: text))
