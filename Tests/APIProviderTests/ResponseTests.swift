@@ -246,8 +246,7 @@ struct ResponseTests {
 
     @Test("What Foundation says of a failed request shows no query value either")
     func redactionOfRealErrors() async throws {
-        // Of letters alone, which no rule for words hides.
-        let request = Endpoint<Search>(.get, .url(try LoopbackServer.refusingURL()), query: ["token": "letters"])
+        let request = Endpoint<Search>(.get, .url(try LoopbackServer.refusingURL()), query: ["token": "s3cret"])
         let error = try await #require(throws: APIError.self) {
             try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral).request(request).value
         }
@@ -255,9 +254,20 @@ struct ResponseTests {
         dump(error as NSError, to: &dumped)
         let underlying = try #require((error as NSError).userInfo[NSUnderlyingErrorKey])
         for form in ["\(error)", "\(error as NSError)", String(reflecting: error as NSError), dumped, "\(underlying)"] {
-            #expect(!form.contains("letters"), "\(form)")
+            #expect(!form.contains("s3cret"), "\(form)")
         }
         #expect((error as NSError).userInfo[NSUnderlyingErrorKey] is URLError)
+    }
+
+    @Test("The underlying error of an NSError has the words of a URLError, and not the URL that failed")
+    func underlyingWords() throws {
+        // Of letters alone, which no rule for words hides.
+        let url = try #require(URL(string: "https://api.example.com/?token=letters"))
+        let userInfo: [String: Any] = [NSURLErrorFailingURLErrorKey: url, NSLocalizedDescriptionKey: "the line is cut"]
+        let error = APIError.transport(URLRequest(url: url), underlying: URLError(.networkConnectionLost, userInfo: userInfo))
+        let underlying = try #require((error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error)
+        #expect(underlying.localizedDescription == "the line is cut")
+        #expect(!"\(error as NSError) \(underlying)".contains("letters"))
     }
 
     @Test(
