@@ -113,7 +113,7 @@ extension UInt8 {
     /// The byte with two hexadecimal digits.
     fileprivate init?(hexDigits: Substring.UTF8View) {
         // `init(_:radix:)` takes a sign, too.
-        guard hexDigits.count == 2, hexDigits.first != UInt8(ascii: "+") else { return nil }
+        guard hexDigits.count == 2, hexDigits.allSatisfy(\.isHexDigit) else { return nil }
         self.init(Substring(hexDigits), radix: 16)
     }
 }
