@@ -66,7 +66,7 @@ extension Single<APIResponse> {
             guard let url = response.response.url, let asked = request.url, url.resource != asked.resource else { return response }
             let reason =
                 "the transport followed a redirect by itself, so the option redirects has no effect; turn that off in the transport"
-            throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, userInfo: [URLError.reasonKey: reason]))
+            throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, reason: reason))
         }
     }
 }

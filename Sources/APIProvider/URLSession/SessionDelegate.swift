@@ -15,6 +15,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         var isChallenged = false
         /// Whether the next head may be the answer of a proxy to CONNECT.
         var awaitsProxy = false
+        /// The head that may be the proxy's. It is the server's if no second head comes.
+        var heldHead: URLResponse?
         var hasHead = false
         var isLost = false
         /// Whether the task has been told to cancel.
@@ -142,23 +144,25 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        let mayBeOfProxy = record(of: dataTask) { record in
-            defer { record?.awaitsProxy = false }
-            return record?.awaitsProxy == true
+        let isHeld = record(of: dataTask) { record in
+            guard record?.awaitsProxy == true else { return false }
+            record?.awaitsProxy = false
+            record?.heldHead = response
+            return true
         }
-        if !mayBeOfProxy, !receive(response, of: dataTask) { cancel(dataTask, of: session) }
+        if !isHeld, !receive(response, of: dataTask) { cancel(dataTask, of: session) }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         guard let record = record(of: dataTask, { $0 }) else { return }
         if !record.hasHead {
-            // No proxy was asked: the only head is the server's.
-            if let response = dataTask.response, !receive(response, of: dataTask) { return cancel(dataTask, of: session) }
-            // On Linux, libcurl may see the end of a head where Foundation sees none (6.3.1).
-            guard self.record(of: dataTask, { $0?.hasHead }) == true else {
+            guard let head = record.heldHead else {
+                // On Linux, libcurl may see the end of a head where Foundation sees none (6.3.1).
                 record.exchange.complete(with: URLError(.cannotParseResponse))
                 return cancel(dataTask, of: session)
             }
+            // No proxy was asked: the only head is the server's.
+            if !receive(head, of: dataTask) { return cancel(dataTask, of: session) }
         }
         let exchange = record.exchange
         guard exchange.receive(data) else { return cancel(dataTask, of: session) }

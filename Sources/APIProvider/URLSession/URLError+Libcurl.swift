@@ -12,7 +12,7 @@ extension Error {
         guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
         let text = error.localizedDescription
         if let refusal = URLError.refusalsByWords.first(where: { $0.words.contains(where: text.contains) }) {
-            return URLError(refusal.code, userInfo: error.userInfo.merging([URLError.reasonKey: refusal.reason]) { $1 })
+            return URLError(refusal.code, reason: refusal.reason, userInfo: error.userInfo)
         }
         guard let code = URLError.codesByWords.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
         var userInfo = error.userInfo

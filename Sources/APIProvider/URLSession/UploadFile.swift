@@ -13,7 +13,7 @@ extension Single<APIResponse> {
     ) -> Single {
         deferred {
             let file = UploadFile(in: folder)
-            return deferred {
+            let sending = deferred {
                 try file.write(pieces)
                 var upload = request
                 upload.httpBodyStream = BodyStream(pieces, copiedTo: file.url)
@@ -21,7 +21,17 @@ extension Single<APIResponse> {
             }
             // A large body takes its time.
             .subscribe(on: ConcurrentDispatchQueueScheduler(qos: .userInitiated))
-            .do(onSuccess: { _ in file.remove() }, onError: { _ in file.remove() }, onDispose: { file.remove() })
+            // A dispose removes the file at once, also while it is written.
+            return create { observer in
+                let subscription = sending.subscribe { event in
+                    file.remove()
+                    observer(event)
+                }
+                return Disposables.create {
+                    subscription.dispose()
+                    file.remove()
+                }
+            }
         }
     }
 }
