@@ -37,11 +37,11 @@ public struct Single<Element: Sendable>: Sendable {
         switch subscription.nextCall() {
         case .never: .none
         case .now: source(subscription, observer)
-        case .later: .event(subscription) { source($0, observer) }
+        case .later: .rest(subscription) { source($0, observer) }
         }
     }
 
-    /// Runs the computation in a new subscription, which its creator retains no longer.
+    /// Runs the computation in a new subscription, and lets go of the hold that the subscription was created with.
     func start(in subscription: Subscription, _ observer: @escaping Observer) {
         run(in: subscription, observer).run()
         subscription.release()

@@ -43,6 +43,20 @@ struct AfterTests {
         #expect(log.entries == ["after"])
     }
 
+    @Test("They run before onDisposed, though an operator behind them disposes")
+    func disposedByOperator() {
+        let producer = Producer<Int>()
+        let serial = SerialDisposable()
+        serial.disposable = logging(producer.single)
+            .map { value in
+                serial.dispose()
+                return value
+            }
+            .subscribe(onSuccess: { [log] _ in log.append("event") }, onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["after", "disposed"])
+    }
+
     @Test("They run when the observer disposes, in whatever way", arguments: [0, 1, 2])
     func disposed(kind: Int) {
         let producer = Producer<Int>()

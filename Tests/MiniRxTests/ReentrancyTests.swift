@@ -3,7 +3,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-/// Rule 7 of the contract: no lock is held while a closure of the user runs. A lock that were held would stop these tests for ever.
+/// No lock is held while a closure of the user runs. If one were held, these tests would never end.
 @Suite("Inside a callback", tenMinutes)
 struct ReentrancyTests {
     /// A place where code of the user runs, and a chain that calls `act` there.

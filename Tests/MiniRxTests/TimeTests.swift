@@ -64,7 +64,7 @@ struct TimeTests {
         }
     }
 
-    @Test("A source that emits at once never starts the timer, and dispose ends both")
+    @Test("A source that emits at once cancels the timer, and dispose ends both")
     func ends() {
         let log = Log<String>()
         let scheduler = TestScheduler()

@@ -72,6 +72,27 @@ struct ZipMaxConcurrentTests {
         subscription.dispose()
     }
 
+    @Test("No single starts after a failure that comes from another thread while the singles start")
+    func failureDuringStart() {
+        let started = Log<Int>()
+        let first = Producer<Int>()
+        let second = Single<Int>.deferred {
+            let thread = DispatchGroup()
+            DispatchQueue.global().async(group: thread) { first.send(.failure(TestError())) }
+            thread.wait()
+            return .never()
+        }
+        let third = Single<Int>.deferred {
+            started.append(3)
+            return .never()
+        }
+        let events = Log<SingleEvent<[Int]>>()
+        let subscription = Single<[Int]>.zip([first.single, second, third], maxConcurrent: 3).subscribe { events.append($0) }
+        #expect(events.count == 1)
+        #expect(started.entries == [])
+        subscription.dispose()
+    }
+
     @Test("A dispose ends those that run, and starts no other")
     func dispose() {
         let log = Log<String>()

@@ -4,22 +4,22 @@ struct ChildGroup<Element: Sendable>: Sendable {
     private let emitter: Emitter<Element>
     private let children: Children
 
-    /// Returns a single that runs the children that `start` starts.
-    static func single(start: @escaping @Sendable (ChildGroup) -> Void) -> Single<Element> {
+    /// Returns a single that runs the children that `addChildren` adds.
+    static func single(addChildren: @escaping @Sendable (ChildGroup) -> Void) -> Single<Element> {
         Single { subscription, observer in
             let children = Children()
             let emitter = Emitter(observer, resource: children)
             guard subscription.addSource(cancel: emitter.cancel) else { return .none }
-            start(ChildGroup(parent: subscription, emitter: emitter, children: children))
+            addChildren(ChildGroup(parent: subscription, emitter: emitter, children: children))
             return emitter.didStart(in: subscription)
         }
     }
 
-    /// Starts a child, unless the group has its event or is disposed. `observe` gets the child's event, and may call ``emit(_:)``.
-    func start<Child: Sendable>(_ single: Single<Child>, _ observe: @escaping @Sendable (SingleEvent<Child>) -> Continuation) {
+    /// Adds a child and starts it, unless the group has its event or is disposed. `observe` gets the child's event, and may call ``emit(_:)``.
+    func add<Child: Sendable>(_ single: Single<Child>, _ observe: @escaping @Sendable (SingleEvent<Child>) -> Continuation) {
         let child = Subscription(childOf: parent)
         guard children.add(child) else { return }
-        parent.retain()
+        parent.hold()
         single.start(in: child) { child, event in child.finish() ? observe(event) : .none }
     }
 

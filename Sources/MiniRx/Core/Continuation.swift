@@ -1,20 +1,20 @@
 /// What remains to do when a call in a chain has returned.
 ///
-/// A function that would start the next source returns it instead. A loop at the bottom of the stack then starts it. So the stack does not
-/// grow, and a source is released before the next one starts.
+/// An operator does not start the next source. It returns the start as a value, and a loop at the bottom of the stack runs it. So the stack
+/// does not grow, and a source is released before the next one starts.
 enum Continuation {
     typealias Step = (Subscription) -> Continuation
 
     case none
-    /// The rest of an event on its way through many operators.
-    case event(Subscription, Step)
+    /// The rest of a call through many operators, cut off to keep the stack flat. It runs before the source's resource is disposed.
+    case rest(Subscription, Step)
     /// The start of the next source, after the event.
     case source(Subscription, Step)
 
-    /// Does what remains of the event. Returns what comes after the event.
+    /// Does what remains of the event. Returns the start of the next source, if there is one.
     consuming func finishEvent() -> Continuation {
         var continuation = self
-        while case .event(let subscription, let step) = continuation { continuation = Self.perform(step, in: subscription) }
+        while case .rest(let subscription, let step) = continuation { continuation = Self.perform(step, in: subscription) }
         return continuation
     }
 
@@ -24,14 +24,14 @@ enum Continuation {
         while true {
             switch continuation {
             case .none: return
-            case .event(let subscription, let step), .source(let subscription, let step):
+            case .rest(let subscription, let step), .source(let subscription, let step):
                 continuation = Self.perform(step, in: subscription)
             }
         }
     }
 
     private static func perform(_ step: Step, in subscription: Subscription) -> Continuation {
-        subscription.retain()
+        subscription.hold()
         defer { subscription.release() }
         return step(subscription)
     }
@@ -44,7 +44,7 @@ extension Subscription {
         switch nextCall() {
         case .never: .none
         case .now: observer(self, event)
-        case .later: .event(self) { observer($0, event) }
+        case .later: .rest(self) { observer($0, event) }
         }
     }
 }

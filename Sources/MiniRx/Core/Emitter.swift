@@ -6,10 +6,10 @@ import Foundation
 /// emitter, so an emitter does not keep the subscription but gets it with each call.
 struct Emitter<Element: Sendable>: Sendable {
     private struct State {
-        /// It is taken by the first event or by the end. So a producer that keeps its callback for ever keeps nothing else alive.
+        /// The first event or `cancel` takes it. So a producer that keeps its callback for ever keeps nothing else alive.
         var observer: Single<Element>.Observer?
         var resource: (any Disposable)?
-        /// Whether to dispose the resource as soon as the source returns it.
+        /// Whether the source has ended. A resource that it returns later is disposed at once.
         var isFinished = false
         /// The thread that starts the source, until the source has started.
         var startingThread: ThreadID? = .current
@@ -32,11 +32,12 @@ struct Emitter<Element: Sendable>: Sendable {
             if isStarting { state.continuation = continuation }
             return (state.resource.take(), isStarting)
         }
-        if let resource { dispose(resource, in: subscription) }
+        if let resource { disposeAndRelease(resource, in: subscription) }
         return isStarting ? .none : continuation
     }
 
-    /// This function lets go of the observer before the event is finished. Otherwise a deep chain of observers is released in one recursion.
+    /// This is a separate function, so that the observer is released before the event is finished. If the whole chain lived until then, it
+    /// would be released in one recursion.
     private func observe(_ event: SingleEvent<Element>, in subscription: Subscription) -> Continuation? {
         takeObserver()?(subscription, event)
     }
@@ -57,7 +58,7 @@ struct Emitter<Element: Sendable>: Sendable {
             if !state.isFinished, let resource { state.resource = resource }
             return (state.isFinished, state.continuation)
         }
-        if isFinished, let resource { dispose(resource, in: subscription) }
+        if isFinished, let resource { disposeAndRelease(resource, in: subscription) }
         return continuation
     }
 
@@ -68,10 +69,10 @@ struct Emitter<Element: Sendable>: Sendable {
             state.isFinished = true
             return state.resource.take()
         }
-        if let resource { dispose(resource, in: subscription) }
+        if let resource { disposeAndRelease(resource, in: subscription) }
     }
 
-    private func dispose(_ resource: any Disposable, in subscription: Subscription) {
+    private func disposeAndRelease(_ resource: any Disposable, in subscription: Subscription) {
         resource.dispose()
         subscription.release()
     }

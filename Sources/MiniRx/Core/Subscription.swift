@@ -1,17 +1,18 @@
 /// One run of a chain, and the disposable that `subscribe` returns.
 ///
-/// It finishes once: with its event, or by `dispose()`. Then no closure of the chain is called any more.
+/// It finishes once: with its event, or by `dispose()`. After that, it calls no observer.
 ///
-/// It is released when it has finished and nothing retains it. The call that starts it retains it until that call returns. A source retains
-/// it until the source's resource is disposed, a child until the child is released, and a step of a chain while it runs.
+/// It is released when it has finished and nobody holds it. That has nothing to do with reference counting. These hold it: the call that
+/// starts it, until that returns; each source, until the source's resource is disposed; each child, until the child is released; and each
+/// step of a chain, while it runs.
 final class Subscription: Cancelable {
     private enum Finish { case event, dispose }
 
     private struct State {
         var finish: Finish?
-        /// Cancels the current source.
+        /// Cancels the current source. One source follows another only after its event, so a former one has nothing left to cancel.
         var cancelSource: (@Sendable (Subscription) -> Void)?
-        var retainCount = 1
+        var holdCount = 1
         /// The number of calls from operator to operator.
         var callCount = 0
         /// What to call at the release. It is `nil` after that.
@@ -19,7 +20,7 @@ final class Subscription: Cancelable {
     }
 
     private let state = Locked(State())
-    /// The subscription that is retained until this one is released: that of a `zip`, by each of its singles.
+    /// For a child, such as one single of a `zip`: the subscription of the `zip`. The child holds it until the child is released.
     private let parent: Subscription?
 
     init(childOf parent: Subscription? = nil) { self.parent = parent }
@@ -27,8 +28,8 @@ final class Subscription: Cancelable {
     /// Whether it has finished, with its event or by `dispose()`.
     var isDisposed: Bool { state.withLock { $0.finish != nil } }
 
-    /// Whether it was disposed before its event.
-    var isCancelled: Bool { state.withLock { $0.finish == .dispose } }
+    /// Whether `dispose()` came before the event.
+    var wasDisposed: Bool { state.withLock { $0.finish == .dispose } }
 
     /// Finishes with an event, which the caller then delivers. Returns false if it has already finished.
     func finish() -> Bool {
@@ -43,7 +44,7 @@ final class Subscription: Cancelable {
         let isFirst = state.withLock { state in
             guard state.finish == nil else { return false }
             state.finish = .dispose
-            state.retainCount += 1
+            state.holdCount += 1
             return true
         }
         guard isFirst else { return }
@@ -51,22 +52,22 @@ final class Subscription: Cancelable {
         release()
     }
 
-    /// Registers a source that is about to start, and retains this for it. Returns false if this has finished: do not start the source then.
+    /// Registers a source that is about to start, and holds this for it. Returns false if this has finished: do not start the source then.
     func addSource(cancel: @escaping @Sendable (Subscription) -> Void) -> Bool {
         state.withLock { state in
             guard state.finish == nil else { return false }
             state.cancelSource = cancel
-            state.retainCount += 1
+            state.holdCount += 1
             return true
         }
     }
 
-    func retain() { state.withLock { $0.retainCount += 1 } }
+    func hold() { state.withLock { $0.holdCount += 1 } }
 
     func release() {
         let actions = state.withLock { state -> [Action]? in
-            state.retainCount -= 1
-            return state.retainCount == 0 && state.finish != nil ? state.releaseActions.take() : nil
+            state.holdCount -= 1
+            return state.holdCount == 0 && state.finish != nil ? state.releaseActions.take() : nil
         }
         guard let actions else { return }
         for action in actions { action() }
@@ -84,7 +85,7 @@ final class Subscription: Cancelable {
 
     enum Call { case never, now, later }
 
-    /// Returns when to make the next call in the chain: never if this has finished, and later every 32nd time, when the stack has unwound.
+    /// Returns when to make the next call in the chain: never if this has finished, and later every 32nd time, when the calls on the stack have returned.
     func nextCall() -> Call {
         state.withLock { state in
             state.callCount += 1

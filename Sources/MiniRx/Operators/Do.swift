@@ -23,16 +23,19 @@ extension Single {
             let continuation = run(in: subscription) { subscription, event in
                 do { try event.visit(onSuccess, onError) } catch { return subscription.forward(.failure(error), to: observer) }
                 guard !subscription.isDisposed else { return .none }
+                // An operator behind this one may dispose. Nothing is released before the `after…` closure has run.
+                subscription.hold()
+                defer { subscription.release() }
                 let continuation = subscription.forward(event, to: observer).finishEvent()
                 do { try event.visit(afterSuccess, afterError) } catch { Hooks.defaultErrorHandler(error) }
                 return continuation
             }.finishEvent()
-            if !subscription.isCancelled { onSubscribed?() }
+            if !subscription.wasDisposed { onSubscribed?() }
             return continuation
         }
         guard onDispose != nil else { return single }
-        // `onDispose` waits for the release of this source alone, so the source is a child with a separate release.
-        return ChildGroup.single { group in group.start(single) { group.emit($0) } }
+        // `onDispose` does not wait for the rest of the chain, so the source has a separate subscription.
+        return ChildGroup.single { group in group.add(single) { group.emit($0) } }
     }
 }
 

@@ -6,7 +6,7 @@ extension Single {
     ///
     /// ![The first value arrives after one second. The second source starts then, and both values are delivered together.](flatMap)
     ///
-    /// A function may call itself through `flatMap` to any depth. The stack does not grow. <doc:Contract> has the limits of other recursion.
+    /// A function may call itself through `flatMap` to any depth, if its last step is the call. The stack does not grow.
     @preconcurrency
     public func flatMap<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Single<R>) -> Single<R> {
         Single<R> { subscription, observer in

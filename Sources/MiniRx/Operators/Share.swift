@@ -1,7 +1,7 @@
 extension Single {
     /// Shares one run of the source among all subscriptions while it is running.
     ///
-    /// When the last of them is disposed, the run is cancelled. A subscription after its end starts a new run.
+    /// When the last of them is disposed, the run is cancelled. A subscription after the end of a run starts another.
     ///
     /// ![Two subscriptions get the value of one run. A third one, later, starts another.](share)
     public func share() -> Single {
@@ -44,7 +44,7 @@ private final class SharedSource<Element: Sendable>: Sendable {
             state.run = run
             return (run, true)
         }
-        // A dispose before the subscriber was a member has not removed it.
+        // If it was disposed before it was a member, `leave` has found nothing. So it leaves now.
         if subscription.isDisposed { leave(number) }
         if isFirst { source.start(in: run) { run, event in run.finish() ? self.emit(event, from: run) : .none } }
         return emitter.didStart(in: subscription)
@@ -66,17 +66,17 @@ private final class SharedSource<Element: Sendable>: Sendable {
     }
 
     private func leave(_ number: Int) {
-        let (member, lastRun) = state.withLock { state -> (Member?, Subscription?) in
+        let (member, abandonedRun) = state.withLock { state -> (Member?, Subscription?) in
             let member = state.members.removeValue(forKey: number)
             return (member, member != nil && state.members.isEmpty ? state.run.take() : nil)
         }
-        guard let member, let lastRun else { return }
-        delayRelease(of: member, until: lastRun)
-        lastRun.dispose()
+        guard let member, let abandonedRun else { return }
+        delayRelease(of: member, until: abandonedRun)
+        abandonedRun.dispose()
     }
 
     private func delayRelease(of member: Member, until run: Subscription) {
-        member.subscription.retain()
+        member.subscription.hold()
         run.onRelease { member.subscription.release() }
     }
 }

@@ -24,8 +24,8 @@ extension Single {
 
     package func timeout(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler, error: any Error) -> Single {
         ChildGroup.single { group in
-            group.start(Single<Void>.timer(dueTime, scheduler)) { _ in group.emit(.failure(error)) }
-            group.start(self) { group.emit($0) }
+            group.add(Single<Void>.timer(dueTime, scheduler)) { _ in group.emit(.failure(error)) }
+            group.add(self) { group.emit($0) }
         }
     }
 }

@@ -8,7 +8,7 @@ extension Single {
         return ChildGroup.single { group in
             let values = Locked((received: [T?](repeating: nil, count: singles.count), missing: singles.count))
             for (index, single) in singles.enumerated() {
-                group.start(single) { event in
+                group.add(single) { event in
                     switch event {
                     case .failure(let error): return group.emit(.failure(error))
                     case .success(let value):

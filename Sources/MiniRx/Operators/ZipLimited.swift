@@ -7,7 +7,8 @@ extension Single {
     /// Single.zip(logins.map { provider.request(.user($0)) }, maxConcurrent: 4)
     /// ```
     ///
-    /// They are subscribed to in their order. The first failure is delivered, disposes those that run, and starts no other.
+    /// They are subscribed to in their order. The first failure is delivered and disposes those that run. No other starts, unless its start is under way on
+    /// another thread.
     ///
     /// - Parameters:
     ///   - singles: The singles. With none, it succeeds with no values.
