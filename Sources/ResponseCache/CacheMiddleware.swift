@@ -90,11 +90,14 @@ public final class CacheMiddleware: Middleware {
     /// What a request that begins now belongs to. While all is removed, it is an epoch that is over.
     private var epoch: Epoch { state.withLock { $0.removals == 0 ? $0.epoch : Epoch() } }
 
+    /// The same for a request that may have waited in front of the cache. If a user has signed out meanwhile, its epoch is over.
+    private func epoch(for options: RequestOptions) -> Epoch { options.isBeforeSignOut ? Epoch() : epoch }
+
     /// Returns the response from the cache, or the one to `request`.
     public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
         guard options.isWhole, options.caching != .noStore, request.isPlainGET else { return forward(request, options, next) }
         return .deferred { [self] in
-            let epoch = epoch
+            let epoch = epoch(for: options)
             // Each hop comes here: what is sent follows none. A closure may lead from a GET to another method.
             let answer: Next = { [self] request in
                 let send: Next = { next($0.returningRedirects) }
@@ -113,7 +116,7 @@ public final class CacheMiddleware: Middleware {
     private func forward(_ request: URLRequest, _ options: RequestOptions, _ next: @escaping Next) -> Single<APIResponse> {
         guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET") else { return next(request) }
         return .deferred { [self] in
-            let (lookup, requested) = (lookup(request, options, epoch, next), now())
+            let (lookup, requested) = (lookup(request, options, epoch(for: options), next), now())
             return next(request).do(onSuccess: { [self] in invalidate($0, lookup, requested: requested) })
         }
     }
@@ -184,7 +187,7 @@ public final class CacheMiddleware: Middleware {
         return exchange.flight.validations.intercept(lookup.request.validating(stored), options: lookup.options) { [self] conditional in
             count { $0.revalidations += 1 }
             return lookup.next(conditional).flatMap { [self] response in
-                guard response.statusCode == 304 else {
+                guard response.statusCode == 304, response.isOfItsURL else {
                     keep(response, exchange)
                     return .just(response)
                 }
@@ -270,7 +273,7 @@ public final class CacheMiddleware: Middleware {
         guard 200..<400 ~= response.statusCode, let url = lookup.request.url, let answering = response.request.url else { return }
         // Another origin, to which the request was redirected, says nothing about this one.
         let others = ["Location", "Content-Location"].compactMap { response.value(forHTTPHeaderField: $0) }
-            .compactMap { URL(string: $0, relativeTo: answering)?.absoluteURL }
+            .compactMap { URL(reference: $0, from: answering) }
             .filter { $0.origin == url.origin && $0.origin == answering.origin }
         for key in Set(([url, answering] + others).map(\.cacheKey)).flatMap({ key in URL.cacheKinds.map { key + $0 } }) {
             epoch.endFlight(key)

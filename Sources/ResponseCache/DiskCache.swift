@@ -25,7 +25,7 @@ public final class DiskCache: CacheStore {
     private let files: String
     private let maximumBytes: Int
     /// About how many bytes the files take; `nil` until they have been counted. Other processes may add some.
-    private let size = Locked<Int?>(nil)
+    private let size = Locked<Int64?>(nil)
     private static let (suffix, removedSuffix) = (".response", ".removed")
 
     /// Creates a store.
@@ -119,11 +119,11 @@ public final class DiskCache: CacheStore {
     private func removeOldest() {
         // A process that is killed leaves what it was writing.
         let all = files.names.filter { $0.hasSuffix(Self.suffix) || $0.hasSuffix(".download") }
-            .compactMap { name -> (path: String, size: Int, used: Int64)? in
+            .compactMap { name -> (path: String, size: Int64, used: Int64)? in
                 let path = "\(files)/\(name)"
                 var status = stat()
                 guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-                return (path, Int(clamping: status.st_size).inBlocks, status.modified)
+                return (path, status.st_size.inBlocks, status.modified)
             }.sorted { $0.used < $1.used }
         var total = all.reduce(0) { $0 + $1.size }
         if total > maximumBytes {
@@ -142,9 +142,9 @@ extension String {
     fileprivate var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: self)) ?? [] }
 }
 
-extension Int {
+extension BinaryInteger {
     /// How much a file of so many bytes takes on most disks. None is as long as a sparse file may say.
-    fileprivate var inBlocks: Int { (Swift.min(self, 1 << 40) + 4_095) / 4_096 * 4_096 }
+    fileprivate var inBlocks: Int64 { (Swift.min(Int64(clamping: self), 1 << 40) + 4_095) / 4_096 * 4_096 }
 }
 
 extension stat {

@@ -177,6 +177,37 @@ struct OrderTests {
         #expect(hand.stored("/b") == "data of bob")
     }
 
+    private struct Waiting: Middleware {
+        let turn: Single<Void>
+
+        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+            turn.flatMap { next(request) }
+        }
+    }
+
+    @Test("A request that waits in front of the cache until its user has signed out does not get the next user's response")
+    func waitsInFront() throws {
+        let (cache, turn) = (CacheMiddleware(MemoryCache()), Producer<Void>())
+        let authentication = AuthenticationMiddleware(token: "alice") { _ in .error(TestError()) }
+        let transport = ClosureTransport { request in
+            let user = request.value(forHTTPHeaderField: "Authorization") ?? "nobody"
+            return .just(APIResponse(to: request, headers: fresh, data: Data("data of \(user)".utf8)))
+        }
+        func provider(_ middlewares: [any Middleware]) -> DefaultAPIProvider {
+            DefaultAPIProvider(baseURL: example, transport: transport, middlewares: middlewares)
+        }
+        let (alice, bob) = (Log<SingleEvent<String>>(), Log<SingleEvent<String>>())
+        _ = provider([Waiting(turn: turn.single), cache, authentication]).request(Endpoint(.get, "/a")).subscribe { alice.append($0) }
+        authentication.token = nil
+        cache.removeAll()
+        authentication.token = "bob"
+        _ = provider([cache, authentication]).request(Endpoint(.get, "/a")).subscribe { bob.append($0) }
+        turn.send(.success(()))
+        #expect(try bob.entries.first?.get() == "data of Bearer bob")
+        #expect(alice.count == 1)
+        #expect(throws: APIError.self) { try alice.entries.first?.get() }
+    }
+
     @Test("Requests with and without authentication or cookies do not share a response, and a change removes all")
     func kinds() {
         let hand = Hand()

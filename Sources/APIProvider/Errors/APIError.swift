@@ -8,7 +8,8 @@ public import FoundationNetworking
 ///
 /// There is no case for a cancelled request. After disposing, no event comes.
 public enum APIError: Error, Sendable {
-    /// The request could not be built, and nothing was sent.
+    /// The request could not be built, and nothing was sent. To read the cause, use ``underlying``: the second value of a case may also be a
+    /// mark of this library.
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
     /// No complete response arrived. The underlying error is usually a `URLError`. See ``urlError``.
     case transport(URLRequest, underlying: any Error)

@@ -16,8 +16,7 @@ public import Foundation
 /// ```
 ///
 /// Requests are the same if they are `GET` or `HEAD`, have the same URL, headers and timeout, and treat cookies, credentials and redirects
-/// alike. Put this middleware last, so that it sees
-/// the headers of the others: then users with different credentials never share a response.
+/// alike. Put this middleware last, so that it sees the headers of the others: then users with different credentials never share a response.
 ///
 /// All get the response, or the error. If one is disposed, the others go on; when the last is disposed, the request is cancelled. Only the
 /// first reports progress. Downloads, streams, and requests with a body or with ``RequestOptions/redirects`` of their own are not shared.

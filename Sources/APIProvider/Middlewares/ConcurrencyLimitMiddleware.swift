@@ -15,8 +15,7 @@ public import Foundation
 /// ```
 ///
 /// A request frees its place when its response is there, or when it fails or is disposed. A stream frees it when its reading begins. A
-/// timeout starts when the request is sent. The refresh of a ``CredentialMiddleware`` takes no place, because the requests that wait for it
-/// may have all of them.
+/// timeout starts when the request is sent. The refresh of a ``CredentialMiddleware`` takes no place: see there.
 public struct ConcurrencyLimitMiddleware: Middleware {
     private let maximum: Int
     private let limit: ConcurrencyLimit

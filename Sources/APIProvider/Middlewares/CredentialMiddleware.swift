@@ -51,8 +51,9 @@ public import Foundation
 /// endpoints with `.option(\.isAuthenticated, false)`.
 ///
 /// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. It then fails with
-/// an error that says so, or with a timeout if it was sent from another queue. The refresh takes no place of a
-/// ``ConcurrencyLimitMiddleware``, because the requests that wait for it may have all of them.
+/// an error that says so, or with a timeout if it was sent from another queue. A request that the
+/// refresh subscribes to on the task or thread that calls it takes no place of a ``ConcurrencyLimitMiddleware``, because the requests that
+/// wait for the refresh may have all of them. Write a refresh of several requests with `async`.
 public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
     private let hosts: Set<String>?
@@ -236,6 +237,9 @@ extension RequestOptions {
         get { self[LatestSignOutKey.self] }
         set { self[LatestSignOutKey.self] = newValue }
     }
+
+    /// Whether a user has signed out since the request was subscribed to.
+    package var isBeforeSignOut: Bool { latestSignOut.map { $0 < SignOuts.latest } ?? false }
 }
 
 extension RequestOptions {

@@ -63,6 +63,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
         mutating func set(_ value: Value?, newUntil: DispatchTime? = nil) {
             (self.value, self.newUntil) = (value, newUntil)
+            if newUntil == nil { pausedUntil = nil }
             generation += 1
             isExpired = false
             if value == nil { signOut = SignOuts.next() }
@@ -169,7 +170,9 @@ final class CredentialStore<Value: Sendable>: Sendable {
     /// Notes that the server has refused `credential` in the second attempt of a request. If it is new, another refresh would not help.
     func refuseAgain(_ credential: Credential) {
         guard let newUntil = credential.newUntil, scheduler.now < newUntil else { return }
-        state.withLock { $0.pausedUntil = newUntil }
+        state.withLock { state in
+            if state.generation == credential.generation { state.pausedUntil = newUntil }
+        }
     }
 
     /// A credential that the server has not refused: the current one, or else the one of a refresh, if it comes in time. Fails if the user of

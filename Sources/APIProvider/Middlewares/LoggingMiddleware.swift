@@ -104,7 +104,9 @@ public struct LoggingMiddleware: Middleware {
 extension Redactor {
     fileprivate func details(of request: URLRequest) -> [String] {
         let type = request.value(forHTTPHeaderField: "Content-Type")
-        let body = request.bodyPieces.map { lines(of: request.bodyPrefix(Self.readLength) ?? Data(), of: $0.length, type: type) }
+        // No file is read if its bytes are not shown.
+        let start = redaction.showsEverything ? request.bodyPrefix(Self.readLength) : nil
+        let body = request.bodyPieces.map { lines(of: start ?? Data(), of: $0.length, type: type) }
         return lines(of: request.allHTTPHeaderFields ?? [:]) + (body ?? [])
     }
 

@@ -37,7 +37,8 @@ public struct RetryPolicy: Sendable {
     /// ```
     ///
     /// Return `true` only if the server may get the request twice. The attempts and the delays are still those of the policy. If it throws,
-    /// the request fails with that error. It is called on any thread.
+    /// the request fails with that error. It is called on any thread. After a redirect, `request` is what would be sent again: see
+    /// ``RetryMiddleware``.
     public var shouldRetry: (@Sendable (_ request: URLRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
 
     /// Creates a policy. By default it makes three attempts, for the idempotent methods of RFC 9110, section 9.2.2.

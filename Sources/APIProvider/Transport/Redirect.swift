@@ -1,7 +1,7 @@
 package import MiniRx
 
 #if canImport(FoundationNetworking)
-import Foundation
+package import Foundation
 package import FoundationNetworking
 #else
 package import Foundation
@@ -77,7 +77,7 @@ extension URLRequest {
 
 extension URL {
     /// The URL that a reference in a header field of the response from `url` leads to, such as a Location (RFC 3986, section 5).
-    init?(reference: String, from url: URL?) {
+    package init?(reference: String, from url: URL?) {
         guard let target = URL(string: reference.escapedAsURL, relativeTo: url) else { return nil }
         self = target.absoluteURL
     }
