@@ -88,7 +88,7 @@ public struct DefaultAPIProvider: APIProvider {
             try endpoint.checkDestination()
             let progress = endpoint.progress
             let response = chain(for: endpoint, progress.report)(built).map { try endpoint.value(of: $0.readable(by: decoder)) }
-            return progress.pacing(endpoint.limiting(response, to: built))
+            return endpoint.limiting(progress.pacing(response), to: built)
         }
     }
 

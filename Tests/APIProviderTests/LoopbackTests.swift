@@ -239,6 +239,19 @@ struct LoopbackTests {
         subscription.dispose()
     }
 
+    @Test("A timeout comes while a closure for progress blocks")
+    func timeoutDuringProgress() async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok")
+            connection.waitUntilClosed()
+        }
+        let goOn = DispatchSemaphore(value: 0)
+        let blocking = Endpoint<String>(.get, .url(server.url)).timeout(.milliseconds(200)).onProgress { _ in goOn.wait() }
+        let error = await #expect(throws: APIError.self) { try await provider.request(blocking).value }
+        #expect(error?.urlError?.code == .timedOut)
+        for _ in 0..<100 { goOn.signal() }
+    }
+
     @Test("After dispose there is no more progress")
     func progressAfterDispose() async throws {
         let (isClosed, closed) = AsyncStream.makeStream(of: Void.self)

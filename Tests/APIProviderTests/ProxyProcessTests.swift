@@ -57,6 +57,19 @@ struct ProxyProcessTests {
         }
     }
 
+    @Test("A stream from a host for which no proxy is asked begins with its head, and not with its first byte")
+    func headAlone() async {
+        await #expect(processExitsWith: .success) {
+            setenv("https_proxy", "http://127.0.0.1:9", 1)
+            let configuration = URLSessionConfiguration.patient
+            configuration.protocolClasses = [HeadAloneProtocol.self]
+            let provider = DefaultAPIProvider(
+                baseURL: URL(string: "https://api.example.com"),
+                transport: URLSessionTransport(configuration: configuration, callersSession: nil, isForNetwork: true))
+            _ = try await provider.request(Endpoint<ServerSentEvents>(.get, "/")).value
+        }
+    }
+
     @Test("A proxy that makes no connection is an error with a code and a sentence", arguments: ProxyRefusal.allCases)
     func refused(_ refusal: ProxyRefusal) async {
         await #expect(processExitsWith: .success) { [refusal] in
@@ -80,6 +93,21 @@ enum ProxyRefusal: String, CaseIterable, Codable {
         case .forbidden, .badGateway: "the proxy has made no connection; does it allow this host and port? (URLError -1004)"
         case .passwordRequired: "the proxy asks for a user name and a password; set them in the URL of the proxy (URLError -1013)"
         }
+    }
+}
+
+/// Tells of a head and of nothing more.
+private final class HeadAloneProtocol: URLProtocol {
+    override static func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "https" }
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+
+    override func startLoading() {
+        let fields = ["Content-Type": "text/event-stream"]
+        guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields) else {
+            return
+        }
+        client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
     }
 }
 

@@ -204,6 +204,10 @@ struct RequestBuildingTests {
                 request: Endpoint(.get, "", headers: ["X A": "a"]),
                 sentence: #"The request was not sent: its header name "X A" is not a token (RFC 9110, section 5.6.2)."#),
             Invalid(
+                request: Endpoint(.get, "", headers: ["Authorization: Bearer t0ken0": ""]),
+                sentence:
+                    #"The request was not sent: its header name "Authorization: Bearer …" is not a token (RFC 9110, section 5.6.2)."#),
+            Invalid(
                 request: Endpoint("GE T", ""),
                 sentence: #"The request was not sent: its method "GE T" is not a token (RFC 9110, section 9.1)."#),
             Invalid(

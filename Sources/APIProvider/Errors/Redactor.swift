@@ -100,7 +100,7 @@ extension Redactor {
 }
 
 extension String {
-    /// The text with `…` for each word of six characters and more that has a digit in it.
+    /// The text with `…` for each word of six characters and more that has a digit in it, and with URLs as they are shown elsewhere.
     fileprivate var withoutWordsWithDigits: String {
         var output = ""
         var rest = unicodeScalars[...]
@@ -108,7 +108,8 @@ extension String {
             let isSpace = first.properties.isWhitespace
             let run = rest.prefix { $0.properties.isWhitespace == isSpace }
             let isShown = isSpace || run.count < 6 || !run.contains { $0.properties.generalCategory == .decimalNumber }
-            output += isShown ? String(run) : "…"
+            let word = String(run)
+            output += !isShown ? "…" : word.contains("://") ? Redactor.shown(url: word) : word
             rest = rest[run.endIndex...]
         }
         return output

@@ -28,7 +28,9 @@ extension Endpoint {
         }
 
         if body != nil, options.allowsBody { request.add(.mayHaveBody) }
-        guard method.rawValue.isToken else { throw APIError.invalid("its method \"\(method)\" is not a token (RFC 9110, section 9.1)") }
+        guard method.rawValue.isToken else {
+            throw APIError.invalid("its method \"\(Redactor().message(method.rawValue))\" is not a token (RFC 9110, section 9.1)")
+        }
         // On Linux, setting the method costs as much as parsing the URL, and setting a header twice that.
         if method != .get { request.httpMethod = method.rawValue }
 
@@ -134,7 +136,10 @@ extension URLRequest {
 extension HTTPHeaders {
     /// Throws if HTTP does not allow the field (RFC 9110, section 5.5).
     package static func check(_ name: String, _ value: String) throws {
-        guard name.isToken else { throw APIError.invalid("its header name \"\(name)\" is not a token (RFC 9110, section 5.6.2)") }
+        guard name.isToken else {
+            // The name may be a whole field, with a credential in it.
+            throw APIError.invalid("its header name \"\(Redactor().message(name))\" is not a token (RFC 9110, section 5.6.2)")
+        }
         guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a control character in its value") }
     }
 }

@@ -13,11 +13,14 @@ struct RequestProgress: Sendable {
     fileprivate let queued: QueuedProgress?
     fileprivate let paced: [PacedProgress]
 
-    /// Tells the last progress before the value, and none after a dispose.
+    /// Tells the last progress before the value, and none after a dispose. While a stream is read, closures that are not paced go on.
     func pacing<Element>(_ single: Single<Element>) -> Single<Element> {
         guard report != nil else { return single }
         return (queued.map { single.observe(on: $0.scheduler) } ?? single).do(
-            onSuccess: { [paced] _ in paced.forEach { $0.finish() } },
+            onSuccess: { [queued, paced] _ in
+                queued?.finish()
+                paced.forEach { $0.finish() }
+            },
             onDispose: { [queued, paced] in
                 queued?.stop()
                 paced.forEach { $0.stop() }
@@ -29,17 +32,20 @@ struct RequestProgress: Sendable {
 private final class QueuedProgress: Sendable {
     let scheduler = SerialDispatchQueueScheduler(queue: .global(qos: .userInitiated))
     private let report: @Sendable (TransferProgress) -> Void
-    private let isOver = Locked(false)
+    private let state = Locked((isFinished: false, isStopped: false))
 
     init(_ report: @escaping @Sendable (TransferProgress) -> Void) { self.report = report }
 
     func tell(_ progress: TransferProgress) {
         _ = scheduler.schedule(after: .nanoseconds(0)) { [self] in
-            if !isOver.withLock({ $0 }) { report(progress) }
+            if !state.withLock(\.isStopped) { report(progress) }
         }
     }
 
-    func stop() { isOver.withLock { $0 = true } }
+    func finish() { state.withLock { $0.isFinished = true } }
+
+    /// Nothing more is told, unless the value has come.
+    func stop() { state.withLock { $0.isStopped = !$0.isFinished } }
 }
 
 extension Endpoint {

@@ -60,15 +60,31 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let isFirst = record(of: task) { record in
             guard record?.isCancelled == false else { return false }
             record?.isCancelled = true
-            #if canImport(FoundationNetworking)
-            // A server that sends without a pause would keep the queue busy, so that `cancel()` would wait for seconds.
-            record?.libcurl = isForNetwork ? session.libcurl : nil
-            record?.libcurl?.suspend()
-            #endif
             return true
         }
-        if isFirst { task.cancelFromAnywhere() }
+        guard isFirst else { return }
+        #if canImport(FoundationNetworking)
+        Self.cancels.async { [self] in
+            // A server that sends without a pause would keep the queue busy, so that `cancel()` would wait for seconds.
+            let libcurl = isForNetwork ? session.libcurl : nil
+            let isRunning = record(of: task) { record in
+                guard record != nil else { return false }
+                record?.libcurl = libcurl
+                libcurl?.suspend()
+                return true
+            }
+            // `cancel()` waits for the queue that all sessions share, so it never returns if it is called there (6.3.1).
+            if isRunning { task.cancel() }
+        }
+        #else
+        task.cancel()
+        #endif
     }
+
+    #if canImport(FoundationNetworking)
+    /// All cancels of the process, so that one thread at most waits for them.
+    private static let cancels = DispatchQueue(label: "APIProvider.cancels", qos: .userInitiated)
+    #endif
 
     /// Redirects are the transport's: the 3xx itself is the response.
     func urlSession(
@@ -147,10 +163,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let isHeld = record(of: dataTask) { record in
             guard record?.awaitsProxy == true else { return false }
             record?.awaitsProxy = false
-            record?.heldHead = response
-            return true
+            record?.heldHead = response.mayConnect ? response : nil
+            return record?.heldHead != nil
         }
-        if !isHeld, !receive(response, of: dataTask) { cancel(dataTask, of: session) }
+        // A head that is held is a sign of life all the same.
+        if isHeld { return noteSent(dataTask.countOfBytesSent, of: dataTask) }
+        if !receive(response, of: dataTask) { cancel(dataTask, of: session) }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -235,6 +253,15 @@ extension URLSession {
     fileprivate var taskDelegate: (any URLSessionTaskDelegate)? { delegate as? any URLSessionTaskDelegate }
 }
 #endif
+
+extension URLResponse {
+    /// Whether it may be the answer of a proxy to CONNECT. One that connects says nothing of a body (RFC 9110, section 9.3.6). So a stream
+    /// from a host without a proxy does not wait for its first byte.
+    fileprivate var mayConnect: Bool {
+        guard let response = self as? HTTPURLResponse, response.isAccepted else { return true }
+        return response.value(forHTTPHeaderField: "Content-Type") == nil
+    }
+}
 
 extension URLAuthenticationChallenge {
     /// Whether a user name and a password are asked for, and not whether to trust a certificate.

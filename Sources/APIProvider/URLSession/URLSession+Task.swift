@@ -101,20 +101,3 @@ extension URLSession {
         #endif
     }
 }
-
-extension URLSessionTask {
-    #if canImport(FoundationNetworking)
-    /// All cancels of the process, so that one thread at most waits for them.
-    private static let cancels = DispatchQueue(label: "APIProvider.cancels", qos: .userInitiated)
-    #endif
-
-    /// Cancels the task, also when the session itself has called.
-    func cancelFromAnywhere() {
-        #if canImport(FoundationNetworking)
-        // `cancel()` waits for the queue that all sessions share, so it never returns if it is called there (6.3.1).
-        Self.cancels.async { self.cancel() }
-        #else
-        cancel()
-        #endif
-    }
-}

@@ -162,19 +162,15 @@ struct JSONTokens {
 
 extension JSONTokens {
     /// What a string or a name says, without its quotes and escapes.
-    ///
-    /// - Parameter maximum: Of what is longer than this, at least so many bytes are read, and not all.
-    func text(of token: Token, maximum: Int = .max) -> String {
-        String(decoding: content(of: token, maximum: maximum), as: UTF8.self)
-    }
+    func text(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
 
     /// The same in UTF-8. Half of a pair of surrogates is U+FFFD.
-    func content(of token: Token, maximum: Int = .max) -> [UInt8] {
+    func content(of token: Token) -> [UInt8] {
         let inner = bytes[(token.range.lowerBound + 1)..<(token.range.upperBound - 1)]
         guard inner.contains(UInt8(ascii: "\\")) else { return Array(inner) }
         var content: [UInt8] = []
         var position = inner.startIndex
-        while position < inner.endIndex, content.count < maximum {
+        while position < inner.endIndex {
             guard inner[position] == UInt8(ascii: "\\") else {
                 content.append(inner[position])
                 position += 1

@@ -32,6 +32,22 @@ struct StreamTests {
         await server.allClosed()
     }
 
+    @Test("Progress goes on while a stream is read")
+    func progress() async throws {
+        let goOn = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { _, connection in
+            connection.send(Self.head("text/plain") + "one")
+            goOn.wait()
+            connection.send("two")
+        }
+        let received = Log<Int64>()
+        let endpoint = Endpoint<ByteStream>(.get, .url(server.url)).onProgress { received.append($0.bytesReceived) }
+        let stream = try await provider.request(endpoint).value
+        goOn.signal()
+        #expect(try await stream.all().reduce(Data(), +) == Data("onetwo".utf8))
+        #expect(await eventually { received.entries.last == 6 })
+    }
+
     @Test func jsonLinesLinesAndBytes() async throws {
         let server = try LoopbackServer { _, connection in
             connection.send(Self.head("text/plain") + "{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\"}\n")
