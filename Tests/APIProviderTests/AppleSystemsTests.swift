@@ -21,13 +21,6 @@ struct AppleSystemsTests {
         #expect(configuration.forTransport().forStreams().httpMaximumConnectionsPerHost >= 10_000)
     }
 
-    @Test("A stream that would have to be sent again has a sentence")
-    func exhaustedStream() {
-        let error = APIError.transport(URLRequest(url: example), underlying: URLError(.requestBodyStreamExhausted))
-        let sentence = "its body is a stream, which cannot be read again to send it a second time; use data or a file (URLError -1021)."
-        #expect(error.description == "GET https://api.example.com failed: \(sentence)")
-    }
-
     @Test(
         "A wait is whole milliseconds that fit an Int of 32 bits, and never too short",
         arguments: [

@@ -17,8 +17,6 @@ final class DataStream: InputStream {
 
     override var streamError: (any Error)? { nil }
 
-    override var hasBytesAvailable: Bool { !rest.isEmpty }
-
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
         let count = min(max(maxLength, 0), rest.count)
         rest.copyBytes(to: buffer, count: count)

@@ -72,7 +72,6 @@ extension URLError {
             "Foundation on Linux does not accept an IPv6 address as the host; use a name that leads to it, or another transport"
         case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
         case .httpTooManyRedirects: "it was redirected more than \(Self.maximumRedirects) times"
-        case .requestBodyStreamExhausted: "its body is a stream, which cannot be read again to send it a second time; use data or a file"
         case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"
         default: nil
         }

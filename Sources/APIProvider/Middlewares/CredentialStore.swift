@@ -82,12 +82,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
     /// A refresh that is under way. It does not end with the requests that wait, because the server may have acted on it already.
     private final class Refresh: RefreshUnderWay {
-        struct Waiting {
-            let observer: Single<Credential?>.SingleObserver
-        }
-
         private struct State {
-            var waiting: [Int: Waiting] = [:]
+            var waiting: [Int: Single<Credential?>.SingleObserver] = [:]
             var last = 0
             var event: SingleEvent<Credential?>?
         }
@@ -102,7 +98,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
             .create { [self] observer in
                 let (number, event) = state.withLock { state in
                     state.last += 1
-                    if state.event == nil { state.waiting[state.last] = Waiting(observer: observer) }
+                    if state.event == nil { state.waiting[state.last] = observer }
                     return (state.last, state.event)
                 }
                 if let event { observer(event) }
@@ -112,12 +108,12 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
         func end(_ event: SingleEvent<Credential?>) {
             let waiting = state.withLock { state in
-                guard state.event == nil else { return [Int: Waiting]() }
+                guard state.event == nil else { return [Int: Single<Credential?>.SingleObserver]() }
                 state.event = event
                 defer { state.waiting = [:] }
                 return state.waiting
             }
-            for (_, waiting) in waiting.sorted(by: { $0.key < $1.key }) { waiting.observer(event) }
+            for (_, observer) in waiting.sorted(by: { $0.key < $1.key }) { observer(event) }
         }
     }
 
