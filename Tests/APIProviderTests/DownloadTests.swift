@@ -181,12 +181,18 @@ struct DownloadTests {
 
     @Test("A pipe that comes during a download is not replaced", arguments: [true, false])
     func pipeMeanwhile(isBeforeHead: Bool) async throws {
+        let arrived = DispatchSemaphore(value: 0)
         let server = try LoopbackServer { [destination] _, connection in
             if isBeforeHead { mkfifo(destination.path, 0o600) }
-            connection.respond(body: "body")
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbo")
+            if !isBeforeHead {
+                arrived.wait()
+                mkfifo(destination.path, 0o600)
+            }
+            connection.send("dy")
         }
-        let request = Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress { [destination] _ in
-            mkfifo(destination.path, 0o600)
+        let request = Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress {
+            if $0.bytesReceived == 2 { arrived.signal() }
         }
         let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
         #expect(error.description.hasSuffix("\(destination.path): \(Standing.pipe.reason)."))

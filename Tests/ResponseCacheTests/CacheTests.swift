@@ -226,21 +226,6 @@ struct ValidationTests {
         #expect(world.requests == 2)
     }
 
-    @Test("One of many that validate at once asks the server, and all get its answer")
-    func once() async throws {
-        let world = World()
-        world.serve(["Cache-Control": "max-age=10", "ETag": "\"a\""])
-        _ = try await world.get()
-        world.pass(20)
-        MockURLProtocol.stub("/a", respond: .status(304).delayed(by: 0.05))
-        try await withThrowingTaskGroup(of: String.self) { group in
-            for _ in 0..<20 { group.addTask { try await world.get().text } }
-            for try await text in group { #expect(text == "1") }
-        }
-        #expect(world.requests == 2)
-        #expect(world.cache.statistics.revalidations == 1)
-    }
-
     @Test("A 304 that forbids it is the last answer with what was stored, and one without a date is of now")
     func validated() async throws {
         let world = World()

@@ -177,6 +177,19 @@ struct OrderTests {
         #expect(hand.stored("/b") == "data of bob")
     }
 
+    @Test("One of many that validate at once asks the server, and all get its answer")
+    func once() {
+        let hand = Hand()
+        hand.send()
+        hand.answer(0, 200, ["Cache-Control": "max-age=10", "ETag": "\"a\""], "1")
+        hand.pass(20)
+        let responses = (0..<20).map { _ in hand.send() }
+        #expect(hand.requests.count == 2)
+        hand.answer(1, 304)
+        #expect(responses.map { $0.entries.map(\.text) } == Array(repeating: ["1"], count: 20))
+        #expect(hand.cache.statistics.revalidations == 1)
+    }
+
     private struct Waiting: Middleware {
         let turn: Single<Void>
 
