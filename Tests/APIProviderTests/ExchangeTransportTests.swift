@@ -111,7 +111,7 @@ struct ExchangeTransportTests {
         #expect(await events.next() == "there")
     }
 
-    @Test("A host gets as many requests as there are connections; the others wait, in their order, unless connections are shared")
+    @Test("A host gets as many requests as there are connections; the others wait, in their order")
     func queue() async throws {
         let transport = makeTransport { $0.connectionsPerHost = 2 }
         let subscriptions = (0..<5).map { send("/\($0)", by: transport) }
@@ -158,7 +158,6 @@ struct ExchangeTransportTests {
             scheduler.advance(by: .milliseconds(400))
             exchange.sent(count, of: 3)
         }
-        // One check looks at both requests.
         #expect(await events.next() == "-1001")
         _ = exchange.receive(try head())
         exchange.complete()
@@ -182,34 +181,6 @@ struct ExchangeTransportTests {
         #expect(stack.requests.map { $0.url?.path } == ["/a", "/c"])
     }
 
-    @Test("Requests share a connection only if the network stack says so", arguments: [nil, false, true])
-    func sharing(isShared: Bool?) throws {
-        let started = Log<Exchange>()
-        let transport = makeTransport(logging: started, TestScheduler()) { $0.connectionsPerHost = 1 }
-        let both = ["/a", "/b"].map { send($0, by: transport) }
-        let first = try #require(started.entries.first)
-        let head = try head()
-        _ = isShared.map { first.receive(head, sharesConnection: $0) } ?? first.receive(head)
-        #expect(started.entries.map(\.request.url?.path) == (isShared == true ? ["/a", "/b"] : ["/a"]))
-        first.complete()
-        #expect(started.entries.map(\.request.url?.path) == ["/a", "/b"])
-        started.entries[1].complete()
-        withExtendedLifetime(both) {}
-    }
-
-    @Test("Nothing is kept of a host to which no request goes")
-    func forgotten() throws {
-        let started = Log<Exchange>()
-        let transport = makeTransport(logging: started, TestScheduler()) { $0.connectionsPerHost = 1 }
-        let first = send("/a", by: transport)
-        let exchange = try #require(started.entries.first)
-        _ = exchange.receive(try head(), sharesConnection: true)
-        exchange.complete()
-        let both = ["/b", "/c"].map { send($0, by: transport) }
-        #expect(started.entries.map(\.request.url?.path) == ["/a", "/b"])
-        withExtendedLifetime((first, both)) {}
-    }
-
     @Test("A deadline may pass while a head or a chunk comes, on another thread")
     func deadlineDuringCallbacks() async throws {
         // Thread Sanitizer sees more in this than the expectation does.
@@ -226,36 +197,6 @@ struct ExchangeTransportTests {
             #expect(["-1001", "okok"].contains(await events.next()))
             withExtendedLifetime(subscription) {}
         }
-    }
-
-    @Test("Where requests may share a connection, the time of each begins when its turn would have come, or with a sign of it")
-    func sharedTime() async throws {
-        let (scheduler, started) = (TestScheduler(), Log<Exchange>())
-        let transport = makeTransport(logging: started, scheduler) { ($0.connectionsPerHost, $0.timeoutInterval) = (1, 1) }
-        let all = ["/a", "/b", "/c", "/d"].map { send($0, by: transport) }
-        let first = try #require(started.entries.first)
-        let head = try head()
-        _ = first.receive(head, sharesConnection: true)
-        #expect(started.entries.map(\.request.url?.path) == ["/a", "/b", "/c", "/d"])
-        for _ in 0..<3 {
-            scheduler.advance(by: .milliseconds(900))
-            #expect(first.receive(Data("x".utf8)))
-        }
-        first.complete()
-        #expect(await events.next() == "xxx")
-        // It has been sent, though its turn has not come.
-        started.entries[3].sent(0, of: nil)
-        scheduler.advance(by: .milliseconds(999))
-        events.send("a millisecond before")
-        scheduler.advance(by: .milliseconds(1))
-        #expect(await events.next() == "a millisecond before")
-        #expect(await events.next(2) == ["-1001", "-1001"])
-        for ended in [1, 3] { started.entries[ended].complete(with: URLError(.cancelled)) }
-        scheduler.advance(by: .milliseconds(999))
-        #expect(started.entries[2].receive(head))
-        started.entries[2].complete()
-        #expect(await events.next() == "")
-        withExtendedLifetime(all) {}
     }
 
     @Test("Thousands of waiting requests that end as soon as they begin do not overflow the stack")

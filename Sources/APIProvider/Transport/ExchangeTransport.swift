@@ -33,10 +33,7 @@ public struct ExchangeTransport: Transport {
             set { storage = newValue }
         }
         @Secret private var storage: HTTPCookieStorage?
-        /// The most requests that a host gets at once. Others wait, first come, first served. `nil` is no limit.
-        ///
-        /// Where requests share a connection, as by HTTP/2, none waits. The timeout of one that would have waited begins when its turn
-        /// would have come, or with the first sign of it: see ``Exchange/sent(_:of:)``.
+        /// The most requests that a host gets at once, by HTTP/2 too. Others wait, first come, first served. `nil` is no limit.
         public var connectionsPerHost: Int? = 6
         /// The most bytes that a response's body may have. `nil` is no limit.
         public var maximumResponseSize: Int?
@@ -51,10 +48,14 @@ public struct ExchangeTransport: Transport {
     }
 
     let settings: Settings
-    /// `nil` leaves it to the network stack to let requests wait and to end them in time.
-    let queue: ExchangeQueue?
+    /// `nil` sends each request at once.
+    let gate: Gate?
+    /// `nil` leaves it to the network stack to end requests in time.
+    let clock: Watchdog.Clock?
     /// `nil` leaves cookies to the network stack.
     let cookies: Cookies?
+    /// Delivers events.
+    let executor: ClosureExecutor
     let start: @Sendable (Exchange) -> any Disposable
 
     /// Creates a transport.
@@ -67,14 +68,23 @@ public struct ExchangeTransport: Transport {
         self.init(settings, scheduler: ConcurrentDispatchQueueScheduler(qos: .userInitiated), start: start)
     }
 
-    /// - Parameter scheduler: The clock of timeouts.
-    package init(_ settings: Settings, scheduler: any Scheduler, start: @escaping @Sendable (Exchange) -> any Disposable) {
-        let queue = ExchangeQueue(settings, scheduler: scheduler) { $0() }
-        self.init(settings, queue: queue, cookies: settings.cookies.map { Cookies(storage: $0) }, start: start)
+    /// - Parameters:
+    ///   - scheduler: The clock of timeouts.
+    ///   - executor: Where events are delivered.
+    package init(
+        _ settings: Settings, scheduler: any Scheduler, executor: ClosureExecutor = .background,
+        start: @escaping @Sendable (Exchange) -> any Disposable
+    ) {
+        let cookies = settings.cookies.map { Cookies(storage: $0) }
+        self.init(settings, clock: Watchdog.Clock(scheduler: scheduler), cookies: cookies, executor: executor, start: start)
     }
 
-    init(_ settings: Settings, queue: ExchangeQueue?, cookies: Cookies?, start: @escaping @Sendable (Exchange) -> any Disposable) {
-        (self.settings, self.queue, self.cookies, self.start) = (settings, queue, cookies, start)
+    init(
+        _ settings: Settings, clock: Watchdog.Clock?, cookies: Cookies?, executor: ClosureExecutor = .background,
+        start: @escaping @Sendable (Exchange) -> any Disposable
+    ) {
+        (self.settings, self.clock, self.cookies, self.executor, self.start) = (settings, clock, cookies, executor, start)
+        gate = settings.connectionsPerHost.map { Gate(limit: $0) }
     }
 
     /// Sends `request` and follows redirects. Disposing stops the transfer.
@@ -118,17 +128,9 @@ public struct ExchangeTransport: Transport {
         return .following(first) { request in
             .create { observer in
                 let exchange = Exchange(request, to: destination, by: self, progress: progress, observer: observer)
-                exchange.enterQueue()
-                return Disposables.create { exchange.subscriberLeft() }
+                exchange.start()
+                return Disposables.create { exchange.subscriberDidLeave() }
             }
         }
     }
-}
-
-/// Where the body of an accepted response goes. That of another goes into memory.
-enum BodyDestination: Sendable {
-    case memory
-    case file(URL)
-    /// To a reader, while it comes.
-    case stream
 }

@@ -75,15 +75,15 @@ public final class URLSessionTransport: Transport {
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         settings.connectionsPerHost = isForNetwork ? configuration.httpMaximumConnectionsPerHost : nil
         let callbacks = CallbackQueue()
-        let queue = ExchangeQueue(settings, scheduler: scheduler) { callbacks.addOperation($0) }
+        let clock = Watchdog.Clock(scheduler: scheduler, executor: ClosureExecutor { callbacks.addOperation($0) })
         let cookies = configuration.cookies
         #else
         settings.connectionsPerHost = nil
-        let (callbacks, queue, cookies): (CallbackQueue?, ExchangeQueue?, Cookies?) = (nil, nil, nil)
+        let (callbacks, clock, cookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
         #endif
         let session = OwnedSession(
             configuration.forTransport(), isForNetwork: isForNetwork, callersSession: callersSession, callbacks: callbacks)
-        exchanges = ExchangeTransport(settings, queue: queue, cookies: cookies) { session.start($0) }
+        exchanges = ExchangeTransport(settings, clock: clock, cookies: cookies) { session.start($0) }
     }
 
     /// Sends `request` and follows redirects. Disposing cancels the task.

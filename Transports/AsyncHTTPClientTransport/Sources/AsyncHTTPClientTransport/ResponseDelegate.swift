@@ -89,7 +89,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
         // The client decodes these two, and passes everything else on as it is.
         let encodings = head.headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }.filter { $0 != "identity" }
         isEncodingKnown = encodings.isEmpty || encodings == ["gzip"] || encodings == ["deflate"]
-        return exchange.receive(response, sharesConnection: head.version.major >= 2)
+        return exchange.receive(response)
     }
 }
 

@@ -18,12 +18,11 @@ final class Server: Sendable {
     ///   - host: An address of the loopback.
     ///   - port: Where to listen; 0 is a free port.
     ///   - tls: The certificate, and the protocols that are spoken.
-    ///   - streams: How many requests an HTTP/2 connection takes at once.
     ///   - gate: What each HTTP/2 request waits for.
     ///   - closesConnections: Whether a connection is closed without a word after its response, as an idle one is.
     init(
-        host: String = "127.0.0.1", port: Int = 0, tls: TLSConfiguration? = nil, streams: Int = 100, gate: Gate? = nil,
-        status: HTTPResponseStatus = .ok, closesConnections: Bool = false
+        host: String = "127.0.0.1", port: Int = 0, tls: TLSConfiguration? = nil, gate: Gate? = nil, status: HTTPResponseStatus = .ok,
+        closesConnections: Bool = false
     ) async throws {
         let context = try tls.map { try NIOSSLContext(configuration: $0) }
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -35,7 +34,7 @@ final class Server: Sendable {
                 }.flatMap {
                     channel.configureHTTP2SecureUpgrade(
                         h2ChannelConfigurator: { channel in
-                            let limit = HTTP2Setting(parameter: .maxConcurrentStreams, value: streams)
+                            let limit = HTTP2Setting(parameter: .maxConcurrentStreams, value: 100)
                             return channel.configureHTTP2Pipeline(mode: .server, initialLocalSettings: [limit]) { stream in
                                 stream.eventLoop.makeCompletedFuture {
                                     try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())

@@ -1,0 +1,156 @@
+import Foundation
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The state of an exchange. Its mutating methods are the transitions. Each returns what remains to be done after the lock.
+struct ExchangeState {
+    /// The life of an exchange. It goes down this list, and may skip phases.
+    enum Phase {
+        /// It waits for its turn.
+        case waiting
+        /// The network stack has the request, and no head has come.
+        case sending
+        /// The head has come, and the body goes into a sink.
+        case receiving(HTTPURLResponse, BodySink)
+        /// Its end is known, and the event is on its way. The file is not at its destination yet.
+        case delivering(PartialFile?)
+        /// The event was delivered, the stream has ended, or nobody waits any more.
+        case finished
+    }
+
+    /// How an exchange ends.
+    enum Ending {
+        case success(HTTPURLResponse, BodySink, TransferMetrics)
+        case failure(any Error, BodySink?)
+        case endOfStream(StreamBuffer, (any Error)?)
+    }
+
+    private(set) var phase = Phase.waiting
+    /// With its cookies, once it has begun.
+    var request: URLRequest
+    /// Stops the network stack. `nil` before it has started and after it has ended.
+    private var transfer: (any Disposable)?
+    private var progress = TransferProgress()
+    var clock = TransferClock()
+
+    init(_ request: URLRequest) { self.request = request }
+
+    var isWaiting: Bool {
+        if case .waiting = phase { true } else { false }
+    }
+
+    var stream: StreamBuffer? {
+        if case .receiving(_, let sink) = phase { sink.stream } else { nil }
+    }
+
+    private var isOpen: Bool {
+        switch phase {
+        case .sending, .receiving: true
+        case .waiting, .delivering, .finished: false
+        }
+    }
+
+    /// Returns false if it is too late to send the request.
+    mutating func begin() -> Bool {
+        guard isWaiting else { return false }
+        phase = .sending
+        clock.metrics.waiting = clock.lap()
+        return true
+    }
+
+    /// Takes what stops the network stack. Returns false if nobody waits any more: then dispose it.
+    mutating func didStart(_ transfer: any Disposable) -> Bool {
+        if case .finished = phase { return false }
+        self.transfer = transfer
+        return true
+    }
+
+    /// Changes the progress and returns it; `nil` when nothing more is taken.
+    mutating func report(_ change: (inout TransferProgress) -> Void) -> TransferProgress? {
+        guard isOpen else { return nil }
+        change(&progress)
+        progress.dropExceededTotals()
+        return progress
+    }
+
+    /// Takes a head. Returns whether its body goes into memory so far; `nil` when nothing more is taken.
+    mutating func receive(_ response: HTTPURLResponse) -> Bool? {
+        switch phase {
+        case .sending: phase = .receiving(response, .memory(Data()))
+        // The head of `multipart/x-mixed-replace` comes again.
+        case .receiving(_, let sink): phase = .receiving(response, sink)
+        case .waiting, .delivering, .finished: return nil
+        }
+        progress.bytesToReceive = response.bodyLength
+        clock.metrics.firstByte = clock.lap()
+        return if case .receiving(_, .memory) = phase { true } else { false }
+    }
+
+    /// Replaces the sink. Returns the times so far; `nil` when nothing more is taken.
+    mutating func use(_ sink: BodySink) -> TransferMetrics? {
+        guard case .receiving(let response, _) = phase else { return nil }
+        phase = .receiving(response, sink)
+        return clock.metrics
+    }
+
+    /// Takes bytes. Returns the sink to write them to; `nil` when nothing more is taken.
+    mutating func receive(_ chunk: Data, limit: Int?) throws -> BodySink? {
+        guard isOpen else { return nil }
+        progress.bytesReceived += Int64(chunk.count)
+        if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.passed(limit) }
+        guard case .receiving(let response, var sink) = phase else { return .memory(Data()) }
+        guard case .memory = sink else { return sink }
+        // Only one reference is left, so the bytes are appended without a copy.
+        phase = .sending
+        sink.keep(chunk)
+        phase = .receiving(response, sink)
+        return .memory(Data())
+    }
+
+    /// Takes nothing more. Returns how the exchange ends, the first time.
+    mutating func end(_ error: (any Error)?) -> Ending? {
+        switch phase {
+        case .waiting, .sending:
+            phase = .delivering(nil)
+            return .failure(error ?? URLError(.badServerResponse), nil)
+        case .receiving(_, .stream(let stream)):
+            phase = .finished
+            return .endOfStream(stream, error)
+        case .receiving(let response, let sink):
+            phase = .delivering(error == nil ? sink.file : nil)
+            if let error { return .failure(error, sink) }
+            clock.metrics.body = clock.lap()
+            return .success(response, sink, clock.metrics)
+        case .delivering, .finished:
+            return nil
+        }
+    }
+
+    /// The network stack has ended by itself.
+    mutating func complete(_ error: (any Error)?) -> (ending: Ending?, transfer: (any Disposable)?) { (end(error), transfer.take()) }
+
+    /// Moves the file to its destination. Returns false if nobody waits for the event any more.
+    mutating func finish() throws -> Bool {
+        guard case .delivering(let file) = phase else { return false }
+        phase = .finished
+        try file?.moveToDestination()
+        return true
+    }
+
+    /// Nobody waits any more. Returns the phase before, and what stops the network stack.
+    mutating func cancel() -> (phase: Phase, transfer: (any Disposable)?) {
+        defer { phase = .finished }
+        return (phase, transfer.take())
+    }
+}
+
+extension TransferProgress {
+    /// A total that is exceeded was wrong.
+    fileprivate mutating func dropExceededTotals() {
+        if let total = bytesToSend, total < bytesSent { bytesToSend = nil }
+        if let total = bytesToReceive, total < bytesReceived { bytesToReceive = nil }
+    }
+}
