@@ -13,11 +13,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         /// Whether the task is held back.
         var isHeld = false
         var isChallenged = false
-        /// Whether the next head may be the answer of a proxy to CONNECT.
-        var awaitsProxy = false
-        /// The head that may be the proxy's. It is the server's if no second head comes.
-        var heldHead: URLResponse?
-        var hasHead = false
+        var head: Head
         var isLost = false
         /// Whether the task has been told to cancel.
         var isCancelled = false
@@ -27,6 +23,20 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #endif
         /// How many bytes of the body had gone when it was sent again.
         var sentBefore: Int64 = 0
+    }
+
+    /// What is known of a response's head.
+    private enum Head {
+        /// The next one may be the answer of a proxy to CONNECT.
+        case awaitedFromProxy
+        /// It may be the proxy's. It is the server's if no second head comes.
+        case held(URLResponse)
+        case awaited
+        case received
+
+        var isReceived: Bool {
+            if case .received = self { true } else { false }
+        }
     }
 
     private let records = Locked<[ObjectIdentifier: Record]>([:])
@@ -42,7 +52,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
         let awaitsProxy = isForNetwork && task.originalRequest?.mayHaveTunnel == true
-        records.withLock { $0[ObjectIdentifier(task)] = Record(exchange: exchange, awaitsProxy: awaitsProxy) }
+        let record = Record(exchange: exchange, head: awaitsProxy ? .awaitedFromProxy : .awaited)
+        records.withLock { $0[ObjectIdentifier(task)] = record }
     }
 
     /// What is known of `task`, which `change` may change.
@@ -161,10 +172,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         completionHandler(.allow)
         let isHeld = record(of: dataTask) { record in
-            guard record?.awaitsProxy == true else { return false }
-            record?.awaitsProxy = false
-            record?.heldHead = response.mayConnect ? response : nil
-            return record?.heldHead != nil
+            guard case .awaitedFromProxy? = record?.head else { return false }
+            record?.head = response.mayConnect ? .held(response) : .awaited
+            return response.mayConnect
         }
         // A head that is held is a sign of life all the same.
         if isHeld { return noteSent(dataTask.countOfBytesSent, of: dataTask) }
@@ -173,16 +183,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         guard let record = record(of: dataTask, { $0 }) else { return }
-        if !record.hasHead {
-            guard let head = record.heldHead else {
-                // On Linux, libcurl may see the end of a head where Foundation sees none (6.3.1).
-                record.exchange.complete(with: URLError(.cannotParseResponse))
-                return cancel(dataTask, of: session)
-            }
+        let exchange = record.exchange
+        switch record.head {
+        case .received: break
+        case .held(let head):
             // No proxy was asked: the only head is the server's.
             if !receive(head, of: dataTask) { return cancel(dataTask, of: session) }
+        case .awaitedFromProxy, .awaited:
+            // On Linux, libcurl may see the end of a head where Foundation sees none (6.3.1).
+            exchange.complete(with: URLError(.cannotParseResponse))
+            return cancel(dataTask, of: session)
         }
-        let exchange = record.exchange
         guard exchange.receive(data) else { return cancel(dataTask, of: session) }
         if exchange.isReaderBehind { holdBack(dataTask, of: session, until: exchange) }
     }
@@ -208,7 +219,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         // On Linux the response to a challenge comes whole, then the challenge, and when the task is cancelled, this error (6.3.1).
         let isWhole = error == nil || isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         // On Linux the head of a redirect without a Location comes only here, and its body never (Swift 6.3.1).
-        if isWhole, let response = task.response, record(of: task, { $0?.hasHead }) == false {
+        if isWhole, let response = task.response, record(of: task, { $0?.head.isReceived }) == false {
             _ = receive(response, of: task)
         }
         guard let record = record(of: task, { $0.take() }) else { return }
@@ -217,7 +228,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #endif
         let ofBody = (task.originalRequest?.httpBodyStream as? BodyStream)?.streamError
         let failure = isWhole ? nil : error.map { ofBody ?? $0.unpackedFromSession.withAppleCode }
-        // It was sent by a kept connection, and then no new one could be made: that does not mean that nothing has been sent.
+        // The request was sent on a kept connection before no new one could be made, so the server may have received it.
         let isLost = record.isLost || (failure as? URLError)?.saysThatNothingWasSent == true && task.countOfBytesSent > 0
         record.exchange.complete(with: isLost ? URLError(.networkConnectionLost) : failure)
     }
@@ -230,13 +241,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             return true
         }
         let record = record(of: task) { record in
-            defer { record?.hasHead = true }
+            defer { record?.head = .received }
             return record
         }
         guard let record, let response = response as? HTTPURLResponse else { return true }
         // A protocol class has taken the whole body, and no session tells of that.
         let count = record.exchange.bodyLength
-        if !record.hasHead, !isForNetwork, count > 0 { record.exchange.sent(count, of: count) }
+        if !record.head.isReceived, !isForNetwork, count > 0 { record.exchange.sent(count, of: count) }
         return record.exchange.receive(response)
     }
 
