@@ -12,7 +12,7 @@ func cacheDecisions() async throws -> Picture {
                 sent.withLock { $0 = "offline" }
                 throw URLError(.notConnectedToInternet)
             }
-            let status = request.value(forHTTPHeaderField: "If-None-Match") == nil ? 200 : 304
+            let status = request.headers["If-None-Match"] == nil ? 200 : 304
             sent.withLock { $0 = "\(status)" }
             return .just(APIResponse(to: request, status: status, headers: ["Cache-Control": "max-age=10", "ETag": "\"1\""]))
         }

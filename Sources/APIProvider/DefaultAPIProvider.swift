@@ -84,42 +84,24 @@ public struct DefaultAPIProvider: APIProvider {
     public func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {
         .deferred {
             let endpoint = request.endpoint
-            let built = try endpoint.urlRequest(relativeTo: baseURL, encoder: encoder, mediaType: decoder.mediaType)
+            var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder: encoder, mediaType: decoder.mediaType)
             try endpoint.checkDestination()
             let progress = endpoint.progress
-            let response = chain(for: endpoint, progress.report)(built).map { try endpoint.value(of: $0.readable(by: decoder)) }
-            return endpoint.limiting(progress.pacing(response), to: built)
+            if let report = progress.report { request.reportProgress = report }
+            request.context = RequestContext(baseURL: baseURL, decoder: decoder, latestSignOut: endpoint.latestSignOut)
+            let response = send(request).map { try endpoint.value(of: $0.readable(by: decoder)) }
+            return endpoint.limiting(progress.pacing(response), to: request)
         }
     }
 
-    /// Sends a request through the middlewares to the transport.
-    private func chain<Response>(
-        for endpoint: Endpoint<Response>, _ report: (@Sendable (TransferProgress) -> Void)?
-    ) -> Middleware.Next {
-        let (destination, isStreamed) = (endpoint.destination, endpoint.isStreamed)
-        let send = endpoint.redirecting { [transport] request in
-            let response =
-                destination.map { transport.download(request, to: $0, progress: report) }
-                ?? (isStreamed ? transport.stream(request, progress: report) : transport.send(request, progress: report))
-            return response.mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
+    /// Passes a request through the middlewares to the transport, which sends it, and each request that a redirect leads to.
+    private func send(_ request: PreparedRequest) -> Single<APIResponse> {
+        let last: Middleware.Next = { [transport] in
+            .following($0) { request in transport.send(request).map { try $0.saved(to: request.destination) } }
         }
-        guard !middlewares.isEmpty else { return send }
-
-        // Middlewares may read a body, send it again, and decode responses.
-        let last: Middleware.Next = { [decoder] request in send(request.withUnreadBody).map { $0.readable(by: decoder) } }
-        var options = endpoint.options
-        options.baseURL = baseURL
-        options.latestSignOut = options.latestSignOut ?? SignOuts.latest
-        options.isPartOfRefresh = OwnRefreshes.areUnderWay
-        if destination != nil || isStreamed { options.isWhole = false }
-        return middlewares.reversed().reduce(last) { [options] next, middleware in
-            { request in
-                middleware.intercept(request, options: options) { changed in
-                    var changed = changed
-                    changed.keepMarks(of: request)
-                    return next(changed)
-                }
-            }
+        let first = middlewares.reversed().reduce(last) { next, middleware in
+            { request in middleware.intercept(request) { next($0.inheriting(from: request)) } }
         }
+        return first(request)
     }
 }

@@ -44,7 +44,7 @@ extension Error {
 #if !canImport(FoundationNetworking)
 // What needs a workaround on Linux alone, see MockURLProtocol+Linux.swift.
 extension MockURLProtocol {
-    var wholeRequest: URLRequest { request }
+    var wholeRequest: PreparedRequest { PreparedRequest(request) }
     func playable(_ answer: Answer) -> Answer { answer }
     var refusal: MockFailure? { nil }
     var isOver: Bool { true }

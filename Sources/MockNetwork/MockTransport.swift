@@ -1,12 +1,6 @@
 public import APIProvider
-public import MiniRx
-
-#if canImport(FoundationNetworking)
 import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
+public import MiniRx
 
 /// Answers requests from the same stubs as ``MockURLProtocol``, without a `URLSession` and in a fraction of the time.
 ///
@@ -15,9 +9,8 @@ public import Foundation
 /// let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
 /// ```
 ///
-/// Redirects, chunks and errors behave as with `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread,
-/// before `subscribe` returns. Answers with a delay, and timeouts, come on the scheduler. With a `TestScheduler`, they come in virtual
-/// time:
+/// Chunks and errors behave as with `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread, before
+/// `subscribe` returns. Answers with a delay, and timeouts, come on the scheduler. With a `TestScheduler`, they come in virtual time:
 ///
 /// ```swift
 /// let scheduler = TestScheduler()
@@ -27,75 +20,28 @@ public import Foundation
 /// scheduler.advance(by: .seconds(60))
 /// ```
 public struct MockTransport: Transport {
-    /// The class of the scope, which also tells when the scope has ended.
-    private let mock: MockURLProtocol.Type
-    private let scheduler: any Scheduler
+    private let exchanges: ExchangeTransport
 
     /// Creates a transport that the current scope answers.
     ///
     /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue.
     public init(scheduler: (any Scheduler)? = nil) {
-        mock = MockURLProtocol.current
-        self.scheduler = scheduler ?? MockURLProtocol.delays
-    }
-
-    /// Answers `request` and follows redirects. Disposing ends a delay.
-    ///
-    /// - Parameters:
-    ///   - request: The request to record and answer.
-    ///   - progress: Called once for the body that is sent and once for each chunk that arrives, on the thread of the answer.
-    public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        .following(request) { request in
-            do {
-                try request.check()
-                return exchange(try request.withBodyInMemory(), progress)
-            } catch {
-                return .error(error)
-            }
-        }
-    }
-
-    /// Answers `request` and follows redirects. The single succeeds with the head of an accepted response, on a background queue. What follows
-    /// comes with its delays on the scheduler.
-    ///
-    /// - Parameters:
-    ///   - request: The request to record and answer.
-    ///   - progress: Called for each chunk that arrives, on the thread of the answer.
-    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        exchanges { [mock] in mock.receive(try $0.withBodyInMemory()).answer() }.stream(request, progress: progress)
-    }
-
-    /// A transport that plays an answer step by step.
-    private func exchanges(answer: @escaping @Sendable (URLRequest) throws -> Answer) -> ExchangeTransport {
+        let (mock, scheduler) = (MockURLProtocol.current, scheduler ?? MockURLProtocol.delays)
         var settings = ExchangeTransport.Settings()
         settings.connectionsPerHost = nil
-        return ExchangeTransport(settings, scheduler: scheduler) { [scheduler] exchange in
+        exchanges = ExchangeTransport(settings, scheduler: scheduler, executor: .immediate) { exchange in
             let rest = SerialDisposable()
-            do { try answer(exchange.request).steps[...].play(to: exchange, scheduler, rest) } catch { exchange.complete(with: error) }
+            let answer = mock.receive(exchange.request).answer()
+            if let count = exchange.request.body?.count, count > 0 { exchange.sent(Int64(count), of: Int64(count)) }
+            answer.steps[...].play(to: exchange, scheduler, rest)
             return rest
         }
     }
 
-    private func exchange(_ request: URLRequest, _ progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        .create { [mock, scheduler] observer in
-            let ending = SerialDisposable()
-            let answer = mock.receive(request).answer()
-            if answer.feed != nil {
-                ending.disposable = exchanges { _ in answer }.send(request, progress: progress).subscribe(observer)
-                return ending
-            }
-            let end: @Sendable () -> Void = {
-                if let progress { answer.report(request) { if !ending.isDisposed { progress($0) } } }
-                observer(answer.result(of: request))
-            }
-            if answer.duration > 0 {
-                ending.disposable = scheduler.schedule(after: .wholeMilliseconds(answer.duration), end)
-            } else {
-                end()
-            }
-            return ending
-        }
-    }
+    /// Answers `request`. Disposing ends a delay.
+    ///
+    /// Progress is reported once for the body that is sent and once for each chunk that arrives, on the thread of the answer.
+    public func send(_ request: PreparedRequest) -> Single<APIResponse> { exchanges.send(request) }
 }
 
 extension ArraySlice<Answer.Step> {
@@ -135,24 +81,5 @@ extension StreamFeed {
             }
         }
         whenMore { self.play(to: exchange) }
-    }
-}
-
-extension Answer {
-    fileprivate func report(_ request: URLRequest, to progress: (TransferProgress) -> Void) {
-        var transferred = TransferProgress()
-        let count = request.bodyLength
-        if count > 0 {
-            (transferred.bytesSent, transferred.bytesToSend) = (count, count)
-            progress(transferred)
-        }
-        var length: Int64?
-        for step in steps {
-            if case .head(let head) = step { length = head.bodyLength }
-            guard case .chunk(let chunk) = step else { continue }
-            transferred.bytesReceived += Int64(chunk.count)
-            transferred.bytesToReceive = length.flatMap { $0 < transferred.bytesReceived ? nil : $0 }
-            progress(transferred)
-        }
     }
 }

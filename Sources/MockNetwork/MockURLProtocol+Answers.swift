@@ -1,3 +1,4 @@
+import APIProvider
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -88,10 +89,10 @@ private struct GeneralAnswer: Fallback {
         requestHandler != nil ? "A requestHandler" : responseType != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
     }
 
-    func maker(for request: URLRequest) -> AnswerMaker? {
+    func maker(for request: PreparedRequest) -> AnswerMaker? {
         if let requestHandler {
             return AnswerMaker(callsUser: true) {
-                let (response, body) = try requestHandler(request)
+                let (response, body) = try requestHandler(request.urlRequestWithBody)
                 return Answer(response, body, to: $0)
             }
         }

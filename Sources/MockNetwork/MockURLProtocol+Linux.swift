@@ -8,11 +8,11 @@ import FoundationNetworking
 
 extension MockURLProtocol {
     /// The request with its body. The request of an upload task comes without one.
-    var wholeRequest: URLRequest {
-        guard let task = task as? URLSessionUploadTask, request.httpBodyStream == nil, let body = task.uploadedBody else { return request }
-        var request = request
-        request.httpBody = body
-        return request
+    var wholeRequest: PreparedRequest {
+        var whole = PreparedRequest(request)
+        guard let task = task as? URLSessionUploadTask, request.httpBodyStream == nil, let body = task.uploadedBody else { return whole }
+        whole.body = RequestBody(body)
+        return whole
     }
 
     /// The answer as its receiver gets it whole: of several chunks, a completion handler and an async call get only the last.

@@ -1,3 +1,4 @@
+import APIProvider
 import MiniRx
 
 #if canImport(FoundationNetworking)
@@ -72,13 +73,15 @@ public class MockURLProtocol: URLProtocol {
     private func makeAnswer() {
         if let refusal { return play(.failure(refusal)) }
         let (callsUser, answer) = Self.receive(wholeRequest)
-        guard callsUser else { return play(answer()) }
+        // On Linux, a session has no timeout for protocol classes (6.3.1).
+        let timeout = request.timeoutInterval
+        guard callsUser else { return play(answer().within(timeout)) }
         let thread = LoadingThread(of: self)
-        DispatchQueue.global().async { thread.play(answer()) }
+        DispatchQueue.global().async { thread.play(answer().within(timeout)) }
     }
 
     /// Records `request` in the scope of this class, and chooses its answer. The closure makes it, maybe by the user's code.
-    static func receive(_ request: URLRequest) -> (callsUser: Bool, answer: @Sendable () -> Answer) {
+    static func receive(_ request: PreparedRequest) -> (callsUser: Bool, answer: @Sendable () -> Answer) {
         guard let scope = self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) else {
             let failure = MockFailure("The scope of the session that sent this request has ended:\n    \(RecordedRequest(request))")
             return (false, { .failure(failure) })

@@ -1,12 +1,6 @@
 public import APIProvider
+public import Foundation
 public import MiniRx
-
-#if canImport(FoundationNetworking)
-public import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
 
 /// Keeps responses and answers with them, as a private HTTP cache does (RFC 9111 and RFC 5861).
 ///
@@ -44,8 +38,7 @@ public final class CacheMiddleware: Middleware {
 
     /// What one request asks of the cache.
     private struct Lookup {
-        let request: URLRequest
-        let options: RequestOptions
+        let request: PreparedRequest
         let key: String
         let epoch: Epoch
         let next: Next
@@ -91,51 +84,46 @@ public final class CacheMiddleware: Middleware {
     private var epoch: Epoch { state.withLock { $0.removals == 0 ? $0.epoch : Epoch() } }
 
     /// The same for a request that may have waited in front of the cache. If a user has signed out meanwhile, its epoch is over.
-    private func epoch(for options: RequestOptions) -> Epoch { options.isBeforeSignOut ? Epoch() : epoch }
+    private func epoch(for request: PreparedRequest) -> Epoch { request.isBeforeSignOut ? Epoch() : epoch }
 
     /// Returns the response from the cache, or the one to `request`.
-    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-        guard options.isWhole, options.caching != .noStore, request.isPlainGET else { return forward(request, options, next) }
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+        guard request.isReceivedInMemory, request.options.caching != .noStore, request.isPlainGET else { return forward(request, next) }
         return .deferred { [self] in
-            let epoch = epoch(for: options)
-            // Each hop comes here: what is sent follows none. A closure may lead from a GET to another method.
-            let answer: Next = { [self] request in
-                let send: Next = { next($0.returningRedirects) }
-                guard request.isPlainGET else { return forward(request, options, send) }
-                return lookUp(request, options, epoch, send).map { $0.withHeaders(of: request) }
-            }
-            switch options.redirects {
-            case .never: return lookUp(request, options, epoch, next)
-            case .follow: return .following(request, where: { next, _ in next }, answer)
-            case .decide(let decide): return .following(request, where: decide, answer)
+            let epoch = epoch(for: request)
+            return .following(request) { [self] asked in
+                // This closure gets each hop, so what it sends must not follow redirects. A `.decide` closure may change the method.
+                var request = asked
+                request.returnsRedirects = true
+                guard request.isPlainGET else { return forward(request, next) }
+                return lookUp(request, epoch, next).map { $0.withHeaders(of: asked) }
             }
         }
     }
 
     /// Sends a request that the cache does not answer, and removes what it may have changed.
-    private func forward(_ request: URLRequest, _ options: RequestOptions, _ next: @escaping Next) -> Single<APIResponse> {
-        guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET") else { return next(request) }
+    private func forward(_ request: PreparedRequest, _ next: @escaping Next) -> Single<APIResponse> {
+        guard ![.get, .head, .options, .trace].contains(request.method) else { return next(request) }
         return .deferred { [self] in
-            let (lookup, requested) = (lookup(request, options, epoch(for: options), next), now())
+            let (lookup, requested) = (lookup(request, epoch(for: request), next), now())
             return next(request).do(onSuccess: { [self] in invalidate($0, lookup, requested: requested) })
         }
     }
 
-    private func lookup(_ request: URLRequest, _ options: RequestOptions, _ epoch: Epoch, _ next: @escaping Next) -> Lookup {
-        let kind = URL.cacheKind(isAuthenticated: options.isAuthenticated, hasCookies: request.httpShouldHandleCookies)
-        return Lookup(request: request, options: options, key: (request.url?.cacheKey ?? "") + kind, epoch: epoch, next: next)
+    private func lookup(_ request: PreparedRequest, _ epoch: Epoch, _ next: @escaping Next) -> Lookup {
+        let kind = URL.cacheKind(isAuthenticated: request.options.isAuthenticated, hasCookies: request.handlesCookies)
+        return Lookup(request: request, key: request.url.cacheKey + kind, epoch: epoch, next: next)
     }
 
-    private func lookUp(
-        _ request: URLRequest, _ options: RequestOptions, _ epoch: Epoch, _ next: @escaping Next
-    ) -> Single<APIResponse> {
+    private func lookUp(_ request: PreparedRequest, _ epoch: Epoch, _ next: @escaping Next) -> Single<APIResponse> {
+        let policy = request.options.caching
         let answer = Single.deferred { [self] () -> Single<APIResponse> in
-            let lookup = lookup(request, options, epoch, next)
+            let lookup = lookup(request, epoch, next)
             // What is stored now may be another user's.
             let isOutdated = state.withLock { $0.epoch !== epoch }
-            let readsNothing = isOutdated || options.caching == .reload || request.hasOtherConditions
+            let readsNothing = isOutdated || policy == .reload || request.hasOtherConditions
             let stored = readsNothing ? nil : newestMatch(lookup)
-            switch Decision(stored, for: request, options.caching, at: now()) {
+            switch Decision(stored, for: request, policy, at: now()) {
             case .use(let stored): return use(stored, lookup)
             case .useAndValidate(let stored):
                 validateLater(stored, lookup)
@@ -181,10 +169,10 @@ public final class CacheMiddleware: Middleware {
 
     /// Asks the server whether the stored response still is right. All that ask at once share the answer.
     private func validate(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
-        guard stored.hasValidator, !lookup.request.isConditional, lookup.request.httpMethod != "HEAD", lookup.request.range == nil
+        guard stored.hasValidator, !lookup.request.isConditional, lookup.request.method != .head, lookup.request.range == nil
         else { return send(lookup) }
         let exchange = exchange(lookup)
-        return exchange.flight.validations.intercept(lookup.request.validating(stored), options: lookup.options) { [self] conditional in
+        return exchange.flight.validations.intercept(lookup.request.validating(stored)) { [self] conditional in
             count { $0.revalidations += 1 }
             return lookup.next(conditional).flatMap { [self] response in
                 guard response.statusCode == 304, response.isOfItsURL else {
@@ -204,7 +192,7 @@ public final class CacheMiddleware: Middleware {
     /// The answer of the server or, after an error, the stored response where that is allowed.
     private func validateOrUse(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
         let isForErrors = stored.staleIfError(for: lookup.request, at: now())
-        let isForOffline = lookup.options.caching == .staleIfOffline && stored.mayBeStale
+        let isForOffline = lookup.request.options.caching == .staleIfOffline && stored.mayBeStale
         guard isForErrors || isForOffline else { return validate(stored, lookup) }
         return validate(stored, lookup).flatMap { [self] response in
             isForErrors && [500, 502, 503, 504].contains(response.statusCode) ? use(stored, lookup) : .just(response)
@@ -226,7 +214,7 @@ public final class CacheMiddleware: Middleware {
         let (request, status) = (exchange.lookup.request, response.statusCode)
         // A transport that follows redirects by itself has the response of another URL.
         guard request.range == nil, !request.hasOtherConditions, response.isOfItsURL else { return }
-        guard status != 304, request.httpMethod != "HEAD" else {
+        guard status != 304, request.method != .head else {
             // A 304 to the app's own condition, or the head of what is stored (RFC 9111, section 4.3.5).
             guard let stored = newestMatch(exchange.lookup) else { return }
             if stored.isSame(as: response) {
@@ -245,7 +233,7 @@ public final class CacheMiddleware: Middleware {
 
     /// Stores `new` in the place of what the request would get. If `new` is nil or may not be stored, the old one is removed: it is not right
     /// any more.
-    private func replace(_ exchange: Exchange, with new: CachedResponse?, sent: URLRequest) {
+    private func replace(_ exchange: Exchange, with new: CachedResponse?, sent: PreparedRequest) {
         let (request, key) = (exchange.lookup.request, exchange.lookup.key)
         guard !request.cacheControl.has("no-store"), !exchange.flight.isOutdated, beginWriting(exchange.lookup.epoch) else { return }
         defer { exchange.lookup.epoch.writes.leave() }
@@ -270,7 +258,8 @@ public final class CacheMiddleware: Middleware {
 
     /// Removes what an unsafe method may have changed (RFC 9111, section 4.4), unless its response is what a GET would get.
     private func invalidate(_ response: APIResponse, _ lookup: Lookup, requested: Date) {
-        guard 200..<400 ~= response.statusCode, let url = lookup.request.url, let answering = response.request.url else { return }
+        guard 200..<400 ~= response.statusCode else { return }
+        let (url, answering) = (lookup.request.url, response.request.url)
         // Another origin, to which the request was redirected, says nothing about this one.
         let others = ["Location", "Content-Location"].compactMap { response.value(forHTTPHeaderField: $0) }
             .compactMap { URL(reference: $0, from: answering) }
@@ -281,7 +270,7 @@ public final class CacheMiddleware: Middleware {
         }
         // RFC 9110, section 9.3.3.
         let new = CachedResponse(response, requested: requested, received: now())
-        guard lookup.request.httpMethod == "POST", lookup.options.isWhole, lookup.options.caching != .noStore,
+        guard lookup.request.method == .post, lookup.request.isReceivedInMemory, lookup.request.options.caching != .noStore,
             response.value(forHTTPHeaderField: "Content-Location") != nil, others.contains(where: { $0.cacheKey == url.cacheKey }),
             answering.cacheKey == url.cacheKey, new.freshFor(at: now()) > 0
         else { return }

@@ -9,7 +9,7 @@ extension CachedResponse {
     /// The answer to `request`: the whole, a range of it, its head, or a 304 if the app has it already. `nil` if ``answers(_:)`` is false.
     ///
     /// - Parameter status: The value of `Cache-Status`. By default, that of a hit.
-    func response(to request: URLRequest, at now: Date, status cacheStatus: String? = nil) -> APIResponse? {
+    func response(to request: PreparedRequest, at now: Date, status cacheStatus: String? = nil) -> APIResponse? {
         var (status, body, fields) = (status, body, fields)
         let fresh = freshFor(at: now)
         fields["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
@@ -22,16 +22,17 @@ extension CachedResponse {
             fields["Content-Length"] = "\(part.count)"
             (status, body) = (206, body.subdata(in: part))
         }
-        if request.httpMethod == "HEAD" { body = Data() }
-        guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
-        else { return nil }
+        if request.method == .head { body = Data() }
+        guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
+            return nil
+        }
         var response = APIResponse(request: request, response: head, data: body)
         response.isFromStore = cacheStatus == nil
         return response
     }
 
     /// Whether it has what `request` asks for: all, or a range that is there.
-    func answers(_ request: URLRequest) -> Bool {
+    func answers(_ request: PreparedRequest) -> Bool {
         request.range.map { isWhatTheAppHas(request) || part($0) != nil } ?? true
     }
 
@@ -41,13 +42,13 @@ extension CachedResponse {
     }
 
     /// Whether a condition of the app names this response (RFC 9110, sections 13.1.2 and 13.1.3).
-    private func isWhatTheAppHas(_ request: URLRequest) -> Bool {
+    private func isWhatTheAppHas(_ request: PreparedRequest) -> Bool {
         guard 200..<300 ~= status else { return false }
-        if let tags = request.value(forHTTPHeaderField: "If-None-Match") {
+        if let tags = request.headers["If-None-Match"] {
             let own = value("ETag")?.weakTag
             return tags.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == "*" || String($0).weakTag == own }
         }
-        guard let since = request.value(forHTTPHeaderField: "If-Modified-Since").flatMap({ Date(httpDate: $0, now: received) }) else {
+        guard let since = request.headers["If-Modified-Since"].flatMap({ Date(httpDate: $0, now: received) }) else {
             return false
         }
         return (value("Last-Modified").flatMap { Date(httpDate: $0, now: received) } ?? received) <= since
@@ -71,18 +72,18 @@ extension CachedResponse {
     }
 
     /// Whether it may be used, stale, after an error (RFC 5861, section 4).
-    func staleIfError(for request: URLRequest, at now: Date) -> Bool {
+    func staleIfError(for request: PreparedRequest, at now: Date) -> Bool {
         guard mayBeStale, let window = request.cacheControl.seconds("stale-if-error") ?? freshness.ifError else { return false }
         return -freshFor(at: now) <= window
     }
 }
 
-extension URLRequest {
+extension PreparedRequest {
     /// The request with the conditions under which the server need not send `stored` again.
-    func validating(_ stored: CachedResponse) -> URLRequest {
+    func validating(_ stored: CachedResponse) -> PreparedRequest {
         var request = self
-        request.setValue(stored.value("ETag"), forHTTPHeaderField: "If-None-Match")
-        request.setValue(stored.value("Last-Modified"), forHTTPHeaderField: "If-Modified-Since")
+        request.headers["If-None-Match"] = stored.value("ETag")
+        request.headers["If-Modified-Since"] = stored.value("Last-Modified")
         return request
     }
 
@@ -93,23 +94,21 @@ extension URLRequest {
     var hasOtherConditions: Bool { has(oneOf: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
 
     /// The range that is asked for. Only a GET has one (RFC 9110, section 14.2).
-    var range: String? { httpMethod == "HEAD" ? nil : value(forHTTPHeaderField: "Range") }
+    var range: String? { method == .head ? nil : headers["Range"] }
 
     /// Its own `Cache-Control`.
-    var cacheControl: CacheControl { CacheControl(value(forHTTPHeaderField: "Cache-Control")) }
+    var cacheControl: CacheControl { CacheControl(headers["Cache-Control"]) }
 
-    private func has(oneOf names: [String]) -> Bool { names.contains { value(forHTTPHeaderField: $0) != nil } }
+    private func has(oneOf names: [String]) -> Bool { names.contains { headers[$0] != nil } }
 }
 
 extension APIResponse {
     /// A redirect whose request has the headers of `asked`. What the cache and middlewares behind it have added must not travel to the
     /// target: they see to that request again.
-    func withHeaders(of asked: URLRequest) -> APIResponse {
+    func withHeaders(of asked: PreparedRequest) -> APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request
-        for name in (request.allHTTPHeaderFields ?? [:]).keys {
-            request.setValue(asked.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
-        }
+        for (name, _) in request.headers { request.headers[name] = asked.headers[name] }
         var redirect = APIResponse(request: request, response: response, data: data)
         redirect.isFromStore = isFromStore
         return redirect
@@ -117,7 +116,8 @@ extension APIResponse {
 
     /// Whether it is about the URL that its request has. A transport that follows redirects by itself has another one.
     var isOfItsURL: Bool {
-        guard let url = response.url, let asked = request.url else { return true }
+        guard let url = response.url else { return true }
+        let asked = request.url
         func path(_ url: URL) -> String { url.path.isEmpty ? "/" : url.path }
         return url.origin == asked.origin && path(url) == path(asked) && url.query == asked.query
     }

@@ -72,7 +72,7 @@ extension CachedResponse {
     /// - Parameters:
     ///   - request: The request as the cache got it, with the values that it will have when it comes again.
     ///   - sent: The request as it was sent. What a middleware behind the cache has set, nobody knows when the request comes again.
-    func stored(for request: URLRequest, sent: URLRequest) -> CachedResponse? {
+    func stored(for request: PreparedRequest, sent: PreparedRequest) -> CachedResponse? {
         let (control, varying) = (CacheControl(value("Cache-Control")), fields.members(of: "Vary"))
         let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[status] == nil : control.has("no-store")
         guard !isForbidden, status != 206, status != 304, !varying.contains("*") else { return nil }
@@ -84,7 +84,7 @@ extension CachedResponse {
         else { return nil }
         var selecting: [String: String] = [:]
         for name in varying {
-            guard let value = request.selecting(name), request.value(forHTTPHeaderField: name) == sent.value(forHTTPHeaderField: name)
+            guard let value = request.selecting(name), request.headers[name] == sent.headers[name]
             else { return nil }
             selecting[name] = value
         }
@@ -93,14 +93,14 @@ extension CachedResponse {
     }
 
     /// Whether `request` would get this one.
-    func matches(_ request: URLRequest) -> Bool { selectingFields.allSatisfy { request.selecting($0.key) == $0.value } }
+    func matches(_ request: PreparedRequest) -> Bool { selectingFields.allSatisfy { request.selecting($0.key) == $0.value } }
 }
 
-extension URLRequest {
+extension PreparedRequest {
     /// The value of a field that `Vary` names; `nil` if nobody knows it: the cookies of a session are added where the cache does not see them.
     fileprivate func selecting(_ name: String) -> String? {
-        let value = value(forHTTPHeaderField: name)
-        guard value != nil || name != "cookie" || !httpShouldHandleCookies else { return nil }
+        let value = headers[name]
+        guard value != nil || name != "cookie" || !handlesCookies else { return nil }
         return (value ?? "").normalized(as: name)
     }
 }

@@ -18,7 +18,7 @@ enum Decision {
     /// Nothing of use is stored, and nothing may be sent.
     case fail
 
-    init(_ stored: CachedResponse?, for request: URLRequest, _ policy: CachePolicy, at now: Date) {
+    init(_ stored: CachedResponse?, for request: PreparedRequest, _ policy: CachePolicy, at now: Date) {
         let asked = request.cacheControl
         guard let stored else {
             self = policy == .onlyIfCached || asked.has("only-if-cached") ? .fail : .send
@@ -28,7 +28,7 @@ enum Decision {
         let isTooOld = asked.seconds("max-age").map { age > $0 } ?? false || asked.seconds("min-fresh").map { fresh < $0 } ?? false
         let asksServer =
             asked.has("no-cache") || stored.freshness.mustAlwaysValidate
-            || !asked.has("max-age") && request.value(forHTTPHeaderField: "Pragma")?.lowercased().contains("no-cache") == true
+            || !asked.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
         let mustAsk = isTooOld || asksServer
         let mayBeStale = !mustAsk && stored.mayBeStale
         if fresh > 0, !mustAsk {

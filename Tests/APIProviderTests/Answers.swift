@@ -11,14 +11,14 @@ final class Answers: Sendable {
     }
 
     private let answers: [Answer]
-    private let log = Log<URLRequest>()
+    private let log = Log<PreparedRequest>()
 
     init(_ answers: Answer...) { self.answers = answers }
 
     /// What has been sent.
-    var requests: [URLRequest] { log.entries }
+    var requests: [PreparedRequest] { log.entries }
 
-    var next: @Sendable (URLRequest) -> Single<APIResponse> {
+    var next: @Sendable (PreparedRequest) -> Single<APIResponse> {
         { request in
             .deferred {
                 self.log.append(request)
@@ -33,23 +33,25 @@ final class Answers: Sendable {
     }
 }
 
-extension URLRequest {
-    init(_ method: String, _ url: String = "https://api.example.com/items", headers: [String: String] = [:], body: Data? = nil) {
+extension PreparedRequest {
+    /// A request of a provider with a base URL.
+    init(_ method: HTTPMethod, _ url: String = "https://api.example.com/items", headers: HTTPHeaders = [:], body: Data? = nil) {
         guard let url = URL(string: url) else { preconditionFailure("\(url) is a URL.") }
-        self.init(url: url)
-        httpMethod = method
-        allHTTPHeaderFields = headers
-        httpBody = body
+        self.init(method, url, headers: headers, body: body.map { RequestBody($0) })
+        context = RequestContext(baseURL: example)
     }
 }
 
 extension Middleware {
-    /// Intercepts a request of a provider with a base URL, whose endpoint says nothing to middlewares.
-    func intercept(
-        _ request: URLRequest, of baseURL: URL? = example, next: @escaping Next
-    ) -> Single<APIResponse> {
-        var options = RequestOptions()
-        options.baseURL = baseURL
-        return intercept(request, options: options, next: next)
+    /// Intercepts a request of a provider with this base URL.
+    func intercept(_ request: PreparedRequest, of baseURL: URL?, next: @escaping Next) -> Single<APIResponse> {
+        var request = request
+        request.context = RequestContext(baseURL: baseURL)
+        return intercept(request, next: next)
     }
+}
+
+extension PreparedRequest {
+    /// The whole body; `nil` if there is no body, or it cannot be read.
+    var bodyData: Data? { try? body?.data() }
 }

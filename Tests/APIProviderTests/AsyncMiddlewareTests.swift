@@ -9,15 +9,15 @@ struct AsyncMiddlewareTests {
     private struct Signature: AsyncMiddleware {
         let signature: @Sendable () async throws -> String
 
-        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext) async throws -> APIResponse {
+        func intercept(_ request: PreparedRequest, next: @escaping AsyncNext) async throws -> APIResponse {
             var request = request
-            request.setValue("\(try await signature()) \(options.name ?? "")", forHTTPHeaderField: "X-Signature")
+            request.headers["X-Signature"] = "\(try await signature()) \(request.options.name ?? "")"
             return try await next(request)
         }
     }
 
     private struct Twice: AsyncMiddleware {
-        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext) async throws -> APIResponse {
+        func intercept(_ request: PreparedRequest, next: @escaping AsyncNext) async throws -> APIResponse {
             do { return try await next(request) } catch { return try await next(request) }
         }
     }
@@ -31,8 +31,8 @@ struct AsyncMiddlewareTests {
         let answers = Answers(.status(200, body: "x"))
         let provider = provider(RetryMiddleware(), Signature { "s" }, DefaultHeadersMiddleware(["X-Other": "o"]), answers: answers)
         #expect(try await provider.request(Endpoint<String>(.get, "/a").option(\.name, "name")).value == "x")
-        #expect(answers.requests.map { $0.value(forHTTPHeaderField: "X-Signature") } == ["s name"])
-        #expect(answers.requests.map { $0.value(forHTTPHeaderField: "X-Other") } == ["o"])
+        #expect(answers.requests.map { $0.headers["X-Signature"] } == ["s name"])
+        #expect(answers.requests.map { $0.headers["X-Other"] } == ["o"])
     }
 
     @Test("It may send a request again")

@@ -18,7 +18,7 @@ struct AuthenticationMiddlewareTests {
         func accept(_ token: String) { valid.withLock { $0 = token } }
 
         /// Holds what it refuses until `answer()`.
-        var slow: @Sendable (URLRequest) -> Single<APIResponse> {
+        var slow: @Sendable (PreparedRequest) -> Single<APIResponse> {
             { request in
                 self.next(request).flatMap { response in
                     guard response.statusCode == 401 else { return .just(response) }
@@ -32,10 +32,10 @@ struct AuthenticationMiddlewareTests {
 
         func answer() { held.entries.forEach { $0() } }
 
-        var next: @Sendable (URLRequest) -> Single<APIResponse> {
+        var next: @Sendable (PreparedRequest) -> Single<APIResponse> {
             { request in
                 .deferred {
-                    let credential = request.value(forHTTPHeaderField: "Authorization") ?? "none"
+                    let credential = request.headers["Authorization"] ?? "none"
                     self.seen.append(credential)
                     let isValid = self.valid.withLock { credential == "Bearer \($0)" }
                     return .just(APIResponse(to: request, status: isValid ? 200 : 401))
@@ -44,8 +44,8 @@ struct AuthenticationMiddlewareTests {
         }
     }
 
-    private static let bearer: @Sendable (String, inout URLRequest) -> Void = {
-        $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization")
+    private static let bearer: @Sendable (String, inout PreparedRequest) -> Void = {
+        $1.headers["Authorization"] = "Bearer \($0)"
     }
 
     private func statuses(_ log: Log<SingleEvent<APIResponse>>) -> [Int?] { log.entries.map { try? $0.get().statusCode } }
@@ -53,8 +53,8 @@ struct AuthenticationMiddlewareTests {
     @Test("A 401 of another origin, to which a redirect did not take the token, does not start a refresh")
     func redirected() async throws {
         let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
-        let response = try await middleware.intercept(URLRequest("GET")) { _ in
-            .just(APIResponse(to: URLRequest("GET", "https://elsewhere.example.com/"), status: 401))
+        let response = try await middleware.intercept(PreparedRequest("GET")) { _ in
+            .just(APIResponse(to: PreparedRequest("GET", "https://elsewhere.example.com/"), status: 401))
         }.value
         #expect(response.statusCode == 401)
     }
@@ -63,11 +63,11 @@ struct AuthenticationMiddlewareTests {
     func refusedAfterRedirect() async throws {
         let seen = Log<String>()
         let middleware = AuthenticationMiddleware(token: "old") { _ in .just("new") }
-        let response = try await middleware.intercept(URLRequest("POST", body: Data("body".utf8))) { request in
+        let response = try await middleware.intercept(PreparedRequest("POST", body: Data("body".utf8))) { request in
             .following(request) { request in
-                let token = request.value(forHTTPHeaderField: "Authorization") ?? "none"
-                seen.append("\(request.httpMethod ?? "") \(request.url?.path ?? "") \(token)")
-                guard request.url?.path == "/items" else {
+                let token = request.headers["Authorization"] ?? "none"
+                seen.append("\(request.method) \(request.url.path) \(token)")
+                guard request.url.path == "/items" else {
                     return .just(APIResponse(to: request, status: token == "Bearer new" ? 200 : 401))
                 }
                 return .just(APIResponse(to: request, status: 303, headers: ["Location": "/items/1"]))
@@ -81,7 +81,7 @@ struct AuthenticationMiddlewareTests {
     func lineBreak(token: String) async throws {
         let middleware = AuthenticationMiddleware(token: token) { _ in .error(TestError("refresh")) }
         let server = Server(valid: "a")
-        let error = await #expect(throws: APIError.self) { try await middleware.intercept(URLRequest("GET"), next: server.next).value }
+        let error = await #expect(throws: APIError.self) { try await middleware.intercept(PreparedRequest("GET"), next: server.next).value }
         #expect(
             error?.description
                 == "The request was not sent: its token has a line break or a NUL; a file that it was read from may end in a line break.")
@@ -91,10 +91,10 @@ struct AuthenticationMiddlewareTests {
     @Test("apply puts it where it belongs")
     func apply() async throws {
         let answers = Answers(.status(200))
-        let middleware = AuthenticationMiddleware(token: "a", apply: { $1.setValue($0, forHTTPHeaderField: "X-Api-Key") }) { _ in .never() }
-        _ = try await middleware.intercept(URLRequest("GET"), next: answers.next).value
-        #expect(answers.requests.map { $0.value(forHTTPHeaderField: "X-Api-Key") } == ["a"])
-        #expect(answers.requests.map { $0.value(forHTTPHeaderField: "Authorization") } == [nil])
+        let middleware = AuthenticationMiddleware(token: "a", apply: { $1.headers["X-Api-Key"] = $0 }) { _ in .never() }
+        _ = try await middleware.intercept(PreparedRequest("GET"), next: answers.next).value
+        #expect(answers.requests.map { $0.headers["X-Api-Key"] } == ["a"])
+        #expect(answers.requests.map { $0.headers["Authorization"] } == [nil])
     }
 
     @Test("Without a token the first comes from refresh, before anything is sent")
@@ -105,7 +105,7 @@ struct AuthenticationMiddlewareTests {
             asked.append(expired)
             return .just("a")
         }
-        for _ in 0..<2 { #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 200) }
+        for _ in 0..<2 { #expect(try await middleware.intercept(PreparedRequest("GET"), next: server.next).value.statusCode == 200) }
         #expect(asked.entries == [nil])
         #expect(server.seen.entries == ["Bearer a", "Bearer a"])
     }
@@ -119,7 +119,7 @@ struct AuthenticationMiddlewareTests {
             asked.append(expired)
             return tokens.single
         }
-        for _ in 0..<20 { _ = middleware.intercept(URLRequest("GET"), next: server.slow).subscribe { events.append($0) } }
+        for _ in 0..<20 { _ = middleware.intercept(PreparedRequest("GET"), next: server.slow).subscribe { events.append($0) } }
         #expect(asked.count == 0)
         server.answer()
         #expect(asked.entries == ["old"])
@@ -135,8 +135,8 @@ struct AuthenticationMiddlewareTests {
         let server = Server(valid: "new")
         let tokens = Producer<String>()
         let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
-        _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe()
-        _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe()
+        _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe()
+        _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe()
         #expect(server.seen.entries == ["Bearer old"])
         tokens.send(.success("new"))
         #expect(server.seen.entries == ["Bearer old", "Bearer new", "Bearer new"])
@@ -152,14 +152,14 @@ struct AuthenticationMiddlewareTests {
             return .just(token)
         }
         let sent = Log<String?>()
-        let slow: @Sendable (URLRequest) -> Single<APIResponse> = { request in
-            sent.append(request.value(forHTTPHeaderField: "Authorization"))
+        let slow: @Sendable (PreparedRequest) -> Single<APIResponse> = { request in
+            sent.append(request.headers["Authorization"])
             return sent.count == 1 ? responses.single : .just(APIResponse(to: request))
         }
-        _ = middleware.intercept(URLRequest("GET"), next: slow).subscribe { events.append($0) }
-        _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(401), .status(200)).next).subscribe()
+        _ = middleware.intercept(PreparedRequest("GET"), next: slow).subscribe { events.append($0) }
+        _ = middleware.intercept(PreparedRequest("GET"), next: Answers(.status(401), .status(200)).next).subscribe()
         #expect(refreshes.count == 1)
-        responses.send(.success(APIResponse(to: URLRequest("GET", headers: ["Authorization": "Bearer same"]), status: 401)))
+        responses.send(.success(APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer same"]), status: 401)))
         #expect(statuses(events) == [200])
         #expect(sent.entries == ["Bearer same", "Bearer \(token)"])
         #expect(refreshes.count == 1)
@@ -171,14 +171,14 @@ struct AuthenticationMiddlewareTests {
         let tokens = Producer<String>()
         let events = Log<SingleEvent<APIResponse>>()
         let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
-        for _ in 0..<20 { _ = middleware.intercept(URLRequest("GET"), next: server.slow).subscribe { events.append($0) } }
+        for _ in 0..<20 { _ = middleware.intercept(PreparedRequest("GET"), next: server.slow).subscribe { events.append($0) } }
         server.answer()
         tokens.send(.failure(TestError("refresh")))
         #expect(events.count == 20)
         for event in events.entries { #expect(throws: TestError("refresh")) { try event.get() } }
         #expect(tokens.subscriptions == 1)
 
-        _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe { events.append($0) }
+        _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe { events.append($0) }
         #expect(tokens.subscriptions == 2)
         tokens.send(.success("new"))
         #expect(statuses(events).last == 200)
@@ -193,7 +193,7 @@ struct AuthenticationMiddlewareTests {
             refreshes.append("refresh")
             return .just("new")
         }
-        #expect(try await middleware.intercept(URLRequest("GET"), next: server.next).value.statusCode == 401)
+        #expect(try await middleware.intercept(PreparedRequest("GET"), next: server.next).value.statusCode == 401)
         #expect(server.seen.entries == ["Bearer old", "Bearer new"])
         #expect(refreshes.count == 1)
     }
@@ -201,7 +201,7 @@ struct AuthenticationMiddlewareTests {
     @Test("Only 401 asks for a refresh", arguments: [200, 400, 403, 407, 500])
     func otherStatuses(status: Int) async throws {
         let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
-        #expect(try await middleware.intercept(URLRequest("GET"), next: Answers(.status(status)).next).value.statusCode == status)
+        #expect(try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(status)).next).value.statusCode == status)
     }
 
     enum Leaving: CaseIterable { case disposed, timedOut }
@@ -211,7 +211,7 @@ struct AuthenticationMiddlewareTests {
         let (log, scheduler, server) = (Log<String>(), TestScheduler(), Server(valid: "new"))
         let tokens = Producer<String> { log.disposable("refresh cancelled") }
         let middleware = AuthenticationMiddleware("old", scheduler: scheduler, apply: Self.bearer) { _ in tokens.single }
-        var request = URLRequest("GET")
+        var request = PreparedRequest("GET")
         request.timeoutInterval = 2
         let failures = Log<SingleEvent<APIResponse>>()
         let waiting = (0..<3).map { _ in middleware.intercept(request, next: server.next).subscribe { failures.append($0) } }
@@ -239,12 +239,12 @@ struct AuthenticationMiddlewareTests {
             refreshes.append(expired)
             return .just("\(refreshes.count)")
         }
-        let next: Middleware.Next = { .just(APIResponse(to: $0, status: $0.url?.path == "/forbidden" ? 401 : 200)) }
+        let next: Middleware.Next = { .just(APIResponse(to: $0, status: $0.url.path == "/forbidden" ? 401 : 200)) }
         for minute in 1...3 {
             for _ in 0..<20 {
-                let forbidden = URLRequest("GET", "https://api.example.com/forbidden")
+                let forbidden = PreparedRequest("GET", "https://api.example.com/forbidden")
                 #expect(try await middleware.intercept(forbidden, next: next).value.statusCode == 401)
-                #expect(try await middleware.intercept(URLRequest("GET"), next: next).value.statusCode == 200)
+                #expect(try await middleware.intercept(PreparedRequest("GET"), next: next).value.statusCode == 200)
             }
             #expect(refreshes.count == minute)
             scheduler.advance(by: .seconds(60))
@@ -285,8 +285,8 @@ struct AuthenticationMiddlewareTests {
             }
         let refreshes = Log<String>()
         let transport = ClosureTransport { request in
-            guard request.url?.path == "/token" else {
-                let isNew = request.value(forHTTPHeaderField: "Authorization") == "Bearer new"
+            guard request.url.path == "/token" else {
+                let isNew = request.headers["Authorization"] == "Bearer new"
                 return .just(APIResponse(to: request, status: isNew ? 200 : 401))
             }
             refreshes.append("refresh")
@@ -307,7 +307,7 @@ struct AuthenticationMiddlewareTests {
     func afterRefresh() async {
         let (goOn, done, slow, server) = (Signals<Void>(), Signals<Void>(), Producer<APIResponse>(), Server(valid: "new"))
         let provider = DefaultAPIProvider(
-            baseURL: example, transport: ClosureTransport { $0.url?.path == "/slow" ? slow.single : server.next($0) },
+            baseURL: example, transport: ClosureTransport { $0.url.path == "/slow" ? slow.single : server.next($0) },
             middlewares: [ConcurrencyLimitMiddleware(maximum: 1)])
         let authentication = AuthenticationMiddleware { _ in
             await goOn.next()
@@ -315,7 +315,7 @@ struct AuthenticationMiddlewareTests {
         }
         let bag = DisposeBag()
         provider.request(Endpoint(.get, "/slow") { $0 }).subscribe { _ in }.disposed(by: bag)
-        authentication.intercept(URLRequest("GET"), next: server.next).subscribe { _ in
+        authentication.intercept(PreparedRequest("GET"), next: server.next).subscribe { _ in
             provider.request(Endpoint(.get, "/next") { $0 }).subscribe { _ in }.disposed(by: bag)
             done.send(())
         }.disposed(by: bag)
@@ -333,7 +333,7 @@ struct AuthenticationMiddlewareTests {
         do {
             let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
             released = middleware
-            _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe { events.append($0) }
+            _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe { events.append($0) }
         }
         tokens.send(.success("new"))
         #expect(statuses(events) == [200])
@@ -350,8 +350,8 @@ struct AuthenticationMiddlewareTests {
         }
         let events = Log<SingleEvent<APIResponse>>()
         // The first token is refused, so that the second is asked for within the event of the first.
-        _ = middleware.intercept(URLRequest("GET"), next: server.next)
-            .flatMap { _ in middleware.intercept(URLRequest("GET"), next: server.next) }
+        _ = middleware.intercept(PreparedRequest("GET"), next: server.next)
+            .flatMap { _ in middleware.intercept(PreparedRequest("GET"), next: server.next) }
             .subscribe { events.append($0) }
         #expect(statuses(events) == [200])
         #expect(count.count == 2)
@@ -378,7 +378,7 @@ struct AuthenticationMiddlewareTests {
             let group = DispatchGroup()
             DispatchQueue.concurrentPerform(iterations: 20) { _ in
                 group.enter()
-                _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe {
+                _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe {
                     events.append($0)
                     group.leave()
                 }
@@ -393,8 +393,8 @@ struct AuthenticationMiddlewareTests {
     func hosts() async throws {
         let sent = Log<String>()
         let transport = ClosureTransport { request in
-            sent.append("\(request.url?.absoluteString ?? "") \(request.value(forHTTPHeaderField: "Authorization") ?? "none")")
-            return .just(APIResponse(to: request, status: request.url?.host?.lowercased() == "api.example.com" ? 200 : 401))
+            sent.append("\(request.url.absoluteString) \(request.headers["Authorization"] ?? "none")")
+            return .just(APIResponse(to: request, status: request.url.host?.lowercased() == "api.example.com" ? 200 : 401))
         }
         let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
         let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [middleware])
@@ -416,7 +416,7 @@ struct AuthenticationMiddlewareTests {
         let server = Server(valid: "a")
         let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
         let error = await #expect(throws: APIError.self) {
-            try await middleware.intercept(URLRequest("GET", "https://avatars.example.com/"), of: nil, next: server.next).value
+            try await middleware.intercept(PreparedRequest("GET", "https://avatars.example.com/"), of: nil, next: server.next).value
         }
         #expect(
             error?.description == "The request was not sent: its AuthenticationMiddleware does not know which hosts the token is for; "
@@ -428,7 +428,7 @@ struct AuthenticationMiddlewareTests {
     func invalidHost(host: String) async throws {
         let middleware = AuthenticationMiddleware(token: "a", hosts: [host]) { _ in .error(TestError("refresh")) }
         let error = await #expect(throws: APIError.self) {
-            try await middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).value
+            try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(200)).next).value
         }
         #expect(error?.description.contains("\"\(host)\" in the hosts of AuthenticationMiddleware is not a host") == true)
     }
@@ -438,23 +438,23 @@ struct AuthenticationMiddlewareTests {
         let server = Server(valid: "a")
         let middleware = AuthenticationMiddleware(token: "a", hosts: ["One", "two"]) { _ in .error(TestError("refresh")) }
         for url in ["http://one/", "https://one/", "https://TWO:8443/", "https://three/", "http://one/"] {
-            _ = try await middleware.intercept(URLRequest("GET", url), of: baseURL, next: server.next).value
+            _ = try await middleware.intercept(PreparedRequest("GET", url), of: baseURL, next: server.next).value
         }
         #expect(server.seen.entries == ["none", "Bearer a", "Bearer a", "none", "none"])
-        _ = try await middleware.intercept(URLRequest("GET", "http://one/"), of: URL(string: "http://one"), next: server.next).value
+        _ = try await middleware.intercept(PreparedRequest("GET", "http://one/"), of: URL(string: "http://one"), next: server.next).value
         #expect(server.seen.entries.last == "Bearer a")
     }
 
     @Test("A redirect away and back drops the credential, and a 401 after that does not start a refresh")
     func bounced() async throws {
         for apply in [
-            { $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization") }, { $1.setValue($0, forHTTPHeaderField: "X-Customer") },
+            { $1.headers["Authorization"] = "Bearer \($0)" }, { $1.headers["X-Customer"] = $0 },
         ]
-            as [@Sendable (String, inout URLRequest) -> Void]
+            as [@Sendable (String, inout PreparedRequest) -> Void]
         {
             let middleware = AuthenticationMiddleware(token: "a", apply: apply) { _ in .error(TestError("refresh")) }
-            let response = try await middleware.intercept(URLRequest("GET", headers: ["X-A": "b"])) { _ in
-                .just(APIResponse(to: URLRequest("GET", headers: ["X-A": "b"]), status: 401))
+            let response = try await middleware.intercept(PreparedRequest("GET", headers: ["X-A": "b"])) { _ in
+                .just(APIResponse(to: PreparedRequest("GET", headers: ["X-A": "b"]), status: 401))
             }.value
             #expect(response.statusCode == 401)
         }
@@ -469,10 +469,10 @@ struct AuthenticationMiddlewareTests {
             return .error(TestError("signed out"))
         }
         middleware.token = "a"
-        _ = try await middleware.intercept(URLRequest("GET"), next: server.next).value
+        _ = try await middleware.intercept(PreparedRequest("GET"), next: server.next).value
         #expect(middleware.token == "a")
         middleware.token = nil
-        await #expect(throws: TestError("signed out")) { try await middleware.intercept(URLRequest("GET"), next: server.next).value }
+        await #expect(throws: TestError("signed out")) { try await middleware.intercept(PreparedRequest("GET"), next: server.next).value }
         #expect(middleware.token == nil)
         #expect(asked.entries == [nil])
         #expect(server.seen.entries == ["Bearer a"])
@@ -485,7 +485,7 @@ struct AuthenticationMiddlewareTests {
         let tokens = Producer<String> { log.disposable("refresh cancelled") }
         let events = Log<SingleEvent<APIResponse>>()
         let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
-        for _ in 0..<3 { _ = middleware.intercept(URLRequest("GET"), next: server.next).subscribe { events.append($0) } }
+        for _ in 0..<3 { _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe { events.append($0) } }
         #expect(events.count == 0)
         middleware.token = "set"
         #expect(statuses(events) == [200, 200, 200])
@@ -500,7 +500,7 @@ struct AuthenticationMiddlewareTests {
         let sent = Answers(.status(200))
         let events = Log<SingleEvent<APIResponse>>()
         let middleware = AuthenticationMiddleware { _ in tokens.single }
-        for _ in 0..<3 { _ = middleware.intercept(URLRequest("GET"), next: sent.next).subscribe { events.append($0) } }
+        for _ in 0..<3 { _ = middleware.intercept(PreparedRequest("GET"), next: sent.next).subscribe { events.append($0) } }
         middleware.token = nil
         middleware.token = "bob"
         #expect(events.count == 3)
@@ -521,13 +521,13 @@ struct AuthenticationMiddlewareTests {
             sent.append("refresh")
             return .just("resurrected")
         }
-        _ = middleware.intercept(URLRequest("POST")) { request in
-            sent.append(request.value(forHTTPHeaderField: "Authorization") ?? "none")
+        _ = middleware.intercept(PreparedRequest("POST")) { request in
+            sent.append(request.headers["Authorization"] ?? "none")
             return responses.single
         }.subscribe { events.append($0) }
         middleware.token = nil
         middleware.token = next
-        responses.send(.success(APIResponse(to: URLRequest("POST", headers: ["Authorization": "Bearer alice"]), status: 401)))
+        responses.send(.success(APIResponse(to: PreparedRequest("POST", headers: ["Authorization": "Bearer alice"]), status: 401)))
         #expect(statuses(events) == [401])
         #expect(sent.entries == ["Bearer alice"])
         #expect(middleware.token == next)
@@ -536,7 +536,7 @@ struct AuthenticationMiddlewareTests {
     /// Waits before each request.
     private struct Delay: Middleware {
         let scheduler: TestScheduler
-        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
             Single.just(request).delay(.seconds(1), scheduler: scheduler).flatMap(next)
         }
     }
@@ -544,8 +544,8 @@ struct AuthenticationMiddlewareTests {
     /// A middleware of one's own that holds another.
     private struct Wrapper: Middleware {
         let wrapped: any Middleware
-        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-            wrapped.intercept(request, options: options, next: next)
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+            wrapped.intercept(request, next: next)
         }
     }
 
@@ -571,7 +571,7 @@ struct AuthenticationMiddlewareTests {
         alice.token = nil
         alice.token = "bob"
         scheduler.run()
-        let sent = answers.requests.map { $0.value(forHTTPHeaderField: "Authorization") }
+        let sent = answers.requests.map { $0.headers["Authorization"] }
         switch order {
         case .retryInside: #expect(sent == ["Bearer alice", "Bearer alice"] && statuses(events) == [200])
         case .delayOutside: #expect(sent == [])
@@ -593,7 +593,7 @@ struct AuthenticationMiddlewareTests {
         scheduler.run()
         #expect(statuses(events) == [200, 200])
         #expect(
-            answers.requests.map { $0.value(forHTTPHeaderField: "Authorization") } == [
+            answers.requests.map { $0.headers["Authorization"] } == [
                 "Bearer old", "Bearer old", "Bearer new", "Bearer new",
             ])
     }
@@ -610,7 +610,7 @@ struct AuthenticationMiddlewareTests {
         middleware.token = "bob"
         scheduler.run()
         #expect(statuses(events) == [200])
-        #expect(answers.requests.map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer bob"])
+        #expect(answers.requests.map { $0.headers["Authorization"] } == ["Bearer bob"])
     }
 
     @Test("A token that is set while a refresh begins is used by all who wait", .longComputing)
@@ -623,7 +623,7 @@ struct AuthenticationMiddlewareTests {
                 if index == 0 {
                     middleware.token = "set"
                 } else {
-                    _ = middleware.intercept(URLRequest("GET"), next: Answers(.status(200)).next).subscribe { _ in
+                    _ = middleware.intercept(PreparedRequest("GET"), next: Answers(.status(200)).next).subscribe { _ in
                         events.withLock { $0 += 1 }
                     }
                 }
@@ -674,7 +674,7 @@ struct AuthenticationMiddlewareTests {
         let middleware = AuthenticationMiddleware(nil, scheduler: scheduler, apply: { _, _ in }) { _ in tokens.single }
         let events = Log<String>()
         for seconds in [1.5, 3] {
-            var request = URLRequest("GET", "https://api.example.com/")
+            var request = PreparedRequest("GET", "https://api.example.com/")
             request.timeoutInterval = seconds
             _ = middleware.intercept(request, next: Answers(.status(200)).next).subscribe { event in
                 events.append("\(event.map(\.statusCode).mapError { $0 as? APIError ?? $0 })")
@@ -698,14 +698,14 @@ struct AuthenticationMiddlewareTests {
             token: "letters",
             hosts: ["api.example.com"],
             apply: { token, request in
-                request.url = URL(string: "https://api.example.com/of-\(token)/\(token)?page=\(token)")
-                request.setValue("v1;\(token)", forHTTPHeaderField: "X-Caller")
-                request.setValue("app \(token)", forHTTPHeaderField: "User-Agent")
+                request.url = URL(string: "https://api.example.com/of-\(token)/\(token)?page=\(token)") ?? example
+                request.headers["X-Caller"] = "v1;\(token)"
+                request.headers["User-Agent"] = "app \(token)"
             }
         ) { _ in .never() }
         let logging = LoggingMiddleware(.bodies, log: log.append)
         let sent = Answers(.status(400, headers: ["ETag": "letters"], body: #"{"message":"no letters"}"#))
-        let response = try await middleware.intercept(URLRequest("GET", "https://api.example.com/")) {
+        let response = try await middleware.intercept(PreparedRequest("GET", "https://api.example.com/")) {
             logging.intercept($0, next: sent.next)
         }.value
         let command = try #require(sent.requests.first).curlCommand()
@@ -719,7 +719,7 @@ struct AuthenticationMiddlewareTests {
     func redaction() async throws {
         let middleware = AuthenticationMiddleware(token: "s3cret") { _ in .just("s3cret") }
         let sent = Answers(.status(200))
-        _ = try await middleware.intercept(URLRequest("GET"), next: sent.next).value
+        _ = try await middleware.intercept(PreparedRequest("GET"), next: sent.next).value
         let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport { _ in .never() }, middlewares: [middleware])
         for value in [middleware, provider, try #require(sent.requests.first).curlCommand()] as [Any] {
             var dumped = ""

@@ -15,8 +15,8 @@ struct AuthorizationHeaderTests {
     func basic(username: String, password: String, value: String) throws {
         let headers: HTTPHeaders = .authorization(username: username, password: password)
         #expect(headers["authorization"] == value)
-        let request = try Endpoint<Void>(.get, "/", headers: headers).urlRequest(relativeTo: example)
-        #expect(request.value(forHTTPHeaderField: "Authorization") == value)
+        let request = try Endpoint<Void>(.get, "/", headers: headers).preparedRequest(relativeTo: example)
+        #expect(request.headers["Authorization"] == value)
         #expect(!request.curlCommand().contains(value.dropFirst(6)))
     }
 
@@ -31,7 +31,7 @@ struct AuthorizationHeaderTests {
         ])
     func wrong(username: String, password: String, reason: String) {
         let headers = HTTPHeaders(["A": "b"]).merging(.authorization(username: username, password: password))
-        let error = #expect(throws: APIError.self) { try Endpoint<Void>(.get, "/", headers: headers).urlRequest(relativeTo: example) }
+        let error = #expect(throws: APIError.self) { try Endpoint<Void>(.get, "/", headers: headers).preparedRequest(relativeTo: example) }
         #expect(error?.description == "The request was not sent: \(reason).")
     }
 
@@ -45,11 +45,11 @@ struct AuthorizationHeaderTests {
         let ids = [1, 2]
         let query: QueryParameters = ["ids": ids, "ids[]": ids, "list": ids.map(String.init).joined(separator: ",")]
         #expect(
-            try Endpoint<Void>(.get, "/", query: query).urlRequest(relativeTo: example).url?.query
+            try Endpoint<Void>(.get, "/", query: query).preparedRequest(relativeTo: example).url.query
                 == "ids=1&ids=2&ids%5B%5D=1&ids%5B%5D=2&list=1%2C2")
     }
 
-    @Test("A GET and a HEAD with a body reach the transport for those who say so", arguments: [HTTPMethod.get, .head])
+    @Test("A GET and a HEAD with a body reach a transport that may send them", arguments: [HTTPMethod.get, .head])
     func getWithBody(method: HTTPMethod) async throws {
         let answers = Answers(.status(200))
         let transport = ExchangeTransport { exchange in
@@ -59,22 +59,22 @@ struct AuthorizationHeaderTests {
             }
             return Disposables.create()
         }
-        let endpoint = Endpoint<Void>(method, "/search", body: .json(["q": "swift"])).option(\.allowsBody, true)
+        let endpoint = Endpoint<Void>(method, "/search", body: .json(["q": "swift"]))
         try await DefaultAPIProvider(baseURL: example, transport: transport).request(endpoint).value
-        #expect(answers.requests.map(\.httpBody) == [Data(#"{"q":"swift"}"#.utf8)])
-        #expect(answers.requests.map(\.httpMethod) == [method.rawValue])
+        #expect(answers.requests.map(\.bodyData) == [Data(#"{"q":"swift"}"#.utf8)])
+        #expect(answers.requests.map(\.method) == [method])
     }
 
     @Test("URLSession sends no GET or HEAD with a body, and the error names a transport that does", arguments: [HTTPMethod.get, .head])
     func getByURLSession(method: HTTPMethod) async throws {
         let server = try LoopbackServer { _, connection in connection.respond() }
         let provider = DefaultAPIProvider(baseURL: server.url, configuration: .ephemeral)
-        let endpoint = Endpoint<Void>(method, "/search", body: .json(["q": "swift"])).option(\.allowsBody, true)
+        let endpoint = Endpoint<Void>(method, "/search", body: .json(["q": "swift"]))
         let error = await #expect(throws: APIError.self) { try await provider.request(endpoint).value }
         #expect(
             error?.description
-                == "The request was not sent: URLSession sends no body with \(method); if the server wants one, use a transport that does, such "
-                + "as AsyncHTTPClientTransport.")
+                == "The request was not sent: \(method) has no body: send it with another method, or put the values into the query; if the "
+                + "server wants it, use a transport that sends it, such as AsyncHTTPClientTransport.")
         #expect(server.requests.isEmpty)
     }
 }

@@ -106,7 +106,7 @@ struct BodyTests {
         let transport = ExchangeTransport { exchange in
             exchanges.append(exchange)
             // A network stack may send it twice.
-            for _ in 0..<2 { #expect(content(of: exchange.request)?.count == Int(exchange.bodyLength)) }
+            for _ in 0..<2 { #expect(content(of: exchange.request)?.count == exchange.request.body?.count) }
             exchange.complete(with: URLError(.networkConnectionLost))
             return Disposables.create()
         }
@@ -114,7 +114,7 @@ struct BodyTests {
         let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [retry])
         await #expect(throws: APIError.self) { try await provider.request(Endpoint<Void>(.put, "", body: body)).value }
         #expect(exchanges.count == 2)
-        #expect(exchanges.entries.allSatisfy { $0.bodyLength > 100_000 })
+        #expect(exchanges.entries.allSatisfy { ($0.request.body?.count ?? 0) > 100_000 })
     }
 
     @Test("A file that became shorter ends its stream with an error, and one that has gone is an invalid request")
@@ -123,19 +123,15 @@ struct BodyTests {
         try Data("abc".utf8).write(to: file)
         let request = try sent(.file(file, contentType: "a/b"))
         try Data("a".utf8).write(to: file)
-        let stream = try #require(request.httpBodyStream)
-        stream.open()
-        var buffer = [UInt8](repeating: 0, count: 10)
-        #expect(stream.read(&buffer, maxLength: 10) == 1)
-        #expect(stream.read(&buffer, maxLength: 10) == -1)
-        #expect(stream.streamStatus == .error)
-        #expect(stream.streamError?.localizedDescription == "the file \(file.path) has become shorter since the request was made.")
+        var reader = try #require(request.body).makeReader()
+        #expect(try reader.read(upToCount: 10) == Data("a".utf8))
+        let shorter = #expect(throws: CocoaError.self) { try reader.read(upToCount: 10) }
+        #expect(shorter?.localizedDescription == "the file \(file.path) has become shorter since the request was made.")
 
-        let other = try #require(try sent(.file(file, contentType: "a/b")).httpBodyStream)
+        var other = try #require(try sent(.file(file, contentType: "a/b")).body).makeReader()
         try FileManager.default.removeItem(at: file)
-        other.open()
-        #expect(other.read(&buffer, maxLength: 10) == -1)
-        #expect(other.streamError?.localizedDescription == "the file \(file.path) cannot be read: No such file or directory.")
+        let gone = #expect(throws: CocoaError.self) { try other.read(upToCount: 10) }
+        #expect(gone?.localizedDescription == "the file \(file.path) cannot be read: No such file or directory.")
         try Data("a".utf8).write(to: file)
 
         let removing = Removing(file: file)
@@ -146,49 +142,37 @@ struct BodyTests {
         #expect(error?.description == "The request was not sent: its body cannot be read (\(noSuchFile)).")
     }
 
-    /// The stream of a body with the files `a` and `b`, open.
-    private func openStream() throws -> InputStream {
+    @Test("A body can be read twice at once, and reading nothing is not its end")
+    func readers() throws {
         for name in ["a", "b"] { try Data(name.utf8).write(to: folder.url(name)) }
         let parts = ["a", "b"].map { MultipartPart(name: $0, file: folder.url($0), contentType: "a/b") }
-        let stream = try #require(try sent(.multipart(parts)).httpBodyStream)
-        #expect(stream.streamStatus == .notOpen && !stream.hasBytesAvailable)
-        stream.open()
-        return stream
-    }
-
-    @Test("A stream says whether it is open, at its end or closed")
-    func status() throws {
-        let stream = try openStream()
-        var buffer = [UInt8](repeating: 0, count: 1_000)
-        #expect(stream.streamStatus == .open && stream.hasBytesAvailable)
-        while stream.read(&buffer, maxLength: 1_000) > 0 {}
-        #expect(stream.streamStatus == .atEnd && !stream.hasBytesAvailable)
-        #expect(stream.read(&buffer, maxLength: 1_000) == 0)
-        stream.close()
-        #expect(stream.streamStatus == .closed && !stream.hasBytesAvailable)
-        #expect(stream.read(&buffer, maxLength: 1_000) == -1)
+        let body = try #require(try sent(.multipart(parts)).body)
+        var (first, second, contents) = (body.makeReader(), body.makeReader(), [Data(), Data()])
+        while let chunk = try first.read(upToCount: 7) {
+            contents[0] += chunk
+            #expect(try second.read(upToCount: 0) == Data())
+            contents[1] += try second.read(upToCount: 7) ?? Data()
+        }
+        #expect(try contents == [body.data(), body.data()] && body.data().count == body.count)
+        #expect(try second.read(upToCount: 0) == nil)
     }
 
     #if os(Linux)
-    @Test("A stream holds no file open that has been read, nor any when it is closed")
+    @Test("A reader holds no file open that has been read")
     func descriptors() throws {
-        let stream = try openStream()
-        var buffer = [UInt8](repeating: 0, count: 1_000)
+        for name in ["a", "b"] { try Data(name.utf8).write(to: folder.url(name)) }
+        let parts = ["a", "b"].map { MultipartPart(name: $0, file: folder.url($0), contentType: "a/b") }
+        var reader = try #require(try sent(.multipart(parts)).body).makeReader()
         var open: [[String]] = []
-        while stream.read(&buffer, maxLength: 1_000) > 0 { open.append(FaultyFiles.openFiles(in: folder.url)) }
+        while try reader.read(upToCount: 1_000) != nil { open.append(FaultyFiles.openFiles(in: folder.url)) }
         #expect(open == [[], ["a"], [], ["b"], []])
-        let closed = try openStream()
-        for _ in 0..<2 { _ = closed.read(&buffer, maxLength: 1_000) }
-        #expect(FaultyFiles.openFiles(in: folder.url) == ["a"])
-        closed.close()
-        #expect(FaultyFiles.openFiles(in: folder.url) == [])
     }
     #endif
 
     private struct Removing: Middleware {
         let file: URL
 
-        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
             try? FileManager.default.removeItem(at: file)
             return next(request)
         }
@@ -204,14 +188,15 @@ struct BodyTests {
         #expect(seconds < 0.05)
     }
 
-    @Test("A request that you send yourself has its files in memory")
+    @Test("The body of a prepared request has the content of its files")
     func inMemory() throws {
         try Data("abc".utf8).write(to: folder.url("file"))
-        let request = try Endpoint<EmptyResponse>(.post, .url(example), body: .file(folder.url("file"), contentType: "a/b")).urlRequest()
-        #expect(request.httpBody == Data("abc".utf8))
+        let request = try Endpoint<EmptyResponse>(.post, .url(example), body: .file(folder.url("file"), contentType: "a/b"))
+            .preparedRequest()
+        #expect(request.bodyData == Data("abc".utf8))
     }
 
-    @Test("What a middleware has read is sent from the beginning, also by a transport of one's own and once more")
+    @Test("What a middleware has read is sent from the beginning, and once more by a retry")
     func readBefore() async throws {
         try Data("abc".utf8).write(to: folder.url("file"))
         let bodies = Log<Data?>()
@@ -227,11 +212,9 @@ struct BodyTests {
     }
 
     private struct Reading: Middleware {
-        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-            request.httpBodyStream?.open()
-            var buffer = [UInt8](repeating: 0, count: 2)
-            #expect(request.httpBodyStream?.read(&buffer, maxLength: 0) == 0)
-            #expect(request.httpBodyStream?.read(&buffer, maxLength: 2) == 2)
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+            var reader = request.body?.makeReader()
+            #expect((try? reader?.read(upToCount: 2)) == Data("ab".utf8))
             return next(request)
         }
     }
@@ -244,7 +227,7 @@ struct BodyTests {
         ])
     func escaping(name: String, escaped: String) throws {
         let body = try #require(
-            try sent(.multipart([MultipartPart(name: name, fileName: name, contentType: "a/b", data: Data())])).httpBody)
+            try sent(.multipart([MultipartPart(name: name, fileName: name, contentType: "a/b", data: Data())])).bodyData)
         let line = "Content-Disposition: form-data; name=\"\(escaped)\"; filename=\"\(escaped)\"\r\n"
         #expect(String(decoding: body, as: UTF8.self).contains(line))
     }
@@ -263,7 +246,7 @@ struct BodyTests {
 
     @Test("A request that is sent again has the same boundary, and another subscription has another")
     func boundaryOfRetry() async throws {
-        let sent = Log<URLRequest>()
+        let sent = Log<PreparedRequest>()
         let transport = ClosureTransport { request in
             sent.append(request)
             return .error(APIError.transport(request, underlying: URLError(.networkConnectionLost)))
@@ -275,7 +258,7 @@ struct BodyTests {
         let boundaries = try sent.entries.map { try boundary(of: $0) }
         try #require(boundaries.count == 4)
         #expect(boundaries[0] == boundaries[1] && boundaries[2] == boundaries[3] && boundaries[0] != boundaries[2])
-        #expect(sent.entries[0].httpBody == sent.entries[1].httpBody)
+        #expect(sent.entries[0].bodyData == sent.entries[1].bodyData)
     }
 
     @Test("What is sent can be read back", arguments: [UInt64.random(in: .min ... .max), 1, 2])
@@ -294,28 +277,26 @@ struct BodyTests {
             let request = try sent(body)
             let boundary = try boundary(of: request)
             boundaries.append(boundary)
-            let parsed = try #require(parts(of: request.httpBody ?? Data(), boundary: boundary), "seed \(seed)")
+            let parsed = try #require(parts(of: request.bodyData ?? Data(), boundary: boundary), "seed \(seed)")
             #expect(parsed.map(\.content) == fields.map(\.content), "seed \(seed)")
             #expect(parsed.map(\.name) == fields.map(\.name), "seed \(seed)")
         }
     }
 
-    private func sent(_ body: HTTPBody) throws -> URLRequest {
-        try Endpoint<EmptyResponse>(.post, "", body: body).urlRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
+    private func sent(_ body: HTTPBody) throws -> PreparedRequest {
+        try Endpoint<EmptyResponse>(.post, "", body: body).preparedRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
     }
 
-    private func content(of request: URLRequest) -> Data? {
-        guard let stream = request.httpBodyStream else { return request.httpBody }
-        stream.open()
-        defer { stream.close() }
+    /// The body, read in chunks.
+    private func content(of request: PreparedRequest) -> Data? {
+        guard var reader = request.body?.makeReader() else { return nil }
         var content = Data()
-        var buffer = [UInt8](repeating: 0, count: 1000)
-        while case let count = stream.read(&buffer, maxLength: buffer.count), count > 0 { content += buffer[..<count] }
+        while let chunk = try? reader.read(upToCount: 1000) { content += chunk }
         return content
     }
 
-    private func boundary(of request: URLRequest) throws -> String {
-        let type = try #require(request.value(forHTTPHeaderField: "Content-Type"))
+    private func boundary(of request: PreparedRequest) throws -> String {
+        let type = try #require(request.headers["Content-Type"])
         let start = "multipart/form-data; boundary="
         try #require(type.hasPrefix(start))
         return String(type.dropFirst(start.count))

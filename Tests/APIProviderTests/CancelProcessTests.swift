@@ -26,10 +26,12 @@ struct CancelProcessTests {
             }
             let (isBusy, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
             // A closure that the transport itself is given runs in the session's callbacks, and holds them up.
-            let busy = transport.send(URLRequest(url: server.url)) { _ in
+            var slow = PreparedRequest(.get, server.url)
+            slow.reportProgress = { _ in
                 isBusy.send(())
                 goOn.wait()
-            }.subscribe { _ in }
+            }
+            let busy = transport.send(slow).subscribe { _ in }
             await isBusy.next()
             let request = provider.request(Endpoint<Data>(.get, "/redirect")).subscribe { _ in }
             await redirected.next()

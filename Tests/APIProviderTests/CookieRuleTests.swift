@@ -19,11 +19,11 @@ struct CookieRuleTests {
         settings.cookies = storage
         let transport = ExchangeTransport(settings) { exchange in
             _ = exchange.receive(head)
-            _ = exchange.receive(Data((exchange.request.value(forHTTPHeaderField: "Cookie") ?? "").utf8))
+            _ = exchange.receive(Data((exchange.request.headers["Cookie"] ?? "").utf8))
             exchange.complete()
             return Disposables.create()
         }
-        return String(decoding: try await transport.send(URLRequest(url: url), progress: nil).value.data, as: UTF8.self)
+        return String(decoding: try await transport.send(PreparedRequest(.get, url)).value.data, as: UTF8.self)
     }
 
     struct Case: Sendable, CustomTestStringConvertible {

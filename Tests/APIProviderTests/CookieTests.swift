@@ -123,7 +123,8 @@ struct CookieTests {
         let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration))
         _ = try await cookies(sentTo: "/login", by: provider)
         #expect(
-            try await provider.request(Endpoint<String>(.get, .url(server.url)).adapting { $0.httpShouldHandleCookies = false }).value
+            try await provider.request(Endpoint<String>(.get, .url(server.url)).adapting { $0.urlRequest.httpShouldHandleCookies = false })
+                .value
                 == "none")
     }
 }

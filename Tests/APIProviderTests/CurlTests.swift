@@ -78,7 +78,7 @@ struct CurlTests {
     @Test("A shell hands curl every value as it is", arguments: Shell.all)
     fileprivate func quoting(shell: Shell) throws {
         for value in Self.hostile {
-            let request = URLRequest("PUT", "https://api.example.com/\(value.count)", headers: ["X-A": value], body: Data(value.utf8))
+            let request = PreparedRequest("PUT", "https://api.example.com/\(value.count)", headers: ["X-A": value], body: Data(value.utf8))
             let call = try shell.call(request.curlCommand(redacting: .none))
             let body = value == "a\tb" ? ["--data-binary", "@-"] : ["--data-raw", value]
             let arguments =
@@ -98,7 +98,7 @@ struct CurlTests {
             Data(repeating: 0x61, count: 100_000), Data(String(repeating: "é", count: 50_000).utf8),
         ]
         for body in bodies {
-            let call = try shell.call(URLRequest("POST", body: body).curlCommand(redacting: .none))
+            let call = try shell.call(PreparedRequest("POST", body: body).curlCommand(redacting: .none))
             #expect(call.body == body, "\(body.prefix(20).map { $0 })")
         }
     }
@@ -108,9 +108,9 @@ struct CurlTests {
         for url in [
             "https://h/p?q=a%20b&c='$x'", "https://h/p?a%5B%5D=1&b={c}", "http://[::1]:8080/p", "https://u:p@h/p;v=1,2!*()#fragment",
         ] {
-            let request = URLRequest("GET", url)
+            let request = PreparedRequest("GET", url)
             let call = try Shell.first.call(request.curlCommand(redacting: .none))
-            let address = try #require(request.url).absoluteString
+            let address = request.url.absoluteString
             #expect(call.value(of: "--url") == Data(address.utf8))
             #expect(call.arguments.contains(Data("--globoff".utf8)) == address.contains { "[]{}".contains($0) })
         }
@@ -132,7 +132,7 @@ struct CurlTests {
             ("$(id)'", nil, ["--request", "$(id)'"]),
         ] as [(String, String?, [String])])
     fileprivate func methods(method: String, body: String?, arguments: [String]) throws {
-        let request = URLRequest(method, "https://h/p", body: body.map { Data($0.utf8) })
+        let request = PreparedRequest(HTTPMethod(rawValue: method), "https://h/p", body: body.map { Data($0.utf8) })
         #expect(
             try Shell.first.call(request.curlCommand(redacting: .none)).arguments
                 == (arguments + ["--url", "https://h/p"]).map { Data($0.utf8) })
@@ -140,25 +140,25 @@ struct CurlTests {
 
     @Test("Headers are in order, and an empty one is sent empty")
     fileprivate func headers() throws {
-        let request = URLRequest("GET", headers: ["x-b": "2", "X-A": "1", "Accept": "", "X-C": ";", "X-D": ":"])
+        let request = PreparedRequest("GET", headers: ["x-b": "2", "X-A": "1", "Accept": "", "X-C": ";", "X-D": ":"])
         let headers = ["Accept;", "X-A: 1", "x-b: 2", "X-C: ;", "X-D: :"]
         #expect(try Shell.first.call(request.curlCommand(redacting: .none)).headers == headers)
         for _ in 0..<20 {
             #expect(
-                URLRequest("GET", headers: request.allHTTPHeaderFields ?? [:]).curlCommand(redacting: .none)
+                PreparedRequest("GET", headers: request.headers).curlCommand(redacting: .none)
                     == request.curlCommand(redacting: .none))
         }
     }
 
     @Test("A header that HTTP does not allow is left out")
     fileprivate func illegalHeaders() throws {
-        let request = URLRequest("GET", headers: ["X-A": "a\r\nX-B: b", "@/etc/hosts": "c", "X-D": "d"])
+        let request = PreparedRequest("GET", headers: ["X-A": "a\r\nX-B: b", "@/etc/hosts": "c", "X-D": "d"])
         #expect(try Shell.first.call(request.curlCommand(redacting: .none)).headers == ["X-D: d"])
     }
 
     @Test("A command for people has an option on each line")
     fileprivate func text() {
-        let request = URLRequest("POST", headers: ["Content-Type": "application/json"], body: Data(#"{"name":"it's"}"#.utf8))
+        let request = PreparedRequest("POST", headers: ["Content-Type": "application/json"], body: Data(#"{"name":"it's"}"#.utf8))
         #expect(
             request.curlCommand(redacting: .none) == #"""
                 curl --request 'POST' \
@@ -166,7 +166,7 @@ struct CurlTests {
                   --data-raw '{"name":"it'\''s"}' \
                   --url 'https://api.example.com/items'
                 """#)
-        let binary = URLRequest("POST", headers: ["Content-Type": "a/b"], body: Data("--b\r\n100% \u{0}'".utf8))
+        let binary = PreparedRequest("POST", headers: ["Content-Type": "a/b"], body: Data("--b\r\n100% \u{0}'".utf8))
         #expect(
             binary.curlCommand(redacting: .none) == #"""
                 printf '\055-b\015\012100%% \000\047' |
@@ -179,7 +179,7 @@ struct CurlTests {
 
     @Test("Only what is known to be harmless is shown unless all is asked for, and the command says so")
     fileprivate func masked() throws {
-        let request = URLRequest(
+        let request = PreparedRequest(
             "POST", "https://u:s3cret@api.example.com/p?page=s3cret",
             headers: ["Authorization": "Bearer s3cret", "Cookie": "a=s3cret", "X-Api-Key": "s3cret", "Accept": "a/b"],
             body: Data(#"{"name":"me","password":"s3cret"}"#.utf8))
@@ -203,7 +203,7 @@ struct CurlTests {
 
     @Test("Of a body, the command says how long it is")
     fileprivate func otherBody() throws {
-        let request = URLRequest("POST", headers: ["Content-Type": "text/csv"], body: Data("me,s3cret7".utf8))
+        let request = PreparedRequest("POST", headers: ["Content-Type": "text/csv"], body: Data("me,s3cret7".utf8))
         let command = request.curlCommand()
         let notes = [
             "Values are left out: curlCommand(redacting: .none) shows them.",
@@ -211,25 +211,14 @@ struct CurlTests {
         ]
         #expect(command.hasPrefix(notes.map { ": '\($0)'\n" }.joined() + "curl "), "\(command)")
         #expect(try Shell.first.call(command).value(of: "--data-binary") == Data("@FILE".utf8))
-        #expect(try Shell.first.call(request.curlCommand(redacting: .none)).body == request.httpBody)
-    }
-
-    @Test("A stream is not read, and the command says so")
-    fileprivate func stream() throws {
-        var request = URLRequest("PUT")
-        let stream = InputStream(data: Data("s3cret".utf8))
-        request.httpBodyStream = stream
-        let command = request.curlCommand()
-        #expect(command.hasPrefix(": 'The body is a stream, which is not read here: give it to curl on its standard input.'\ncurl "))
-        #expect(try Shell.first.call(command).value(of: "--data-binary") == Data("@-".utf8))
-        #expect(stream.streamStatus == .notOpen)
+        #expect(try Shell.first.call(request.curlCommand(redacting: .none)).body == request.bodyData)
     }
 
     @Test("A body that is too long to paste is in the command only if all is asked for")
     fileprivate func longBody() throws {
         for byte in [UInt8(ascii: "a"), 0] {
             let body = Data(repeating: byte, count: 300_000)
-            let request = URLRequest("PUT", body: body)
+            let request = PreparedRequest("PUT", body: body)
             #expect(
                 request.curlCommand().contains(
                     ": 'The body of 300000 bytes is not shown: put the name of a file that holds it in place of FILE.'"))
@@ -244,14 +233,14 @@ struct CurlTests {
         let file = folder.url("it's a file")
         try Data("a\0b\n".utf8).write(to: file)
         let endpoint = Endpoint<EmptyResponse>(.put, .url(example), body: .file(file, contentType: "a/b"))
-        func request(_ endpoint: Endpoint<EmptyResponse>) throws -> URLRequest {
-            try endpoint.urlRequest(relativeTo: nil, encoder: JSONEncoder(), mediaType: nil)
+        func request(_ endpoint: Endpoint<EmptyResponse>) throws -> PreparedRequest {
+            try endpoint.preparedRequest(relativeTo: nil, encoder: JSONEncoder(), mediaType: nil)
         }
         let call = try shell.call(try request(endpoint).curlCommand(redacting: .none))
         #expect(call.value(of: "--data-binary") == Data("@\(file.path)".utf8))
         let parts = [MultipartPart(name: "a", value: "1"), MultipartPart(name: "f", file: file, contentType: "a/b")]
         let multipart = try request(Endpoint<EmptyResponse>(.post, .url(example), body: .multipart(parts)))
-        #expect(try shell.call(multipart.curlCommand(redacting: .none)).body == multipart.withBodyInMemory().httpBody)
+        #expect(try shell.call(multipart.curlCommand(redacting: .none)).body == multipart.bodyData)
         #expect(!multipart.curlCommand().contains(file.path))
     }
 

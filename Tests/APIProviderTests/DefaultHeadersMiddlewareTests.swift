@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Default headers")
 struct DefaultHeadersMiddlewareTests {
-    private func sent(_ request: URLRequest, by headers: HTTPHeaders) async throws -> URLRequest {
+    private func sent(_ request: PreparedRequest, by headers: HTTPHeaders) async throws -> PreparedRequest {
         let answers = Answers(.status(200))
         _ = try await DefaultHeadersMiddleware(headers).intercept(request, next: answers.next).value
         return try #require(answers.requests.first)
@@ -14,20 +14,20 @@ struct DefaultHeadersMiddlewareTests {
 
     @Test("Each header is set unless the request has it, in any case")
     func unlessSet() async throws {
-        let request = URLRequest("GET", headers: ["x-trace": "7", "X-Empty": ""])
+        let request = PreparedRequest("GET", headers: ["x-trace": "7", "X-Empty": ""])
         let sent = try await sent(request, by: ["X-Trace": "default", "X-Empty": "default", "X-App": "demo"])
-        #expect(sent.value(forHTTPHeaderField: "X-Trace") == "7")
-        #expect(sent.value(forHTTPHeaderField: "X-Empty") == "")
-        #expect(sent.value(forHTTPHeaderField: "X-App") == "demo")
+        #expect(sent.headers["X-Trace"] == "7")
+        #expect(sent.headers["X-Empty"] == "")
+        #expect(sent.headers["X-App"] == "demo")
     }
 
     @Test("A User-Agent is set, unless there is one in any case")
     func userAgent() async throws {
-        let text = try #require(try await sent(URLRequest("GET"), by: [:]).value(forHTTPHeaderField: "User-Agent"))
+        let text = try #require(try await sent(PreparedRequest("GET"), by: [:]).headers["User-Agent"])
         #expect(text == UserAgent.text(info: Bundle.main.infoDictionary ?? [:], process: .processInfo))
-        #expect(try await sent(URLRequest("GET"), by: ["user-agent": "mine"]).value(forHTTPHeaderField: "User-Agent") == "mine")
-        let own = URLRequest("GET", headers: ["user-AGENT": "its own"])
-        #expect(try await sent(own, by: [:]).value(forHTTPHeaderField: "User-Agent") == "its own")
+        #expect(try await sent(PreparedRequest("GET"), by: ["user-agent": "mine"]).headers["User-Agent"] == "mine")
+        let own = PreparedRequest("GET", headers: ["user-AGENT": "its own"])
+        #expect(try await sent(own, by: [:]).headers["User-Agent"] == "its own")
     }
 
     @Test("A User-Agent has the product, its version and the platform (RFC 9110, section 10.1.5)")
@@ -67,7 +67,7 @@ struct DefaultHeadersMiddlewareTests {
             ),
         ] as [(HTTPHeaders, String)])
     func invalid(headers: HTTPHeaders, reason: String) async throws {
-        let error = try await #require(throws: APIError.self) { try await sent(URLRequest("GET"), by: headers) }
+        let error = try await #require(throws: APIError.self) { try await sent(PreparedRequest("GET"), by: headers) }
         #expect(error.description == "The request was not sent: " + reason)
     }
 

@@ -53,7 +53,7 @@ private enum Examples {
     static func me(_ token: String) -> Endpoint<Item> { Endpoint(.get, "/bot\(secret: token)/getMe") }
 
     static func fresh(_ id: Int) -> Endpoint<Item> {
-        Endpoint(.get, "/items/\(id)").adapting { $0.cachePolicy = .reloadIgnoringLocalCacheData }
+        Endpoint(.get, "/items/\(id)").adapting { $0.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData }
     }
 
     static func download(_ id: Int, to file: URL, report: @escaping @Sendable (Int64) -> Void) -> Endpoint<URL> {
@@ -72,8 +72,8 @@ private enum Examples {
 @Suite("The articles on requests")
 struct DescribingARequestTests {
     @Test func search() throws {
-        let sent = try SearchRequest(keyword: "swift").endpoint.urlRequest(relativeTo: api)
-        #expect(sent.url?.absoluteString == "https://api.example.com/search/repositories?q=swift")
+        let sent = try SearchRequest(keyword: "swift").endpoint.preparedRequest(relativeTo: api)
+        #expect(sent.url.absoluteString == "https://api.example.com/search/repositories?q=swift")
 
         let response = APIResponse(to: sent, data: Data(#"{"items":[]}"#.utf8))
         let value = try SearchRequest(keyword: "swift").endpoint.value(of: response)
@@ -82,7 +82,7 @@ struct DescribingARequestTests {
 
     @Test("An error that comes with status 200 is thrown")
     func refusal() {
-        let response = APIResponse(to: URLRequest("POST"), data: Data(#"{"error":"bad"}"#.utf8))
+        let response = APIResponse(to: PreparedRequest("POST"), data: Data(#"{"error":"bad"}"#.utf8))
         #expect(throws: Refusal.self) { try Examples.token(for: "x").value(of: response) }
     }
 }
@@ -96,7 +96,7 @@ extension APIRequest where Self == Endpoint<Item> {
 /// What the tables of "Moving from Alamofire and Moya" say is written here.
 private func moved(
     _ provider: DefaultAPIProvider, _ configuration: URLSessionConfiguration, _ item: Item, _ token: String, _ file: URL, _ login: String,
-    _ request: URLRequest, _ refresh: Single<String>, _ log: Log<String>, _ name: String, _ password: String, _ ids: [Int], _ bar: Bar
+    _ request: PreparedRequest, _ refresh: Single<String>, _ log: Log<String>, _ name: String, _ password: String, _ ids: [Int], _ bar: Bar
 ) async throws -> [Any] {
     let subscription = provider.request(Endpoint<[Item]>(.get, "/items")).subscribe { event in log.append("\(event)") }
     subscription.dispose()

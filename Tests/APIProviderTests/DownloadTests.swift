@@ -132,7 +132,7 @@ struct DownloadTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody")
         }
         let session = TestedTransport(configuration: .patient)
-        let provider = isStreaming ? provider : DefaultAPIProvider(transport: ClosureTransport { session.send($0, progress: nil) })
+        let provider = isStreaming ? provider : DefaultAPIProvider(transport: ClosureTransport { session.send($0) })
         let long = String(repeating: "x", count: 300)
         let (destination, code, reason): (URL, CocoaError.Code, String) =
             switch place {
@@ -244,7 +244,7 @@ struct DownloadTests {
             connection.respond(request.target == "/ok" ? "200 OK" : "500 Internal Server Error", body: request.target)
         }
         let session = TestedTransport(configuration: .patient)
-        let provider = DefaultAPIProvider(transport: ClosureTransport { session.send($0, progress: nil) })
+        let provider = DefaultAPIProvider(transport: ClosureTransport { session.send($0) })
         try put("old")
         let error = try await failure(server.url, by: provider)
         #expect(error.response?.data == Data("/".utf8))
@@ -258,7 +258,7 @@ struct DownloadTests {
     func middlewares() async throws {
         struct Seen: Middleware {
             let log: Log<String>
-            func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
                 next(request).do(onSuccess: { log.append("\($0.statusCode), \($0.data.count) bytes") })
             }
         }
@@ -274,7 +274,7 @@ struct DownloadTests {
     func answeredByMiddleware() {
         let endpoint = Endpoint(.get, .url(example), downloadingTo: folder.url("no folder/file"))
         let error = #expect(throws: APIError.self) {
-            try endpoint.value(of: APIResponse(to: URLRequest(url: example), data: Data("body".utf8)))
+            try endpoint.value(of: APIResponse(to: PreparedRequest(.get, example), data: Data("body".utf8)))
         }
         #expect(error?.underlying is CocoaError)
     }
@@ -298,6 +298,16 @@ struct DownloadTests {
         #expect(try folder.names.isEmpty)
         for await _ in isClosed { break }
         #expect(try folder.names.isEmpty)
+    }
+
+    @Test("A transport that leaves the body in memory has it written to the file, also if it is empty", arguments: ["", "body"])
+    func inMemory(body: String) async throws {
+        let folder = TemporaryFolder()
+        try Data("old".utf8).write(to: folder.url("file"))
+        let transport = ClosureTransport { .just(APIResponse(to: $0, data: Data(body.utf8))) }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport)
+        _ = try await provider.request(Endpoint(.get, "/", downloadingTo: folder.url("file"))).value
+        #expect(try Data(contentsOf: folder.url("file")) == Data(body.utf8))
     }
 
     @Test("1,000 downloads disposed at any moment leave whole files or none")

@@ -21,7 +21,7 @@ struct DumpTests {
         let endpoint = Endpoint<Data>(
             .post, path, query: ["q": "s3cret"], headers: ["Authorization": "s3cret"], body: .json(Item(name: "s3cret"))
         ).option(\.note, "s3cret")
-        let request = URLRequest("POST", "https://api.example.com/?q=s3cret", headers: ["A": "s3cret"], body: Data("s3cret".utf8))
+        let request = PreparedRequest("POST", "https://api.example.com/?q=s3cret", headers: ["A": "s3cret"], body: Data("s3cret".utf8))
         let response = APIResponse(to: request, status: 400, headers: ["Set-Cookie": "a=s3cret"], data: Data("s3cret".utf8))
         var settings = ExchangeTransport.Settings()
         settings.additionalHeaders = ["Authorization": "s3cret"]
@@ -35,12 +35,12 @@ struct DumpTests {
             ClosureTransport { _ in .just(response) },
         ]
         let middlewares: [any Middleware] = [
-            CredentialMiddleware(Item(name: "s3cret"), apply: { $1.setValue($0.name, forHTTPHeaderField: "A") }) { _ in .never() },
+            CredentialMiddleware(Item(name: "s3cret"), apply: { $1.headers["A"] = $0.name }) { _ in .never() },
             AuthenticationMiddleware(token: "s3cret") { _ in .never() }, DefaultHeadersMiddleware(["A": "s3cret"]), CoalescingMiddleware(),
             ConcurrencyLimitMiddleware(maximum: 1), RetryMiddleware(), LoggingMiddleware(),
         ]
         // Each has a request in flight.
-        for middleware in middlewares { _ = middleware.intercept(request, options: options) { _ in .never() }.subscribe { _ in } }
+        for middleware in middlewares { _ = middleware.intercept(request) { _ in .never() }.subscribe { _ in } }
         let encoder = JSONEncoder()
         encoder.userInfo[try #require(CodingUserInfoKey(rawValue: "key"))] = "s3cret"
         return [

@@ -13,7 +13,7 @@ struct EndpointTests {
     /// A provider whose transport answers with `body`, and keeps what is sent in `sent`.
     private func provider(
         baseURL: URL? = example, status: Int = 200, headers: HTTPHeaders = [:], body: String = #"{"id":1,"name":"a"}"#,
-        sent: Log<URLRequest> = Log(),
+        sent: Log<PreparedRequest> = Log(),
         encoder: JSONEncoder? = nil, decoder: any BodyDecoder = JSONDecoder()
     ) -> DefaultAPIProvider {
         let transport = ClosureTransport { request in
@@ -26,12 +26,12 @@ struct EndpointTests {
 
     @Test("A type of one's own, a function and an endpoint are requests")
     func spellings() async throws {
-        let sent = Log<URLRequest>()
+        let sent = Log<PreparedRequest>()
         let provider = provider(sent: sent)
         _ = try await provider.request(ItemRequest(id: 1)).value
         _ = try await provider.request(.item(1)).value
         _ = try await provider.request(Endpoint<Item>(.get, "/items/1")).value
-        #expect(sent.entries.map { $0.url?.absoluteString } == Array(repeating: "https://api.example.com/items/1", count: 3))
+        #expect(sent.entries.map { $0.url.absoluteString } == Array(repeating: "https://api.example.com/items/1", count: 3))
     }
 
     @Test("The endpoint is read once for each subscription, on the subscriber's thread, and the body is encoded then")
@@ -63,12 +63,12 @@ struct EndpointTests {
     @Test("A path that is a URL goes there, with its query first, whatever the base URL", arguments: [example, nil])
     func urls(baseURL: URL?) async throws {
         let page = try #require(URL(string: "https://other.example/list%2F1?after=a%3D&n=1"))
-        let sent = Log<URLRequest>()
+        let sent = Log<PreparedRequest>()
         let provider = provider(baseURL: baseURL, sent: sent)
         _ = try await provider.request(Endpoint<Item>(.get, .url(page))).value
         _ = try await provider.request(Endpoint<Item>(.get, .url(page, "/of \("a/b")"), query: ["n": 2])).value
         #expect(
-            sent.entries.map { $0.url?.absoluteString } == [
+            sent.entries.map { $0.url.absoluteString } == [
                 "https://other.example/list%2F1?after=a%3D&n=1", "https://other.example/list%2F1/of%20a%2Fb?after=a%3D&n=1&n=2",
             ])
     }
@@ -91,10 +91,10 @@ struct EndpointTests {
 
     @Test("Modifiers return changed copies, which keep what the others have set")
     func modifiers() async throws {
-        let (sent, progress) = (Log<URLRequest>(), Log<TransferProgress>())
+        let (sent, progress) = (Log<PreparedRequest>(), Log<TransferProgress>())
         let original = Endpoint<Item>(.get, "/items", timeoutInterval: 5)
-        let changed = original.adapting { $0.cachePolicy = .reloadIgnoringLocalCacheData }
-            .adapting { $0.setValue("\($0.timeoutInterval)", forHTTPHeaderField: "X-Timeout") }
+        let changed = original.adapting { $0.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData }
+            .adapting { $0.headers["X-Timeout"] = "\($0.timeoutInterval ?? 0)" }
             .validating { #expect($0.statusCode == 404) }
             .onProgress(progress.append).onProgress(progress.append)
             .option(\.name, "items")
@@ -105,16 +105,16 @@ struct EndpointTests {
         #expect(name == "a")
         #expect(response.value(forHTTPHeaderField: "X-Page") == "2")
         #expect(changed.options.name == "items")
-        #expect(sent.entries.first?.cachePolicy == .reloadIgnoringLocalCacheData)
-        #expect(sent.entries.first?.value(forHTTPHeaderField: "X-Timeout") == "5.0")
+        #expect(sent.entries.first?.urlRequest.cachePolicy == .reloadIgnoringLocalCacheData)
+        #expect(sent.entries.first?.headers["X-Timeout"] == "5.0")
         #expect(progress.count == 2)
         #expect(original.options.name == nil)
-        #expect(try original.urlRequest(relativeTo: example).value(forHTTPHeaderField: "X-Timeout") == nil)
+        #expect(try original.preparedRequest(relativeTo: example).headers["X-Timeout"] == nil)
     }
 
     @Test("An error of an adapting, a validating or a transform reaches the subscriber as it is, and the first sends nothing")
     func ownErrors() async throws {
-        let sent = Log<URLRequest>()
+        let sent = Log<PreparedRequest>()
         let provider = provider(sent: sent)
         let item = Endpoint<Item>(.get, "")
         await #expect(throws: TestError("adapt")) { try await provider.request(item.adapting { _ in throw TestError("adapt") }).value }
@@ -130,7 +130,7 @@ struct EndpointTests {
 
     @Test("A decoding error names the type that was expected, also if `map` follows")
     func mismatches() throws {
-        let response = APIResponse(to: URLRequest("GET", "https://h/"), data: Data(#"{"id":"x"}"#.utf8))
+        let response = APIResponse(to: PreparedRequest("GET", "https://h/"), data: Data(#"{"id":"x"}"#.utf8))
         for endpoint in [Endpoint<Item>(.get, "").map { _ in 1 }, Endpoint<Item>(.get, "").withResponse().map { _ in 1 }] {
             let error = #expect(throws: APIError.self) { try endpoint.value(of: response) }
             #expect(
@@ -147,13 +147,13 @@ struct EndpointTests {
         encoder.dateEncodingStrategy = .secondsSince1970
         let own = JSONEncoder()
         own.dateEncodingStrategy = .iso8601
-        let sent = Log<URLRequest>()
+        let sent = Log<PreparedRequest>()
         let provider = provider(sent: sent, encoder: encoder)
         let date = Dated(date: Date(timeIntervalSince1970: 5))
         _ = try await provider.request(Endpoint<EmptyResponse>(.post, "", body: .json(date))).value
         _ = try await provider.request(Endpoint<EmptyResponse>(.post, "", body: .json(date, encoder: own))).value
         #expect(
-            sent.entries.map { String(decoding: $0.httpBody ?? Data(), as: UTF8.self) } == [
+            sent.entries.map { String(decoding: $0.bodyData ?? Data(), as: UTF8.self) } == [
                 #"{"date":5}"#, #"{"date":"1970-01-01T00:00:05Z"}"#,
             ])
     }
@@ -172,7 +172,7 @@ struct EndpointTests {
 
     @Test("A decoder of another format says what to ask for")
     func formats() async throws {
-        let sent = Log<URLRequest>()
+        let sent = Log<PreparedRequest>()
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .xml
         let list = String(decoding: try encoder.encode(Item(id: 1, name: "é")), as: UTF8.self)
@@ -183,10 +183,10 @@ struct EndpointTests {
             }
         }
         #expect(try await provider.request(Endpoint<Item>(.get, "")).value == Item(id: 1, name: "é"))
-        #expect(sent.entries.last?.value(forHTTPHeaderField: "Accept") == "application/x-plist")
+        #expect(sent.entries.last?.headers["Accept"] == "application/x-plist")
         let own = self.provider(body: "\n", sent: sent, decoder: Lines())
         let error = try await #require(throws: APIError.self) { try await own.request(Endpoint<Item>(.get, "")).value }
-        #expect(sent.entries.last?.value(forHTTPHeaderField: "Accept") == nil)
+        #expect(sent.entries.last?.headers["Accept"] == nil)
         #expect(error.description.contains("the body is not Item: Line 3 is too long"))
     }
 
@@ -218,7 +218,7 @@ struct EndpointTests {
         #expect(QueryParameters([URLQueryItem(name: "x", value: "y"), URLQueryItem(name: "z", value: nil)]).map(\.name) == ["x", "z"])
         let components = URLComponents(string: "https://h/?flag&empty=")
         let kept = Endpoint<Item>(.get, "", query: QueryParameters(components?.queryItems ?? []) + QueryParameters(["n": 1]))
-        #expect(try kept.urlRequest(relativeTo: example).url?.query == "flag&empty=&n=1")
+        #expect(try kept.preparedRequest(relativeTo: example).url.query == "flag&empty=&n=1")
         let mixed: [String: any QueryValue] = ["b": true, "a": 1]
         #expect(QueryParameters(mixed).map { $0.value } == ["1", "true"])
         #expect(QueryParameters([(key: "z", value: "1"), (key: "a", value: "2")]).map(\.name) == ["z", "a"])
@@ -241,7 +241,7 @@ struct EndpointTests {
     func segments() throws {
         enum Kind: String { case open = "is open" }
         let endpoint = Endpoint<Item>(.get, "/\(Date(timeIntervalSince1970: 0))/\(Kind.open)/\(true)/\(HTTPMethod.get)")
-        #expect(try endpoint.urlRequest(relativeTo: example).url?.path == "/1970-01-01T00:00:00Z/is open/true/GET")
+        #expect(try endpoint.preparedRequest(relativeTo: example).url.path == "/1970-01-01T00:00:00Z/is open/true/GET")
         enum Named: String, CustomStringConvertible {
             case first = "a"
             var description: String { "b" }
@@ -254,7 +254,7 @@ struct EndpointTests {
         let url = try #require(URL(string: "https://h/x?a=b"))
         #expect("\(RequestPath.url(url))" == "https://h/x?a=…")
         #expect("\(RequestPath.url(url, "y"))" == "https://h/x?a=… + y")
-        #expect(throws: APIError.self) { try Endpoint<Item>(.get, "%41").urlRequest(relativeTo: example) }
+        #expect(throws: APIError.self) { try Endpoint<Item>(.get, "%41").preparedRequest(relativeTo: example) }
     }
 
     @Test("An option whose type is optional has its default until it is set")
@@ -273,10 +273,12 @@ struct EndpointTests {
         let folder = TemporaryFolder()
         let file = folder.url("file")
         let download = Endpoint(.get, "", downloadingTo: file)
-        #expect(throws: APIError.self) { try download.value(of: APIResponse(to: URLRequest("GET"), status: 404, data: Data("no".utf8))) }
-        _ = try download.validating { _ in }.value(of: APIResponse(to: URLRequest("GET"), status: 404, data: Data("no".utf8)))
+        #expect(throws: APIError.self) {
+            try download.value(of: APIResponse(to: PreparedRequest("GET"), status: 404, data: Data("no".utf8)))
+        }
+        _ = try download.validating { _ in }.value(of: APIResponse(to: PreparedRequest("GET"), status: 404, data: Data("no".utf8)))
         #expect(try folder.names.isEmpty)
-        #expect(try download.value(of: APIResponse(to: URLRequest("GET"), data: Data("yes".utf8))) == file)
+        #expect(try download.value(of: APIResponse(to: PreparedRequest("GET"), data: Data("yes".utf8))) == file)
         #expect(try Data(contentsOf: file) == Data("yes".utf8))
     }
 
@@ -294,10 +296,10 @@ struct EndpointTests {
 
     @Test("A secret segment shows in no error, log line or cURL text, and is sent")
     func secretSegments() async throws {
-        let (sent, log) = (Log<URLRequest>(), Log<String>())
+        let (sent, log) = (Log<PreparedRequest>(), Log<String>())
         let echo = ClosureTransport { request in
             sent.append(request)
-            let body = #"{"path":"\#(request.url?.path ?? "")","url":"\#(request.url?.absoluteString ?? "")"}"#
+            let body = #"{"path":"\#(request.url.path)","url":"\#(request.url.absoluteString)"}"#
             return .just(APIResponse(to: request, status: 404, data: Data(body.utf8)))
         }
         let provider = DefaultAPIProvider(baseURL: example, transport: echo, middlewares: [LoggingMiddleware(.bodies, log: log.append)])
@@ -305,7 +307,7 @@ struct EndpointTests {
             try await provider.request(Endpoint<Item>(.get, "/bot\(secret: "7:s3gment")/getMe")).value
         }
         let request = try #require(sent.entries.first)
-        #expect(request.url?.absoluteString == "https://api.example.com/bot7%3As3gment/getMe")
+        #expect(request.url.absoluteString == "https://api.example.com/bot7%3As3gment/getMe")
         for text in ["\(error)", "\(error as NSError)", request.curlCommand()] + log.entries {
             #expect(!text.contains("s3gment"), "\(text)")
             #expect(text.contains("/bot…/getMe"), "\(text)")
@@ -317,7 +319,7 @@ struct EndpointTests {
     func names() async throws {
         let log = Log<String>()
         let provider = DefaultAPIProvider(
-            baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0, status: $0.httpMethod == "GET" ? 200 : 500)) },
+            baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0, status: $0.method == "GET" ? 200 : 500)) },
             middlewares: [LoggingMiddleware(now: { .init(uptimeNanoseconds: 1) }, log: log.append)])
         _ = try await provider.request(Endpoint<EmptyResponse>(.get, "/users/\(1)").option(\.name, "user(login:)")).value
         _ = try? await provider.request(Endpoint<EmptyResponse>(.post, "/users").option(\.name, "addUser")).value
@@ -344,12 +346,12 @@ extension APIRequest where Self == Endpoint<Item> {
 
 /// Reports progress once, and answers with an item.
 private struct ReportingTransport: Transport {
-    let sent: Log<URLRequest>
+    let sent: Log<PreparedRequest>
     let status: Int
 
-    func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+    func send(_ request: PreparedRequest) -> Single<APIResponse> {
         sent.append(request)
-        progress?(TransferProgress(bytesReceived: 1))
+        request.reportProgress?(TransferProgress(bytesReceived: 1))
         return .just(APIResponse(to: request, status: status, headers: ["X-Page": "2"], data: Data(#"{"id":1,"name":"a"}"#.utf8)))
     }
 }

@@ -127,7 +127,7 @@ struct ErrorBodyTests {
 
     @Test("The sentence has the status, the server's words, the type and the size", arguments: rows)
     func sentence(row: Row) throws {
-        let request = URLRequest(url: try #require(URL(string: "https://api.example.com/v1/items?page=2")))
+        let request = PreparedRequest(.get, try #require(URL(string: "https://api.example.com/v1/items?page=2")))
         let response = APIResponse(
             to: request, status: row.status, headers: ["Content-Type": "\(row.type); charset=utf-8"], data: Data(row.body.utf8))
         #expect(

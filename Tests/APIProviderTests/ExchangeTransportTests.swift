@@ -7,16 +7,16 @@ import Testing
 /// A network stack as somebody may have one: it answers when a test says so, and never calls back by itself.
 private final class Stack: Sendable {
     struct Sending: Sendable {
-        let request: URLRequest
+        let request: PreparedRequest
         let onHead: @Sendable (HTTPURLResponse) -> Bool
         let onBody: @Sendable (Data) -> Bool
         let onEnd: @Sendable ((any Error)?) -> Void
         let task: Task
 
         func answer(_ status: Int = 200, _ headers: [String: String] = [:], body: String = "") {
-            guard let url = request.url,
-                let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
-            else { return }
+            guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers) else {
+                return
+            }
             if onHead(head) { _ = onBody(Data(body.utf8)) }
             onEnd(nil)
         }
@@ -30,10 +30,10 @@ private final class Stack: Sendable {
     let sendings = Log<Sending>()
     let sent = Signals<Sending>()
 
-    var requests: [URLRequest] { sendings.entries.map(\.request) }
+    var requests: [PreparedRequest] { sendings.entries.map(\.request) }
 
     func send(
-        _ request: URLRequest, onHead: @escaping @Sendable (HTTPURLResponse) -> Bool, onBody: @escaping @Sendable (Data) -> Bool,
+        _ request: PreparedRequest, onHead: @escaping @Sendable (HTTPURLResponse) -> Bool, onBody: @escaping @Sendable (Data) -> Bool,
         onEnd: @escaping @Sendable ((any Error)?) -> Void
     ) -> Task {
         let task = Task()
@@ -97,16 +97,16 @@ struct ExchangeTransportTests {
         }
         send("/a", by: transport)
         let first = try #require(await stack.sent.next())
-        #expect(first.request.value(forHTTPHeaderField: "Authorization") == "Bearer t0ken")
+        #expect(first.request.headers["Authorization"] == "Bearer t0ken")
         first.answer(302, ["Location": "https://api.example.com/b", "Set-Cookie": "a=1; Path=/"])
         let second = try #require(await stack.sent.next())
-        #expect(second.request.url?.absoluteString == "https://api.example.com/b")
-        #expect(second.request.value(forHTTPHeaderField: "Cookie") == "a=1")
+        #expect(second.request.url.absoluteString == "https://api.example.com/b")
+        #expect(second.request.headers["Cookie"] == "a=1")
         second.answer(302, ["Location": "https://other.example.com/c"])
         let third = try #require(await stack.sent.next())
-        #expect(third.request.value(forHTTPHeaderField: "Authorization") == nil)
-        #expect(third.request.value(forHTTPHeaderField: "Cookie") == nil)
-        #expect(third.request.value(forHTTPHeaderField: "Accept-Language") == "en")
+        #expect(third.request.headers["Authorization"] == nil)
+        #expect(third.request.headers["Cookie"] == nil)
+        #expect(third.request.headers["Accept-Language"] == "en")
         third.answer(body: "there")
         #expect(await events.next() == "there")
     }
@@ -115,21 +115,21 @@ struct ExchangeTransportTests {
     func queue() async throws {
         let transport = makeTransport { $0.connectionsPerHost = 2 }
         let subscriptions = (0..<5).map { send("/\($0)", by: transport) }
-        #expect(stack.requests.map { $0.url?.path } == ["/0", "/1"])
+        #expect(stack.requests.map { $0.url.path } == ["/0", "/1"])
         subscriptions[2].dispose()
         // A connection is free when the stack has ended what is cancelled.
         subscriptions[0].dispose()
         #expect(await stack.sendings.entries[0].task.cancelled.next() != nil)
         #expect(stack.sendings.count == 2)
         stack.sendings.entries[0].onEnd(URLError(.cancelled))
-        #expect(stack.requests.map { $0.url?.path } == ["/0", "/1", "/3"])
+        #expect(stack.requests.map { $0.url.path } == ["/0", "/1", "/3"])
         stack.sendings.entries[1].answer(body: "one")
         #expect(await events.next() == "one")
-        #expect(stack.requests.map { $0.url?.path } == ["/0", "/1", "/3", "/4"])
+        #expect(stack.requests.map { $0.url.path } == ["/0", "/1", "/3", "/4"])
         // Another host has connections of its own.
         let other = try #require(URL(string: "https://other.example.com/5"))
-        _ = transport.send(URLRequest(url: other), progress: nil).subscribe()
-        #expect(stack.requests.map { $0.url?.path } == ["/0", "/1", "/3", "/4", "/5"])
+        _ = transport.send(PreparedRequest(.get, other)).subscribe()
+        #expect(stack.requests.map { $0.url.path } == ["/0", "/1", "/3", "/4", "/5"])
     }
 
     @Test("A body that is too large is refused at once, and the single fails")
@@ -169,16 +169,16 @@ struct ExchangeTransportTests {
     func lateInQueue() async throws {
         let transport = makeTransport { ($0.connectionsPerHost, $0.timeoutIntervalForResource) = (1, 0.05) }
         send("/a", by: transport)
-        let late = transport.send(URLRequest(url: example.appendingPathComponent("b")), progress: nil)
+        let late = transport.send(PreparedRequest(.get, example.appendingPathComponent("b")))
             .subscribe(onFailure: { [events] _ in events.send("late") })
         #expect(await Set(events.next(2)) == ["-1001", "late"])
         let first = try #require(stack.sendings.entries.first)
         #expect(await first.task.cancelled.next() != nil)
         first.onEnd(URLError(.cancelled))
-        #expect(stack.requests.map { $0.url?.path } == ["/a"])
+        #expect(stack.requests.map { $0.url.path } == ["/a"])
         withExtendedLifetime(late) {}
         send("/c", by: transport)
-        #expect(stack.requests.map { $0.url?.path } == ["/a", "/c"])
+        #expect(stack.requests.map { $0.url.path } == ["/a", "/c"])
     }
 
     @Test("A deadline may pass while a head or a chunk comes, on another thread")
@@ -239,7 +239,9 @@ struct ExchangeTransportTests {
             return Disposables.create()
         }
         let log = Log<TransferProgress>()
-        _ = try await transport.send(URLRequest(url: example), progress: log.append).value
+        var request = PreparedRequest(.get, example)
+        request.reportProgress = { log.append($0) }
+        _ = try await transport.send(request).value
         #expect(
             log.entries == [
                 TransferProgress(bytesSent: 2, bytesToSend: 3), TransferProgress(bytesSent: 5),
@@ -253,9 +255,9 @@ struct ExchangeTransportTests {
         let url = try #require(URL(string: "https://a.example/"))
         storage.setCookies(
             HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": "a=1; Path=/; Secure"], for: url), for: url, mainDocumentURL: nil)
-        let request = URLRequest(url: try #require(URL(string: "\(scheme)://a.example/")))
-        let subscription = makeTransport { $0.cookies = storage }.send(request, progress: nil).subscribe()
-        #expect(stack.requests.first?.value(forHTTPHeaderField: "Cookie") == (scheme == "http" ? nil : "a=1"))
+        let request = PreparedRequest(.get, try #require(URL(string: "\(scheme)://a.example/")))
+        let subscription = makeTransport { $0.cookies = storage }.send(request).subscribe()
+        #expect(stack.requests.first?.headers["Cookie"] == (scheme == "http" ? nil : "a=1"))
         withExtendedLifetime(subscription) {}
     }
 
@@ -266,7 +268,7 @@ struct ExchangeTransportTests {
             started.append(exchange)
             waiting.entries.last?.dispose()
             return Disposables.create {
-                stopped.append(exchange.request.url?.path ?? "")
+                stopped.append(exchange.request.url.path)
                 exchange.complete(with: URLError(.cancelled))
             }
         }
@@ -283,18 +285,17 @@ struct ExchangeTransportTests {
             if !isDisposed { exchange.complete(with: URLError(.cancelled)) }
             return Disposables.create { exchange.complete(with: URLError(.cancelled)) }
         }
-        weak var stream: InputStream?
+        weak var held: Stack?
         do {
-            let (folder, body) = try fileBody()
-            let request = try Endpoint<Void>(.post, "", body: body).urlRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
-            stream = request.httpBodyStream
-            #expect(stream != nil)
-            defer { withExtendedLifetime(folder) {} }
-            let subscription = transport.send(request, progress: nil).subscribe(onFailure: { _ in })
+            let listener = Stack()
+            held = listener
+            var request = PreparedRequest(.get, example)
+            request.reportProgress = { _ in withExtendedLifetime(listener) {} }
+            let subscription = transport.send(request).subscribe(onFailure: { _ in })
             if isDisposed { subscription.dispose() }
         }
         // The thread that delivered the event may have the rest in its hands.
-        #expect(await eventually { stream == nil })
+        #expect(await eventually { held == nil })
         withExtendedLifetime(transport) {}
     }
 

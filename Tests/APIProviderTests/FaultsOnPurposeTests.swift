@@ -22,7 +22,7 @@ struct FaultsOnPurposeTests {
             return try JSONDecoder().decode(type, from: data)
         }
 
-        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
             .deferred {
                 try faults.call()
                 return next(request).map { response in
@@ -35,28 +35,28 @@ struct FaultsOnPurposeTests {
         var transport: ExchangeTransport {
             ExchangeTransport { exchange in
                 exchanges.append(Weak(exchange: exchange))
-                exchange.complete(with: failureOfReading(exchange.request.httpBodyStream) ?? answer(exchange))
+                exchange.complete(with: failureOfReading(exchange.request.body) ?? answer(exchange))
                 return Disposables.create()
             }
         }
 
         /// Reads the whole body, as if to send it.
-        private func failureOfReading(_ body: InputStream?) -> (any Error)? {
-            guard let body else { return nil }
-            body.open()
-            defer { body.close() }
-            var bytes = [UInt8](repeating: 0, count: 10_000)
-            while true {
-                if let file, faults.isNext() { truncate(file.path, 0) }
-                let count = body.read(&bytes, maxLength: bytes.count)
-                if count <= 0 { return count < 0 ? body.streamError : nil }
+        private func failureOfReading(_ body: RequestBody?) -> (any Error)? {
+            guard var reader = body?.makeReader() else { return nil }
+            do {
+                repeat {
+                    if let file, faults.isNext() { truncate(file.path, 0) }
+                } while try reader.read(upToCount: 10_000) != nil
+                return nil
+            } catch {
+                return error
             }
         }
 
         private func answer(_ exchange: Exchange) -> (any Error)? {
             let lost = URLError(.networkConnectionLost)
-            guard let url = exchange.request.url,
-                let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Length": "7"])
+            let fields = ["Content-Length": "7"]
+            guard let head = HTTPURLResponse(url: exchange.request.url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
             else { return lost }
             if faults.isNext() || !exchange.receive(head) { return lost }
             for chunk in ["[1,", "2,", "3]"] where faults.isNext() || !exchange.receive(Data(chunk.utf8)) { return lost }

@@ -17,10 +17,10 @@ struct LoggingMiddlewareTests {
     /// What is logged of one request whose answer takes 34 ms.
     @discardableResult
     private func logged(
-        _ request: URLRequest, _ answer: Answers.Answer = .status(200), _ detail: LoggingMiddleware.Detail = .line
+        _ request: PreparedRequest, _ answer: Answers.Answer = .status(200), _ detail: LoggingMiddleware.Detail = .line
     ) throws -> String {
         let (next, scheduler) = (Answers(answer).next, scheduler)
-        let slow: @Sendable (URLRequest) -> Single<APIResponse> = { request in
+        let slow: @Sendable (PreparedRequest) -> Single<APIResponse> = { request in
             Single.just(()).delay(.milliseconds(34), scheduler: scheduler).flatMap { next(request) }
         }
         _ = middleware(detail).intercept(request, next: slow).subscribe { _ in }
@@ -32,13 +32,13 @@ struct LoggingMiddlewareTests {
 
     @Test("A response is one line: method, URL, status, size and time")
     func response() throws {
-        let line = try logged(URLRequest("PUT", "https://api.example.com/items/1?q=s3cret"), .status(404, body: "none"))
+        let line = try logged(PreparedRequest("PUT", "https://api.example.com/items/1?q=s3cret"), .status(404, body: "none"))
         #expect(line == "PUT https://api.example.com/items/1?q=…: 404 Not Found, 4 bytes, 34 ms")
     }
 
     @Test("An error is one line, with its sentence")
     func error() throws {
-        let request = URLRequest("GET", "https://api.example.com/items?q=s3cret")
+        let request = PreparedRequest("GET", "https://api.example.com/items?q=s3cret")
         let line = try logged(request, .error(APIError.transport(request, underlying: URLError(.timedOut))))
         #expect(
             line
@@ -48,9 +48,9 @@ struct LoggingMiddlewareTests {
 
     @Test("An error that is about another request names both")
     func otherRequest() throws {
-        let refresh = URLRequest("POST", "https://login.example.com/token?q=s3cret")
+        let refresh = PreparedRequest("POST", "https://login.example.com/token?q=s3cret")
         let error = APIError.unacceptableStatus(APIResponse(to: refresh, status: 400, data: Data(#"{"refresh_token":"s3cret"}"#.utf8)))
-        let line = try logged(URLRequest("GET"), .error(error))
+        let line = try logged(PreparedRequest("GET"), .error(error))
         #expect(
             line == "GET https://api.example.com/items failed: POST https://login.example.com/token?q=… failed: "
                 + "400 Bad Request (26 bytes). 34 ms")
@@ -60,7 +60,7 @@ struct LoggingMiddlewareTests {
     func foreignError() throws {
         let url = try #require(URL(string: "https://api.example.com/items?q=s3cret"))
         let error = URLError(.networkConnectionLost, userInfo: [NSURLErrorFailingURLErrorKey: url])
-        let line = try logged(URLRequest("GET"), .error(error))
+        let line = try logged(PreparedRequest("GET"), .error(error))
         #expect(line.hasPrefix("GET https://api.example.com/items failed: api.example.com closed the connection"))
         #expect(!line.contains("s3cret"))
     }
@@ -68,16 +68,16 @@ struct LoggingMiddlewareTests {
     @Test("A request that is disposed is cancelled, and nothing is told of it later")
     func cancelled() {
         let responses = Producer<APIResponse>()
-        let disposable = middleware(.line).intercept(URLRequest("GET")) { _ in responses.single }.subscribe()
+        let disposable = middleware(.line).intercept(PreparedRequest("GET")) { _ in responses.single }.subscribe()
         scheduler.advance(by: .milliseconds(12))
         disposable.dispose()
-        responses.send(.success(APIResponse(to: URLRequest("GET"))))
+        responses.send(.success(APIResponse(to: PreparedRequest("GET"))))
         #expect(log.entries == ["GET https://api.example.com/items: cancelled, 12 ms"])
     }
 
     @Test("It is cold, each subscription is timed of its own, and the event is unchanged")
     func cold() async throws {
-        let single = middleware(.line).intercept(URLRequest("GET"), next: Answers(.status(201, body: "a")).next)
+        let single = middleware(.line).intercept(PreparedRequest("GET"), next: Answers(.status(201, body: "a")).next)
         #expect(log.entries == [])
         for _ in 0..<2 {
             scheduler.advance(by: .seconds(1))
@@ -88,7 +88,7 @@ struct LoggingMiddlewareTests {
 
     @Test("Everything is shown if nothing is to be left out")
     func none() async throws {
-        let request = URLRequest("POST", "https://h/?q=s3cret", headers: ["Authorization": "s3cret"], body: Data("s3cret text".utf8))
+        let request = PreparedRequest("POST", "https://h/?q=s3cret", headers: ["Authorization": "s3cret"], body: Data("s3cret text".utf8))
         let logging = LoggingMiddleware(.bodies, redacting: .none, log: log.append)
         _ = try await logging.intercept(request, next: Answers(.status(200, headers: ["Set-Cookie": "s3cret"], body: "<s3cret>")).next)
             .value
@@ -102,7 +102,7 @@ struct LoggingMiddlewareTests {
     func cut(offset: Int) throws {
         let text = String(repeating: "a", count: offset) + String(repeating: "😀", count: 3_000)
         let logging = LoggingMiddleware(.bodies, redacting: .none, log: log.append)
-        _ = logging.intercept(URLRequest("POST", body: Data(text.utf8)), next: Answers(.status(200)).next).subscribe()
+        _ = logging.intercept(PreparedRequest("POST", body: Data(text.utf8)), next: Answers(.status(200)).next).subscribe()
         #expect(try #require(log.entries.first).contains("> \(text.prefix(200))"))
     }
 
@@ -115,7 +115,7 @@ struct LoggingMiddlewareTests {
 
     @Test("Headers come with it, indented, in order, without values, and the types and sizes of bodies")
     func bodies() throws {
-        let request = URLRequest(
+        let request = PreparedRequest(
             "POST", "https://api.example.com/login?q=s3cret",
             headers: [
                 "Content-Type": "application/json", "Authorization": "Basic s3cret", "cookie": "a=s3cret", "Accept": "a/b",
@@ -147,7 +147,7 @@ struct LoggingMiddlewareTests {
 
     @Test("An error comes with what was sent, be it no text", arguments: [[0xFF], [0x61, 0xFF], [0x61, 0], [0xC3]] as [[UInt8]])
     func bodiesOfError(bytes: [UInt8]) throws {
-        let request = URLRequest("POST", body: Data(bytes))
+        let request = PreparedRequest("POST", body: Data(bytes))
         let text = try logged(request, .error(APIError.transport(request, underlying: URLError(.timedOut))), .bodies)
         #expect(text.hasSuffix(" 34 ms\n  > (\(bytes.count == 1 ? "1 byte" : "2 bytes"))"))
     }
@@ -156,7 +156,7 @@ struct LoggingMiddlewareTests {
     func long() throws {
         let logging = LoggingMiddleware(.bodies, redacting: .none, log: log.append)
         let next = Answers(.status(200, body: String(repeating: "é", count: 100_000))).next
-        _ = logging.intercept(URLRequest("GET"), next: next).subscribe { _ in }
+        _ = logging.intercept(PreparedRequest("GET"), next: next).subscribe { _ in }
         let line = try #require(log.entries.first?.split(separator: "\n").last)
         #expect(line.utf8.count <= 1024 + 4)
         #expect(line.hasSuffix("é…"))
@@ -165,8 +165,8 @@ struct LoggingMiddlewareTests {
     @Test("Nothing that was sent or received can begin a line or command a terminal")
     func forging() throws {
         let forged = "x\r\nGET https://api.example.com/forged: 200 OK\u{85}a\u{2028}b\u{1B}[2J\u{9B}2J\u{7F}\u{B}\u{C}"
-        var request = URLRequest("GET\nGET https://forged", body: Data(forged.utf8))
-        request.allHTTPHeaderFields = ["X-A": forged, "X-B\nGET https://forged": "b"]
+        var request = PreparedRequest("GET\nGET https://forged", body: Data(forged.utf8))
+        request.headers = ["X-A": forged, "X-B\nGET https://forged": "b"]
         let next = Answers(.status(500, body: forged)).next
         _ = middleware(.bodies).intercept(request, next: next).subscribe { _ in }
         _ = LoggingMiddleware(.bodies, redacting: .none, log: log.append).intercept(request, next: next).subscribe { _ in }
@@ -187,7 +187,7 @@ struct LoggingMiddlewareTests {
         #if compiler(>=6.2) && (os(Linux) || os(macOS))
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let middleware = LoggingMiddleware(.bodies)
-            let request = URLRequest("GET", headers: ["Accept": String(repeating: "a", count: 500)])
+            let request = PreparedRequest("GET", headers: ["Accept": String(repeating: "a", count: 500)])
             DispatchQueue.concurrentPerform(iterations: 200) { _ in
                 _ = middleware.intercept(request, next: Answers(.status(200)).next).subscribe()
             }

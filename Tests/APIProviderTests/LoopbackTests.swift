@@ -159,7 +159,7 @@ struct LoopbackTests {
         let request = Endpoint<String>(.get, .url(example)).adapting { $0.url = url }
         #expect("\(try await #require(throws: APIError.self) { try await provider.request(request).value })" == sentence)
         let transport = TestedTransport(configuration: .patient)
-        let error = try await #require(throws: APIError.self) { try await transport.send(URLRequest(url: url), progress: nil).value }
+        let error = try await #require(throws: APIError.self) { try await transport.send(PreparedRequest(.get, url)).value }
         #expect(error.description == sentence)
     }
 
@@ -285,7 +285,7 @@ struct LoopbackTests {
     func unsafeHeader(value: String) async throws {
         let server = try LoopbackServer { _, connection in connection.respond() }
         let error = try await #require(throws: APIError.self) {
-            try await provider.request(Endpoint<Data>(.get, .url(server.url)).adapting { $0.allHTTPHeaderFields = ["X-Name": value] }).value
+            try await provider.request(Endpoint<Data>(.get, .url(server.url)).adapting { $0.headers = ["X-Name": value] }).value
         }
         #expect(error.description == "The request was not sent: its header X-Name has a control character in its value.")
         let configuration = URLSessionConfiguration.patient
@@ -324,10 +324,15 @@ struct LoopbackTests {
                 Endpoint<String>(.get, .url(server.url))
             ).value == "ok")
 
-        var strange = URLRequest(url: server.url)
+        var strange = PreparedRequest(.get, server.url)
         strange.timeoutInterval = seconds
-        let response = try await TestedTransport(configuration: .patient).send(strange, progress: nil).value
-        #expect(response.data == Data("ok".utf8))
+        let sent = TestedTransport(configuration: .patient).send(strange)
+        if seconds > 0 {
+            #expect(try await sent.value.data == Data("ok".utf8))
+        } else {
+            let error = await #expect(throws: APIError.self) { try await sent.value }
+            #expect(error?.description == "The request was not sent: its timeoutInterval is \(seconds) seconds; it must be more than 0.")
+        }
     }
 
     @Test("A request ends though its provider has been let go")

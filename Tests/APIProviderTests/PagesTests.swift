@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Links")
 struct LinkTests {
-    private func response(_ link: String?) -> APIResponse { APIResponse(to: URLRequest("GET"), headers: ["Link": link]) }
+    private func response(_ link: String?) -> APIResponse { APIResponse(to: PreparedRequest("GET"), headers: ["Link": link]) }
 
     @Test(
         "A link is where the header Link says (RFC 8288, section 3)",
@@ -75,9 +75,9 @@ struct PagesTests {
                 baseURL: example,
                 transport: ClosureTransport { [self] request in
                     .deferred {
-                        let url = request.url?.absoluteString ?? ""
+                        let url = request.url.absoluteString
                         self.seen.append(
-                            "\(url.dropFirst(example.absoluteString.count)) \(request.value(forHTTPHeaderField: "X-Own") ?? "-")")
+                            "\(url.dropFirst(example.absoluteString.count)) \(request.headers["X-Own"] ?? "-")")
                         let number = Int(url.split(separator: "=").last ?? "") ?? 1
                         guard let page = self.pages[number] else { return .just(APIResponse(to: request, status: 404)) }
                         return .just(APIResponse(to: request, headers: ["Link": self.link(number)], data: try JSONEncoder().encode(page)))
@@ -147,8 +147,8 @@ struct PagesTests {
         let transport = ClosureTransport { request in
             .following(request) { request in
                 .deferred {
-                    let url = request.url?.absoluteString ?? ""
-                    seen.append("\(url) \(request.value(forHTTPHeaderField: "Authorization") ?? "-")")
+                    let url = request.url.absoluteString
+                    seen.append("\(url) \(request.headers["Authorization"] ?? "-")")
                     let isFirst = url == "https://api.example.com/list"
                     return .just(
                         APIResponse(
@@ -241,7 +241,7 @@ struct PagesTests {
     func anotherUser() async throws {
         let (authentication, sent) = (AuthenticationMiddleware(token: "alice") { _ in .error(TestError("refresh")) }, Log<String>())
         let transport = ClosureTransport { request in
-            sent.append(request.value(forHTTPHeaderField: "Authorization") ?? "none")
+            sent.append(request.headers["Authorization"] ?? "none")
             return .just(APIResponse(to: request))
         }
         let pages = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [authentication])

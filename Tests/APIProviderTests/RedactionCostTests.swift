@@ -32,7 +32,7 @@ struct RedactionCostTests {
             return (0..<3).map { _ in cpuSeconds { work(body) } }.min() ?? 0
         }
         let work: (Data) -> Void = { data in
-            _ = Redactor().message(of: APIResponse(to: URLRequest("GET"), headers: ["Content-Type": "text/plain"], data: data))
+            _ = Redactor().message(of: APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": "text/plain"], data: data))
             _ = Redactor().message(String(decoding: data, as: UTF8.self))
         }
         let (few, many) = (seconds(10_000, work), seconds(40_000, work))

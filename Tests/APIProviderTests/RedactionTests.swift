@@ -39,13 +39,13 @@ struct RedactionTests {
             (#"{"message":"a"#, "application/json", nil), ("", "text/plain", nil), ("\u{FEFF}{\"message\":\"m\"}", "", "m"),
         ] as [(String, String, String?)])
     func serverMessages(body: String, type: String, shown: String?) {
-        let response = APIResponse(to: URLRequest("GET"), headers: ["Content-Type": type], data: Data(body.utf8))
+        let response = APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": type], data: Data(body.utf8))
         #expect(Redactor().message(of: response) == shown)
     }
 
     @Test("A message in a deep or long body is found in no time, or not at all", tenMinutes)
     func longMessages() {
-        func message(_ body: String) -> String? { Redactor().message(of: APIResponse(to: URLRequest("GET"), data: Data(body.utf8))) }
+        func message(_ body: String) -> String? { Redactor().message(of: APIResponse(to: PreparedRequest("GET"), data: Data(body.utf8))) }
         #expect(message(String(repeating: #"{"error":"#, count: 400) + #"{"message":"m"}"# + String(repeating: "}", count: 400)) == "m")
         #expect(message(#"{"message":"\#(String(repeating: "a", count: 1 << 20))"}"#) == nil)
         #expect(message(#"{"message":"\#(String(repeating: "é", count: 300))"}"#) == String(repeating: "é", count: 98) + "…")
@@ -63,14 +63,14 @@ struct RedactionTests {
             ("/bot\(secret: "7:ab")/x", "/bot…/x"), ("/\(secret: "Z")/Zebra", "/…/Zebra"), ("/\(secret: "é/ü")", "/…"),
             ("/a\(secret: "letters")/b", "/a…/b"),
         ] as [(RequestPath, String)] {
-            let request = try Endpoint<EmptyResponse>(.get, path, query: ["q": "letters"]).urlRequest(relativeTo: example)
+            let request = try Endpoint<EmptyResponse>(.get, path, query: ["q": "letters"]).preparedRequest(relativeTo: example)
             #expect(Redactor(for: request).line(of: request) == "GET https://api.example.com\(shown)?q=…")
             #expect("\(path)" == shown)
             var other = request
-            other.setValue("letters", forHTTPHeaderField: "Accept")
+            other.headers["Accept"] = "letters"
             #expect(other.curlCommand().contains("https://api.example.com\(shown)?q="))
         }
-        let request = try Endpoint<EmptyResponse>(.get, "/\(secret: "letters")/a").urlRequest(relativeTo: example)
+        let request = try Endpoint<EmptyResponse>(.get, "/\(secret: "letters")/a").preparedRequest(relativeTo: example)
         #expect(Redactor(for: request).message("no letters at /letters/a") == "no … at /…/a")
         #expect(Redactor(for: request).header("Accept", "letters") == "…")
         #expect(Redactor(.none, for: request).line(of: request) == "GET https://api.example.com/letters/a")
@@ -89,18 +89,18 @@ struct RedactionTests {
         // Enough that no order of a dictionary is right by chance.
         let pairs = (10..<40).map { ("supersecret\($0)", "supersecret\($0)word") }
         for (short, long) in pairs {
-            let request = try Endpoint<EmptyResponse>(.get, "/\(secret: short)/\(secret: long)").urlRequest(relativeTo: example)
+            let request = try Endpoint<EmptyResponse>(.get, "/\(secret: short)/\(secret: long)").preparedRequest(relativeTo: example)
             #expect(Redactor(for: request).message("no \(long) at \(short)") == "no … at …")
         }
     }
 
     @Test("Secrets of a request stay secret, whatever a closure or a middleware makes of the request", arguments: [false, true])
     func keptSecrets(isMiddleware: Bool) async throws {
-        let change: @Sendable (inout URLRequest) -> Void = { request in
-            request.mainDocumentURL = example
+        let change: @Sendable (inout PreparedRequest) -> Void = { request in
+            request.urlRequest.mainDocumentURL = example
             request.timeoutInterval = 5
         }
-        let sent = Log<URLRequest>()
+        let sent = Log<PreparedRequest>()
         let transport = ClosureTransport { request in
             sent.append(request)
             return .error(APIError.transport(request, underlying: URLError(.badServerResponse)))
@@ -108,7 +108,6 @@ struct RedactionTests {
         let provider = DefaultAPIProvider(
             baseURL: example, transport: transport, middlewares: isMiddleware ? [Changing(change: change)] : [])
         let request = Endpoint<Data>(.get, "/\(secret: "s3cret")/a", body: .data(Data("body".utf8), contentType: "a/b"))
-            .option(\.allowsBody, true)
         let error = try await #require(throws: APIError.self) {
             try await provider.request(isMiddleware ? request : request.adapting(change)).value
         }
@@ -117,9 +116,9 @@ struct RedactionTests {
     }
 
     private struct Changing: Middleware {
-        let change: @Sendable (inout URLRequest) -> Void
+        let change: @Sendable (inout PreparedRequest) -> Void
 
-        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
             var request = request
             change(&request)
             return next(request)

@@ -16,8 +16,8 @@ struct RedirectPolicyTests {
             DefaultAPIProvider(
                 baseURL: example,
                 transport: ExchangeTransport { [self] exchange in
-                    let url = exchange.request.url ?? example
-                    self.seen.append("\(url.host ?? "")\(url.path) \(exchange.request.value(forHTTPHeaderField: "X-Own") ?? "-")")
+                    let url = exchange.request.url
+                    self.seen.append("\(url.host ?? "")\(url.path) \(exchange.request.headers["X-Own"] ?? "-")")
                     let location = url.path == "/a" ? "/b" : url.path == "/b" ? "https://cdn.example.com/c" : nil
                     let head = HTTPURLResponse(
                         url: url, statusCode: location == nil ? 200 : 302, httpVersion: nil, headerFields: location.map { ["Location": $0] }
@@ -49,7 +49,7 @@ struct RedirectPolicyTests {
         let policy = RedirectPolicy.decide { next, redirect in
             #expect(redirect.statusCode == 302)
             var next = next
-            next.setValue("2", forHTTPHeaderField: "X-Own")
+            next.headers["X-Own"] = "2"
             return next
         }
         #expect(try await server.send(policy).value.value == "body of /c")
@@ -59,10 +59,10 @@ struct RedirectPolicyTests {
     @Test("Where the closure returns nil, the redirect is the response, and its status is refused")
     func decideNot() async throws {
         let error = await #expect(throws: APIError.self) {
-            try await server.send(.decide { next, _ in next.url?.host == "api.example.com" ? next : nil }).value
+            try await server.send(.decide { next, _ in next.url.host == "api.example.com" ? next : nil }).value
         }
         #expect(error?.statusCode == 302)
-        #expect(error?.response?.request.url?.path == "/b")
+        #expect(error?.response?.request.url.path == "/b")
         #expect(server.seen.count == 2)
     }
 
@@ -76,7 +76,7 @@ struct RedirectPolicyTests {
     func loop() async {
         let policy = RedirectPolicy.decide { next, _ in
             var next = next
-            next.url = URL(string: "https://api.example.com/a")
+            next.url = URL(string: "https://api.example.com/a") ?? example
             return next
         }
         let error = await #expect(throws: APIError.self) { try await server.send(policy).value }
@@ -87,7 +87,7 @@ struct RedirectPolicyTests {
     @Test("A request with a secret segment keeps it and its mark")
     func secret() async throws {
         let endpoint = Endpoint<Void>(.get, "/\(secret: "hunter2/x")").option(\.redirects, .never).validating { _ in throw TestError("x") }
-        let request = try endpoint.urlRequest(relativeTo: example)
+        let request = try endpoint.preparedRequest(relativeTo: example)
         #expect(Redactor(for: request).line(of: request) == "GET https://api.example.com/…")
         await #expect(throws: TestError.self) { try await server.provider.request(endpoint).value }
     }
@@ -140,5 +140,47 @@ struct RedirectPolicyTests {
     func sameURL(from first: String, to url: String) async throws {
         #expect(try await send(.never, from: first, to: url) == 200)
         #expect(try await send(.never, from: first, to: url, status: 302) == 302)
+    }
+
+    @Test("A POST that is sent again where a redirect has led has the headers of the session")
+    func headersAfterRedirect() async throws {
+        var settings = ExchangeTransport.Settings()
+        settings.additionalHeaders = ["X-Key": "1"]
+        let log = Log<String>()
+        let transport = ExchangeTransport(settings) { exchange in
+            let request = exchange.request
+            log.append("\(request.method) \(request.url.path) \(request.headers["X-Key"] ?? "none")")
+            let answers = ["/a": (303, ["Location": "/b"]), "/b": (log.count == 2 ? 503 : 200, [:])] as [String: (Int, [String: String])]
+            let (status, fields) = answers[request.url.path] ?? (404, [:])
+            let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+            if let head { _ = exchange.receive(head) }
+            exchange.complete()
+            return Disposables.create()
+        }
+        let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .nanoseconds(0)))
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [retry])
+        try await provider.request(Endpoint<Void>(.post, "/a")).value
+        #expect(log.entries == ["POST /a 1", "GET /b 1", "GET /b 1"])
+    }
+
+    @Test("A request that a middleware has made anew keeps what only a provider sets")
+    func madeAnew() async throws {
+        struct Moving: Middleware {
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+                next(PreparedRequest(.get, request.url.appendingPathComponent("new"), headers: request.headers))
+            }
+        }
+        let sent = Log<PreparedRequest>()
+        let transport = ClosureTransport { request in
+            sent.append(request)
+            return .just(APIResponse(to: request, status: 404))
+        }
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: transport,
+            middlewares: [Moving(), AuthenticationMiddleware(token: "letters") { _ in .never() }])
+        let request = Endpoint<Void>(.get, "/\(secret: "s3cret")").option(\.name, "name")
+        let error = await #expect(throws: APIError.self) { try await provider.request(request).value }
+        #expect(error?.description.hasPrefix("GET https://api.example.com/…/new failed") == true, "\(String(describing: error))")
+        #expect(sent.entries.first?.options.name == "name" && sent.entries.first?.headers["Authorization"] == "Bearer letters")
     }
 }

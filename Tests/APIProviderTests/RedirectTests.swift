@@ -39,12 +39,12 @@ struct RedirectTests {
             row.method, "/", query: redirect(row.status, to: "/end"), headers: ["Content-Language": "en", "X-App": "demo"],
             body: isEmpty ? nil : .data(Data("body".utf8), contentType: "a/b"))
         let last = try await lastRequest(for: request)
-        #expect(last.url?.path == "/end")
-        #expect(last.httpMethod == row.next.rawValue)
-        #expect(last.httpBody == (row.keepsBody ? Data("body".utf8) : nil))
-        #expect(last.value(forHTTPHeaderField: "Content-Type") == (row.keepsBody ? "a/b" : nil))
-        if row.next != row.method { #expect(last.value(forHTTPHeaderField: "Content-Language") == nil) }
-        #expect(last.value(forHTTPHeaderField: "X-App") == "demo")
+        #expect(last.url.path == "/end")
+        #expect(last.method == row.next)
+        #expect(last.bodyData == (row.keepsBody ? Data("body".utf8) : nil))
+        #expect(last.headers["Content-Type"] == (row.keepsBody ? "a/b" : nil))
+        if row.next != row.method { #expect(last.headers["Content-Language"] == nil) }
+        #expect(last.headers["X-App"] == "demo")
     }
 
     @Test("A GET that follows has no field that describes the body before it", arguments: [302, 303, 307])
@@ -53,7 +53,7 @@ struct RedirectTests {
         let request = Endpoint<Data>(
             .post, "/", query: redirect(status, to: "/end"), headers: fields, body: .data(Data("body".utf8), contentType: "a/b"))
         let last = try await lastRequest(for: request)
-        for (name, value) in fields { #expect(last.value(forHTTPHeaderField: name) == (status == 307 ? value : nil), "\(name)") }
+        for (name, value) in fields { #expect(last.headers[name] == (status == 307 ? value : nil), "\(name)") }
     }
 
     @Test(
@@ -72,9 +72,9 @@ struct RedirectTests {
                 "If-None-Match": "\"1\"",
             ])
         let last = try await lastRequest(for: request)
-        #expect(last.url?.path == "/x")
-        for name in names { #expect(last.value(forHTTPHeaderField: name) == (keeps ? "s3cret" : nil), "\(name)") }
-        #expect(last.value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+        #expect(last.url.path == "/x")
+        for name in names { #expect(last.headers[name] == (keeps ? "s3cret" : nil), "\(name)") }
+        #expect(last.headers["If-None-Match"] == "\"1\"")
     }
 
     @Test(
@@ -97,8 +97,8 @@ struct RedirectTests {
                 let request = Endpoint<Data>(
                     .get, .url(try #require(URL(string: "https://h/"))), query: redirect(307, to: to), headers: HTTPHeaders(headers))
                 let last = try await provider.request(request.withResponse()).value.response.request
-                #expect(last.value(forHTTPHeaderField: name) == expected)
-                #expect(last.value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+                #expect(last.headers[name] == expected)
+                #expect(last.headers["If-None-Match"] == "\"1\"")
             }
         }
     }
@@ -113,7 +113,7 @@ struct RedirectTests {
         #expect(Redactor().header(name, "a") == "a")
         let request = Endpoint<Data>(
             .get, .url(try #require(URL(string: "https://h/"))), query: redirect(307, to: "https://g/x"), headers: [name: "a"])
-        #expect(try await lastRequest(for: request).value(forHTTPHeaderField: name) == (goesAlong ? "a" : nil))
+        #expect(try await lastRequest(for: request).headers[name] == (goesAlong ? "a" : nil))
     }
 
     @Test("The headers that a credential is put into go to no other origin, whatever their names")
@@ -121,8 +121,8 @@ struct RedirectTests {
         let authentication = AuthenticationMiddleware(
             token: "s3cret", hosts: ["h"],
             apply: { token, request in
-                request.setValue(token, forHTTPHeaderField: "X-Planet")
-                request.setValue("v2", forHTTPHeaderField: "X-Scheme-Of-Planet")
+                request.headers["X-Planet"] = token
+                request.headers["X-Scheme-Of-Planet"] = "v2"
             }
         ) { _ in .never() }
         let provider = DefaultAPIProvider(
@@ -131,9 +131,9 @@ struct RedirectTests {
             let request = Endpoint<Data>(
                 .get, .url(try #require(URL(string: "https://h/"))), query: redirect(307, to: to), headers: ["If-None-Match": "\"1\""])
             let last = try await provider.request(request.withResponse()).value.response.request
-            #expect(last.value(forHTTPHeaderField: "X-Planet") == (keeps ? "s3cret" : nil))
-            #expect(last.value(forHTTPHeaderField: "X-Scheme-Of-Planet") == (keeps ? "v2" : nil))
-            #expect(last.value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+            #expect(last.headers["X-Planet"] == (keeps ? "s3cret" : nil))
+            #expect(last.headers["X-Scheme-Of-Planet"] == (keeps ? "v2" : nil))
+            #expect(last.headers["If-None-Match"] == "\"1\"")
             if keeps { #expect(!last.curlCommand().contains("s3cret")) }
         }
     }
@@ -161,7 +161,7 @@ struct RedirectTests {
 
     private func expect(_ url: String, after location: String) async throws {
         let request = Endpoint<Data>(.get, .url(try #require(URL(string: "http://a/b/c/d"))), query: redirect(302, to: location))
-        #expect(try await lastRequest(for: request).url?.absoluteString == url)
+        #expect(try await lastRequest(for: request).url.absoluteString == url)
     }
 
     @Test(
@@ -192,7 +192,7 @@ struct RedirectTests {
     }
 
     /// What was sent last: the request that got the answer.
-    private func lastRequest(for request: Endpoint<Data>) async throws -> URLRequest {
+    private func lastRequest(for request: Endpoint<Data>) async throws -> PreparedRequest {
         try await provider.request(request.withResponse()).value.response.request
     }
 
@@ -201,7 +201,7 @@ struct RedirectTests {
 
 private struct StatusLog: Middleware {
     let log: Log<Int>
-    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         next(request).do(onSuccess: { log.append($0.statusCode) })
     }
 }

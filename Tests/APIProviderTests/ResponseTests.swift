@@ -59,7 +59,7 @@ struct ResponseTests {
     @Test("JSON that opens more brackets than are taken is an error", arguments: [511, 512, 513, 514], ["[", "{\"a\":{", "", "\r"])
     func deep(count: Int, end: String) throws {
         let body = Data((String(repeating: "[", count: count) + end).utf8)
-        #expect(throws: APIError.self) { try APIResponse(to: URLRequest("GET"), data: body).decode(Search.self) }
+        #expect(throws: APIError.self) { try APIResponse(to: PreparedRequest("GET"), data: body).decode(Search.self) }
     }
 
     @Test(
@@ -67,7 +67,7 @@ struct ResponseTests {
         arguments: [#"{"count":300}"#, #"{"count":1.5}"#, #"{"count":123456789012345678901234567890}"#])
     func misfits(body: String) throws {
         struct Small: Decodable { let count: Int8 }
-        let error = #expect(throws: APIError.self) { try APIResponse(to: URLRequest("GET"), data: Data(body.utf8)).decode(Small.self) }
+        let error = #expect(throws: APIError.self) { try APIResponse(to: PreparedRequest("GET"), data: Data(body.utf8)).decode(Small.self) }
         let sentence = try #require(error?.description)
         #expect(sentence.contains("the body is not Small: ") && !sentence.contains("valid JSON"), "\(sentence)")
     }
@@ -113,7 +113,7 @@ struct ResponseTests {
         enum Kind: String, Decodable { case known }
         struct Typed: Decodable { let n: Int?, kind: Kind }
         let isSlow = !isLinear(5_000) { count in
-            let response = APIResponse(to: URLRequest("GET"), data: Data(Self.hostile[index].body(count).utf8))
+            let response = APIResponse(to: PreparedRequest("GET"), data: Data(Self.hostile[index].body(count).utf8))
             return cpuSeconds {
                 let error = #expect(throws: APIError.self) { try response.decode(Typed.self) }
                 #expect((error?.description.utf8.count ?? .max) < 400)
@@ -129,7 +129,9 @@ struct ResponseTests {
                 throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "It is never right."))
             }
         }
-        let error = #expect(throws: APIError.self) { try APIResponse(to: URLRequest("GET"), data: Data("[1]".utf8)).decode(Picky.self) }
+        let error = #expect(throws: APIError.self) {
+            try APIResponse(to: PreparedRequest("GET"), data: Data("[1]".utf8)).decode(Picky.self)
+        }
         #expect(error?.description.contains("the body is not Picky: It is never right (3 bytes)") == true)
     }
 
@@ -171,13 +173,13 @@ struct ResponseTests {
     @Test("An error has a URLError if it comes from a loading system, and says what it says of itself")
     func underlyingErrors() {
         struct Described: LocalizedError { let errorDescription: String? = "it is Sunday" }
-        func error(_ underlying: any Error) -> APIError { .transport(URLRequest("GET"), underlying: underlying) }
+        func error(_ underlying: any Error) -> APIError { .transport(PreparedRequest("GET"), underlying: underlying) }
         #expect(error(URLError(.timedOut)).urlError?.code == .timedOut)
         #expect(error(NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut)).urlError?.code == .timedOut)
         #expect(error(NSError(domain: "other", code: NSURLErrorTimedOut)).urlError == nil)
         #expect(error(Described()).description.hasSuffix(" failed: it is Sunday"))
         for (url, server) in [("https://h", "h:443"), ("http://h", "h:80"), ("http://h:8080", "h:8080")] {
-            let error = APIError.transport(URLRequest(url: URL(string: url)!), underlying: URLError(.cannotConnectToHost))
+            let error = APIError.transport(PreparedRequest(.get, URL(string: url)!), underlying: URLError(.cannotConnectToHost))
             #expect(error.description.contains("is a server listening at \(server)?"))
         }
     }
@@ -216,7 +218,7 @@ struct ResponseTests {
             (#"{"kind":"a\n\u001B[31m\#(long)"}"#, "application/json"), (#"{"kind\n\u001B[31m":1}"#, "application/json"),
             ("{}[", "a\u{1B}[31m/b"),
         ] {
-            let response = APIResponse(to: URLRequest("GET"), headers: ["Content-Type": type], data: Data(body.utf8))
+            let response = APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": type], data: Data(body.utf8))
             let error = #expect(throws: APIError.self) { try response.decode([String: Kind].self) }
             let sentence = error?.description ?? ""
             #expect(sentence.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }, "\(sentence)")
@@ -226,7 +228,7 @@ struct ResponseTests {
 
     @Test("A server that is not trusted by the session's delegate is not said to be another fault")
     func cancelledBySession() {
-        let error = APIError.transport(URLRequest("GET", "https://h/"), underlying: URLError(.cancelled))
+        let error = APIError.transport(PreparedRequest("GET", "https://h/"), underlying: URLError(.cancelled))
         let reason = "the session cancelled it, as it does when its delegate does not trust the server"
         #expect(error.description == "GET https://h/ failed: \(reason) (URLError -999).")
     }
@@ -234,7 +236,7 @@ struct ResponseTests {
     @Test("A response that is printed shows no header, query value or body")
     func printedResponse() {
         let response = APIResponse(
-            to: URLRequest("GET", "https://api.example.com/items?q=s3cret", headers: ["Authorization": "s3cret"]),
+            to: PreparedRequest("GET", "https://api.example.com/items?q=s3cret", headers: ["Authorization": "s3cret"]),
             headers: ["Set-Cookie": "s3cret"], data: Data("s3cret".utf8))
         var dumped = ""
         dump(response, to: &dumped)
@@ -264,7 +266,7 @@ struct ResponseTests {
         // Of letters alone, which no rule for words hides.
         let url = try #require(URL(string: "https://api.example.com/?token=letters"))
         let userInfo: [String: Any] = [NSURLErrorFailingURLErrorKey: url, NSLocalizedDescriptionKey: "the line is cut"]
-        let error = APIError.transport(URLRequest(url: url), underlying: URLError(.networkConnectionLost, userInfo: userInfo))
+        let error = APIError.transport(PreparedRequest(.get, url), underlying: URLError(.networkConnectionLost, userInfo: userInfo))
         let underlying = try #require((error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error)
         #expect(underlying.localizedDescription == "the line is cut")
         #expect(!"\(error as NSError) \(underlying)".contains("letters"))
@@ -278,7 +280,7 @@ struct ResponseTests {
             ("https://h/p?a=s3cret&b", "https://h/p?a=…&…"), ("u:s3cret@h", "u:…"),
         ])
     func redactedURL(url: String, text: String) async throws {
-        let request = URLRequest(url: try #require(URL(string: url)))
+        let request = PreparedRequest(.get, try #require(URL(string: url)))
         #expect("\(APIError.transport(request, underlying: TestError("t")))" == "GET \(text) failed: TestError(name: \"t\")")
     }
 
@@ -317,7 +319,7 @@ struct ResponseTests {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        let response = APIResponse(to: URLRequest("GET"), data: Data(#"{"word_kind":"letters"}"#.utf8)).readable(by: decoder)
+        let response = APIResponse(to: PreparedRequest("GET"), data: Data(#"{"word_kind":"letters"}"#.utf8)).readable(by: decoder)
         let error = #expect(throws: APIError.self) { try response.decode(Account.self) }
         #expect(error?.description.contains("letters") == false)
     }
@@ -353,7 +355,7 @@ struct ResponseTests {
         arguments: [("a", "a"), ("a  ", "a"), (" \t a, b\t ", "a, b"), ("  ", ""), ("", ""), ("\u{A0}a\u{3000}", "\u{A0}a\u{3000}")])
     func whiteSpace(sent: String, value: String) throws {
         let head = try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: ["X-A": sent]))
-        let response = APIResponse(request: URLRequest(url: example), response: head, data: Data())
+        let response = APIResponse(request: PreparedRequest(.get, example), response: head, data: Data())
         #expect(response.value(forHTTPHeaderField: "x-a") == value)
         #expect(head.headerFields.values.map { $0 } == [value])
     }
@@ -361,10 +363,10 @@ struct ResponseTests {
     @Test("Names of fields are equal if their bytes are, except for the case of ASCII letters (RFC 9110, section 5.1)")
     func fieldNames() {
         let composed = "X-\u{E9}", decomposed = "X-e\u{301}"
-        let both = APIResponse(to: URLRequest(url: example), headers: [composed: "1", decomposed: "2", "ETag": "3"])
+        let both = APIResponse(to: PreparedRequest(.get, example), headers: [composed: "1", decomposed: "2", "ETag": "3"])
         #expect(both.value(forHTTPHeaderField: "eTAG") == "3")
         #expect([composed, decomposed].compactMap { both.value(forHTTPHeaderField: $0) } == ["2"])
-        let one = APIResponse(to: URLRequest(url: example), headers: [composed: "1"])
+        let one = APIResponse(to: PreparedRequest(.get, example), headers: [composed: "1"])
         #expect(one.value(forHTTPHeaderField: "x-\u{E9}") == "1")
         for other in ["X-\u{C9}", decomposed] { #expect(one.value(forHTTPHeaderField: other) == nil) }
     }
@@ -392,7 +394,7 @@ struct ResponseTests {
             ("text/plain; charset=UTF-16", Data([0xFE, 0xFF, 0, 0x6E, 0, 0xE9])), ("text/plain; charset=koi8-r", Data("né".utf8)),
         ])
     func charset(type: String, body: Data) throws {
-        let response = APIResponse(to: URLRequest(url: example), headers: ["Content-Type": type], data: body)
+        let response = APIResponse(to: PreparedRequest(.get, example), headers: ["Content-Type": type], data: body)
         #expect(try response.decode(String.self) == "né")
         #expect(try Endpoint<String>(.get, "").value(of: response) == "né")
     }
@@ -405,7 +407,7 @@ struct ResponseTests {
             ("text/plain; charset=utf-16", "it is not utf-16 text"),
         ])
     func wrongCharset(type: String, reason: String) throws {
-        let response = APIResponse(to: URLRequest(url: example), headers: ["Content-Type": type], data: Data([0xEE, 0xD8, 0xC1]))
+        let response = APIResponse(to: PreparedRequest(.get, example), headers: ["Content-Type": type], data: Data([0xEE, 0xD8, 0xC1]))
         let error = try #require(throws: APIError.self) { try response.decode(String.self) }
         #expect(
             error.description == "GET https://api.example.com returned 200, but the body is not String: \(reason) (text/plain, 3 bytes).")
@@ -423,15 +425,15 @@ struct ResponseTests {
         struct Mark: Middleware {
             let name: String
             let log: Log<String>
-            func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
                 var request = request
-                request.setValue((request.value(forHTTPHeaderField: "X-Marks") ?? "") + name, forHTTPHeaderField: "X-Marks")
+                request.headers["X-Marks"] = (request.headers["X-Marks"] ?? "") + name
                 return next(request).do(onSuccess: { _ in log.append(name) })
             }
         }
         let log = Log<String>()
         let transport = ClosureTransport { request in
-            .just(APIResponse(to: request, data: Data((request.value(forHTTPHeaderField: "X-Marks") ?? "").utf8)))
+            .just(APIResponse(to: request, data: Data((request.headers["X-Marks"] ?? "").utf8)))
         }
         let provider = DefaultAPIProvider(
             baseURL: example, transport: transport, middlewares: [Mark(name: "a", log: log), Mark(name: "b", log: log)])

@@ -18,7 +18,7 @@ struct RetryMiddlewareTests {
 
     @discardableResult
     private func send(
-        _ request: URLRequest, by middleware: RetryMiddleware, to answers: Answers, _ outcome: Outcome = Outcome()
+        _ request: PreparedRequest, by middleware: RetryMiddleware, to answers: Answers, _ outcome: Outcome = Outcome()
     ) -> Outcome {
         let start = scheduler.now.uptimeNanoseconds
         _ = middleware.intercept(request) { [scheduler] request in
@@ -40,7 +40,7 @@ struct RetryMiddlewareTests {
 
     @Test("A request is sent again after a status that may pass", arguments: [408, 429, 500, 502, 503, 504])
     func statuses(status: Int) {
-        let outcome = send(URLRequest("GET"), by: patient(), to: Answers(.status(status), .status(200)))
+        let outcome = send(PreparedRequest("GET"), by: patient(), to: Answers(.status(status), .status(200)))
         #expect(outcome.statuses == [200])
         #expect(outcome.attempts.entries == [0, 500])
     }
@@ -48,7 +48,7 @@ struct RetryMiddlewareTests {
     @Test("Other statuses are the answer at once", arguments: [200, 301, 400, 401, 404, 409, 425, 501, 505, 511])
     func otherStatuses(status: Int) {
         let answers = Answers(.status(status))
-        #expect(send(URLRequest("GET"), by: patient(), to: answers).statuses == [status])
+        #expect(send(PreparedRequest("GET"), by: patient(), to: answers).statuses == [status])
         #expect(answers.requests.count == 1)
     }
 
@@ -58,11 +58,11 @@ struct RetryMiddlewareTests {
             ("GET", 3), ("HEAD", 3), ("OPTIONS", 3), ("TRACE", 3), ("PUT", 3), ("DELETE", 3), ("POST", 1), ("PATCH", 1), ("CONNECT", 1),
             ("PURGE", 1),
         ])
-    func methods(method: String, attempts: Int) {
+    func methods(method: HTTPMethod, attempts: Int) {
         let (refusing, failing) = (Answers(.status(503)), Answers(.error(URLError(.timedOut))))
-        send(URLRequest(method), by: patient(), to: refusing)
-        send(URLRequest(method), by: patient(), to: failing)
-        #expect(refusing.requests.map(\.httpMethod) == Array(repeating: method, count: attempts))
+        send(PreparedRequest(method), by: patient(), to: refusing)
+        send(PreparedRequest(method), by: patient(), to: failing)
+        #expect(refusing.requests.map(\.method) == Array(repeating: method, count: attempts))
         #expect(failing.requests.count == attempts)
     }
 
@@ -74,8 +74,8 @@ struct RetryMiddlewareTests {
         ])
     func passingErrors(code: URLError.Code) {
         let bare = URLError(code)
-        for error in [bare, APIError.transport(URLRequest("GET"), underlying: bare)] as [any Error] {
-            let outcome = send(URLRequest("GET"), by: patient(), to: Answers(.error(error), .status(204)))
+        for error in [bare, APIError.transport(PreparedRequest("GET"), underlying: bare)] as [any Error] {
+            let outcome = send(PreparedRequest("GET"), by: patient(), to: Answers(.error(error), .status(204)))
             #expect(outcome.statuses == [204])
         }
     }
@@ -89,9 +89,9 @@ struct RetryMiddlewareTests {
             .redirectToNonExistentLocation,
         ]
         let others: [any Error] = [TestError(), APIError.invalidRequest(reason: "no"), RxError.timeout, CancellationError()]
-        for error in codes.map({ APIError.transport(URLRequest("GET"), underlying: URLError($0)) }) + others {
+        for error in codes.map({ APIError.transport(PreparedRequest("GET"), underlying: URLError($0)) }) + others {
             let answers = Answers(.error(error))
-            let outcome = send(URLRequest("GET"), by: patient(), to: answers)
+            let outcome = send(PreparedRequest("GET"), by: patient(), to: answers)
             #expect(answers.requests.count == 1, "\(error)")
             #expect(outcome.events.count == 1)
         }
@@ -100,11 +100,11 @@ struct RetryMiddlewareTests {
     @Test("The last response or the last error is what the caller gets, after three attempts by default")
     func last() {
         let outcome = send(
-            URLRequest("GET"), by: RetryMiddleware(scheduler: scheduler),
+            PreparedRequest("GET"), by: RetryMiddleware(scheduler: scheduler),
             to: Answers(.status(500), .error(URLError(.timedOut)), .status(503)))
         #expect(outcome.statuses == [503])
         #expect(outcome.attempts.count == 3)
-        let failed = send(URLRequest("GET"), by: patient(2), to: Answers(.status(500), .error(URLError(.cannotFindHost))))
+        let failed = send(PreparedRequest("GET"), by: patient(2), to: Answers(.status(500), .error(URLError(.cannotFindHost))))
         #expect(throws: URLError(.cannotFindHost)) { try failed.events.entries.first?.get() }
         #expect(failed.attempts.count == 2)
     }
@@ -112,26 +112,27 @@ struct RetryMiddlewareTests {
     @Test("Fewer than one attempt means one", arguments: [1, 0, -1, .min])
     func none(attempts: Int) {
         let answers = Answers(.status(503))
-        #expect(send(URLRequest("GET"), by: patient(attempts), to: answers).statuses == [503])
+        #expect(send(PreparedRequest("GET"), by: patient(attempts), to: answers).statuses == [503])
         #expect(answers.requests.count == 1)
     }
 
     @Test("The wait doubles up to the longest")
     func backoff() {
-        let outcome = send(URLRequest("GET"), by: patient(7, max: .seconds(3)), to: Answers(.status(503)))
+        let outcome = send(PreparedRequest("GET"), by: patient(7, max: .seconds(3)), to: Answers(.status(503)))
         #expect(outcome.attempts.entries == [0, 500, 1_500, 3_500, 6_500, 9_500, 12_500])
     }
 
     @Test("The wait is random, from 0 to the longest", arguments: [(0, 0), (0.25, 125), (1, 500)])
     func jitter(chance: Double, wait: Int) {
         let middleware = RetryMiddleware(scheduler: scheduler, random: { chance })
-        #expect(send(URLRequest("GET"), by: middleware, to: Answers(.status(503), .status(200))).attempts.entries == [0, wait])
+        #expect(send(PreparedRequest("GET"), by: middleware, to: Answers(.status(503), .status(200))).attempts.entries == [0, wait])
     }
 
     @Test("A random wait stays within its bounds")
     func chance() {
         let waits = (0..<200).compactMap { _ in
-            send(URLRequest("GET"), by: RetryMiddleware(scheduler: scheduler), to: Answers(.status(503), .status(200))).attempts.entries
+            send(PreparedRequest("GET"), by: RetryMiddleware(scheduler: scheduler), to: Answers(.status(503), .status(200))).attempts
+                .entries
                 .last
         }
         #expect(waits.allSatisfy { 0...500 ~= $0 })
@@ -177,7 +178,7 @@ struct RetryMiddlewareTests {
         ])
     func retryAfter(row: RetryAfter) {
         let headers: HTTPHeaders = ["Retry-After": row.value, "Date": row.date]
-        let outcome = send(URLRequest("GET"), by: patient(), to: Answers(.status(429, headers: headers), .status(200)))
+        let outcome = send(PreparedRequest("GET"), by: patient(), to: Answers(.status(429, headers: headers), .status(200)))
         #expect(outcome.attempts.entries == [0, row.wait])
     }
 
@@ -201,20 +202,20 @@ struct RetryMiddlewareTests {
         ])
     func longRetryAfter(value: String) {
         let answers = Answers(.status(429, headers: ["Retry-After": value]), .status(200))
-        #expect(send(URLRequest("GET"), by: patient(), to: answers).statuses == [429])
+        #expect(send(PreparedRequest("GET"), by: patient(), to: answers).statuses == [429])
         #expect(answers.requests.count == 1)
     }
 
     @Test("A request that cannot have been sent, or has an Idempotency-Key, is sent again whatever its method")
     func otherMethods() {
         for code in [URLError.Code.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet] {
-            let outcome = send(URLRequest("POST"), by: patient(), to: Answers(.error(URLError(code)), .status(201)))
+            let outcome = send(PreparedRequest("POST"), by: patient(), to: Answers(.error(URLError(code)), .status(201)))
             #expect(outcome.statuses == [201])
         }
         let refused = send(
-            URLRequest("POST"), by: patient(), to: Answers(.error(URLError(.cannotConnectToHost)), .status(503), .status(201)))
+            PreparedRequest("POST"), by: patient(), to: Answers(.error(URLError(.cannotConnectToHost)), .status(503), .status(201)))
         #expect(refused.statuses == [503])
-        let keyed = URLRequest("POST", headers: ["idempotency-key": "1"])
+        let keyed = PreparedRequest("POST", headers: ["idempotency-key": "1"])
         for answer in [Answers.Answer.status(503), .error(URLError(.timedOut))] {
             #expect(send(keyed, by: patient(), to: Answers(answer, .status(201))).statuses == [201])
         }
@@ -240,27 +241,27 @@ struct RetryMiddlewareTests {
     func strangeDelays() {
         let refusing = Answers(.status(503))
         let negative = patient(base: .seconds(-5), max: .seconds(-1))
-        #expect(send(URLRequest("GET"), by: negative, to: refusing).attempts.entries == [0, 0, 0])
+        #expect(send(PreparedRequest("GET"), by: negative, to: refusing).attempts.entries == [0, 0, 0])
         let none = patient(2_000, base: .nanoseconds(0))
-        #expect(send(URLRequest("GET"), by: none, to: refusing).attempts.entries.last == 0)
+        #expect(send(PreparedRequest("GET"), by: none, to: refusing).attempts.entries.last == 0)
         let endless = patient(2, base: .never, max: .never)
-        #expect(send(URLRequest("GET"), by: endless, to: refusing).attempts.entries == [0, Int(Int32.max)])
+        #expect(send(PreparedRequest("GET"), by: endless, to: refusing).attempts.entries == [0, Int(Int32.max)])
         let longest = patient(2, base: .seconds(.max), max: .seconds(.max))
-        #expect(send(URLRequest("GET"), by: longest, to: refusing).attempts.entries == [0, Int(Int32.max)])
+        #expect(send(PreparedRequest("GET"), by: longest, to: refusing).attempts.entries == [0, Int(Int32.max)])
     }
 
     @Test("A body is sent again")
     func bodies() {
         let body = Data("body".utf8)
         let answers = Answers(.status(503), .status(200))
-        send(URLRequest("PUT", body: body), by: patient(), to: answers)
-        #expect(answers.requests.map(\.httpBody) == [body, body])
+        send(PreparedRequest("PUT", body: body), by: patient(), to: answers)
+        #expect(answers.requests.map(\.bodyData) == [body, body])
     }
 
     @Test("Dispose ends it while it waits")
     func disposed() {
         let answers = Answers(.status(503))
-        let disposable = patient().intercept(URLRequest("GET"), next: answers.next).subscribe { Issue.record("\($0)") }
+        let disposable = patient().intercept(PreparedRequest("GET"), next: answers.next).subscribe { Issue.record("\($0)") }
         scheduler.advance(by: .milliseconds(499))
         disposable.dispose()
         scheduler.run()
@@ -281,7 +282,7 @@ struct RetryMiddlewareTests {
     }
 
     private func deciding(
-        _ decide: @escaping @Sendable (URLRequest, Result<APIResponse, any Error>) throws -> Bool?
+        _ decide: @escaping @Sendable (PreparedRequest, Result<APIResponse, any Error>) throws -> Bool?
     ) -> RetryMiddleware {
         RetryMiddleware(RetryPolicy(maxAttempts: 3, shouldRetry: decide), scheduler: scheduler, random: { 1 })
     }
@@ -289,25 +290,25 @@ struct RetryMiddlewareTests {
     @Test("A closure decides before statuses and methods, and nil leaves it to them")
     func closure() {
         let locked = deciding { request, result in
-            guard request.httpMethod != "HEAD" else { return false }
+            guard request.method != "HEAD" else { return false }
             return (try? result.get())?.statusCode == 423 ? true : nil
         }
-        #expect(send(URLRequest("POST"), by: locked, to: Answers(.status(423), .status(200))).attempts.entries == [0, 500])
-        #expect(send(URLRequest("HEAD"), by: locked, to: Answers(.status(503), .status(200))).statuses == [503])
-        #expect(send(URLRequest("GET"), by: locked, to: Answers(.status(503), .status(200))).statuses == [200])
-        #expect(send(URLRequest("POST"), by: locked, to: Answers(.status(503), .status(200))).statuses == [503])
-        #expect(send(URLRequest("GET"), by: locked, to: Answers(.status(423))).attempts.count == 3)
+        #expect(send(PreparedRequest("POST"), by: locked, to: Answers(.status(423), .status(200))).attempts.entries == [0, 500])
+        #expect(send(PreparedRequest("HEAD"), by: locked, to: Answers(.status(503), .status(200))).statuses == [503])
+        #expect(send(PreparedRequest("GET"), by: locked, to: Answers(.status(503), .status(200))).statuses == [200])
+        #expect(send(PreparedRequest("POST"), by: locked, to: Answers(.status(503), .status(200))).statuses == [503])
+        #expect(send(PreparedRequest("GET"), by: locked, to: Answers(.status(423))).attempts.count == 3)
         let errors = deciding { _, result in
             if case .failure(let error) = result { error is TestError } else { nil }
         }
-        #expect(send(URLRequest("POST"), by: errors, to: Answers(.error(TestError()), .status(200))).statuses == [200])
-        #expect(send(URLRequest("GET"), by: errors, to: Answers(.error(URLError(.timedOut)), .status(200))).attempts.count == 1)
+        #expect(send(PreparedRequest("POST"), by: errors, to: Answers(.error(TestError()), .status(200))).statuses == [200])
+        #expect(send(PreparedRequest("GET"), by: errors, to: Answers(.error(URLError(.timedOut)), .status(200))).attempts.count == 1)
     }
 
     @Test("What the closure throws is the error of the request, after a response and after an error")
     func throwingClosure() throws {
         for answer in [Answers.Answer.status(200), .error(URLError(.timedOut))] {
-            let outcome = send(URLRequest("GET"), by: deciding { _, _ in throw TestError("closure") }, to: Answers(answer))
+            let outcome = send(PreparedRequest("GET"), by: deciding { _, _ in throw TestError("closure") }, to: Answers(answer))
             #expect(throws: TestError("closure")) { try outcome.events.entries.first?.get() }
             #expect(outcome.attempts.count == 1)
         }
@@ -321,20 +322,20 @@ struct RetryMiddlewareTests {
     func budget() {
         let answers = Answers(.status(503))
         let middleware = budgeted(RetryBudget(ratio: 0.1, reserve: 10))
-        for _ in 0..<1_000 { #expect(send(URLRequest("GET"), by: middleware, to: answers).statuses == [503]) }
+        for _ in 0..<1_000 { #expect(send(PreparedRequest("GET"), by: middleware, to: answers).statuses == [503]) }
         #expect(110 - 1...110 ~= answers.requests.count - 1_000)
     }
 
     @Test("A budget saves no more than its reserve, and is there again when all is well")
     func savings() {
         let middleware = budgeted(RetryBudget(ratio: 0.5, reserve: 2))
-        for _ in 0..<100 { send(URLRequest("GET"), by: middleware, to: Answers(.status(200))) }
+        for _ in 0..<100 { send(PreparedRequest("GET"), by: middleware, to: Answers(.status(200))) }
         let answers = Answers(.status(503))
-        send(URLRequest("GET"), by: middleware, to: answers)
-        send(URLRequest("GET"), by: middleware, to: answers)
+        send(PreparedRequest("GET"), by: middleware, to: answers)
+        send(PreparedRequest("GET"), by: middleware, to: answers)
         #expect(answers.requests.count == 2 + 2)
-        for _ in 0..<4 { send(URLRequest("GET"), by: middleware, to: Answers(.status(200))) }
-        #expect(send(URLRequest("GET"), by: middleware, to: Answers(.error(URLError(.timedOut)), .status(200))).statuses == [200])
+        for _ in 0..<4 { send(PreparedRequest("GET"), by: middleware, to: Answers(.status(200))) }
+        #expect(send(PreparedRequest("GET"), by: middleware, to: Answers(.error(URLError(.timedOut)), .status(200))).statuses == [200])
     }
 
     @Test(
@@ -342,7 +343,7 @@ struct RetryMiddlewareTests {
         arguments: [(-0.1, 10), (0.1, -1), (.nan, 1), (.infinity, 1)])
     func wrongBudget(ratio: Double, reserve: Int) throws {
         let answers = Answers(.status(200))
-        let outcome = send(URLRequest("GET"), by: budgeted(RetryBudget(ratio: ratio, reserve: reserve)), to: answers)
+        let outcome = send(PreparedRequest("GET"), by: budgeted(RetryBudget(ratio: ratio, reserve: reserve)), to: answers)
         let error = #expect(throws: APIError.self) { try outcome.events.entries.first?.get() }
         #expect(
             error?.description
@@ -357,15 +358,17 @@ struct RetryMiddlewareTests {
     ) -> (seen: [String], outcome: Outcome) {
         let (seen, outcome, ends) = (Log<String>(), Outcome(), Answers(failure, .status(200)))
         let inner = DefaultHeadersMiddleware(["X-Inner": "set"])
-        _ = middleware.intercept(URLRequest(method, headers: ["Content-Type": "text/plain", "X-Own": "1"], body: Data("body".utf8))) {
+        _ = middleware.intercept(
+            PreparedRequest(HTTPMethod(rawValue: method), headers: ["Content-Type": "text/plain", "X-Own": "1"], body: Data("body".utf8))
+        ) {
             request in
             inner.intercept(request) { request in
                 .following(request) { request in
-                    let fields = ["Content-Type", "X-Own", "X-Inner"].map { request.value(forHTTPHeaderField: $0) ?? "-" }
+                    let fields = ["Content-Type", "X-Own", "X-Inner"].map { request.headers[$0] ?? "-" }
                     seen.append(
-                        ([request.httpMethod ?? "", request.url?.host ?? "", request.url?.path ?? ""] + fields).joined(separator: " ")
-                            + (request.httpBody == nil ? "" : " body"))
-                    guard request.url?.path == "/items" else { return ends.next(request) }
+                        ([request.method.rawValue, request.url.host ?? "", request.url.path] + fields).joined(separator: " ")
+                            + (request.bodyData == nil ? "" : " body"))
+                    guard request.url.path == "/items" else { return ends.next(request) }
                     return .just(APIResponse(to: request, status: status, headers: ["Location": location]))
                 }
             }
@@ -408,7 +411,7 @@ struct RetryMiddlewareTests {
     func closureAfterRedirect() {
         let asked = Log<String>()
         let middleware = deciding { request, _ in
-            asked.append("\(request.httpMethod ?? "") \(request.url?.path ?? "")")
+            asked.append("\(request.method) \(request.url.path)")
             return true
         }
         let (seen, _) = redirect("POST", status: 303, to: "/end", failure: .status(423), by: middleware)

@@ -24,7 +24,7 @@ struct RoundTripTests {
             let path = random.text()
             let endpoint = Endpoint<Item>(.get, .url(example.appendingPathComponent("v3"), RequestPath(path)))
             guard !path.unicodeScalars.split(separator: "/").contains(where: { [".", ".."].contains(String($0)) }) else {
-                #expect(throws: APIError.self) { try endpoint.urlRequest() }
+                #expect(throws: APIError.self) { try endpoint.preparedRequest() }
                 return
             }
             let url = try url(of: endpoint)
@@ -52,7 +52,7 @@ struct RoundTripTests {
         try forRandomTexts(seed) { random in
             let (name, value, list) = (random.text(), random.text(), [random.text(), random.text()])
             let body = HTTPBody.form(query(name, value, list))
-            let sent = try #require(try Endpoint<Item>(.post, "", body: body).urlRequest(relativeTo: example).httpBody)
+            let sent = try #require(try Endpoint<Item>(.post, "", body: body).preparedRequest(relativeTo: example).bodyData)
             let text = String(decoding: sent, as: UTF8.self)
             #expect(parsed(form: sent) == [[name, value], [name, list[0]], [name, list[1]]], "seed \(seed): \(text)")
         }
@@ -70,7 +70,7 @@ struct RoundTripTests {
         for _ in 0..<500 { try test(&random) }
     }
 
-    private func url(of request: Endpoint<Item>) throws -> URL { try #require(try request.urlRequest(relativeTo: example).url) }
+    private func url(of request: Endpoint<Item>) throws -> URL { try request.preparedRequest(relativeTo: example).url }
 
     private func components(of url: URL) throws -> URLComponents {
         // What was built is a URL by anybody's rules, and stays as it is.

@@ -80,22 +80,23 @@ struct UploadTests {
         #expect(server.requests.last?.body == bytes)
     }
 
-    @Test("An InputStream is not sent, whoever sets it, and bytes are")
-    func stream() async throws {
+    @Test("A body that is set in Foundation's request is not sent, and the error says where to set it")
+    func foundationBody() async throws {
         let server = try LoopbackServer { request, connection in connection.respond(body: String(decoding: request.body, as: UTF8.self)) }
         let request = Endpoint<String>(.put, .url(server.url), body: .data(Data("first".utf8), contentType: "a/b"))
-        let setStream: @Sendable (inout URLRequest) -> Void = { $0.httpBodyStream = InputStream(data: Data("second".utf8)) }
-        var changed = URLRequest(url: server.url)
-        changed.httpMethod = "PUT"
+        let setBody: @Sendable (inout PreparedRequest) -> Void = { $0.urlRequest.httpBody = Data("second".utf8) }
+        let setStream: @Sendable (inout PreparedRequest) -> Void = { $0.urlRequest.httpBodyStream = InputStream(data: Data("second".utf8)) }
+        var changed = PreparedRequest(.put, server.url)
         setStream(&changed)
         let transport = TestedTransport(configuration: .patient)
-        for single in [provider.request(request.adapting(setStream).map { _ in }), transport.send(changed, progress: nil).map { _ in }] {
+        let singles = [setBody, setStream].map { provider.request(request.adapting($0).map { _ in }) }
+        for single in singles + [transport.send(changed).map { _ in }] {
             let error = try await #require(throws: APIError.self) { try await single.value }
             #expect(
-                error.description == "The request was not sent: its body is an InputStream, which can be read only once; "
-                    + "send it with HTTPBody.file or .multipart, or set httpBody.")
+                error.description == "The request was not sent: its body was set in urlRequest, where it is not sent; "
+                    + "set the body of the PreparedRequest.")
         }
-        #expect(try await provider.request(request.adapting { $0.httpBody = Data("third".utf8) }).value == "third")
+        #expect(try await provider.request(request.adapting { $0.body = RequestBody(Data("third".utf8)) }).value == "third")
         #expect(server.requests.count == 1)
     }
 

@@ -38,7 +38,7 @@ struct WholeTimeTests {
 
     @Test("In time, the value comes", arguments: [1, 3_600])
     func inTime(hours: Int) async throws {
-        let quick = provider { .just(APIResponse(to: URLRequest("GET"), data: Data("x".utf8))) }
+        let quick = provider { .just(APIResponse(to: PreparedRequest("GET"), data: Data("x".utf8))) }
         #expect(
             try await quick.request(Endpoint<String>(.get, "/").map { $0 + "y" }.timeout(.seconds(hours * 3_600)).map { $0 + "z" }).value
                 == "xyz")
@@ -46,7 +46,7 @@ struct WholeTimeTests {
 
     @Test("A time that is not above 0 is an error that says so", arguments: [0, -1])
     func wrong(seconds: Int) async {
-        let quick = provider { .just(APIResponse(to: URLRequest("GET"))) }
+        let quick = provider { .just(APIResponse(to: PreparedRequest("GET"))) }
         let error = await #expect(throws: APIError.self) {
             try await quick.request(Endpoint<Void>(.get, "/").timeout(.seconds(seconds))).value
         }
@@ -58,10 +58,12 @@ struct WholeTimeTests {
         let reports: Int
         var answer = true
 
-        func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
+        func send(_ request: PreparedRequest) -> Single<APIResponse> {
             .create { observer in
                 DispatchQueue.global().async {
-                    for count in 1...Int64(reports) { progress?(TransferProgress(bytesSent: count, bytesToSend: Int64(reports))) }
+                    for count in 1...Int64(reports) {
+                        request.reportProgress?(TransferProgress(bytesSent: count, bytesToSend: Int64(reports)))
+                    }
                     if answer { observer(.success(APIResponse(to: request))) }
                 }
                 return Disposables.create()

@@ -11,11 +11,11 @@ struct SupportMiddleware: Middleware {
 
     var makeID: @Sendable () -> String = { UUID().uuidString }
 
-    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .deferred {
             var request = request
             let id = makeID()
-            request.setValue(id, forHTTPHeaderField: "X-Request-ID")
+            request.headers["X-Request-ID"] = id
             return next(request).map { response in
                 let notice = response.value(forHTTPHeaderField: "X-Maintenance")
                 guard notice == nil else { throw Maintenance(requestID: id) }
@@ -46,7 +46,7 @@ struct WritingAMiddlewareTests {
     @Test("The article's example does what it says")
     func worked() async throws {
         let transport = ClosureTransport { request in
-            guard request.value(forHTTPHeaderField: "X-Request-ID") == "1" else { return .error(URLError(.badURL)) }
+            guard request.headers["X-Request-ID"] == "1" else { return .error(URLError(.badURL)) }
             return .just(APIResponse(to: request, status: 503, headers: ["X-Maintenance": "till noon"]))
         }
         let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [SupportMiddleware(makeID: { "1" })])
@@ -57,8 +57,8 @@ struct WritingAMiddlewareTests {
     func option() async throws {
         struct Seen: Middleware {
             let log: Log<Bool>
-            func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-                log.append(options.isTraced)
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+                log.append(request.options.isTraced)
                 return next(request)
             }
         }
@@ -94,7 +94,7 @@ struct WritingAMiddlewareTests {
             let single = provider.request(items)
             _ = try await single.value
             _ = try await single.value
-            let ids = answers.requests.map { $0.value(forHTTPHeaderField: "X-Request-ID") }
+            let ids = answers.requests.map { $0.headers["X-Request-ID"] }
             #expect((ids[0] == ids[1]) == isKept)
             #expect(ids[1] != ids[2])
         }

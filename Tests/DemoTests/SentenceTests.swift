@@ -40,6 +40,6 @@ struct SentenceTests {
         guard let head = HTTPURLResponse(url: GitHub.apiURL, statusCode: status, httpVersion: nil, headerFields: headers) else {
             preconditionFailure("\(status) is a status.")
         }
-        return APIResponse(request: URLRequest(url: GitHub.apiURL), response: head, data: Data(body.utf8))
+        return APIResponse(request: PreparedRequest(.get, GitHub.apiURL), response: head, data: Data(body.utf8))
     }
 }

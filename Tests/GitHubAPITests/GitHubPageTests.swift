@@ -19,14 +19,14 @@ struct GitHubPageTests {
     @Test("A page knows how many more requests are answered")
     func rateLimit() throws {
         let headers: HTTPHeaders = ["X-RateLimit-Remaining": "59", "X-RateLimit-Reset": "1700000000"]
-        let response = APIResponse(to: URLRequest(url: GitHub.apiURL), headers: headers, data: Data("[]".utf8))
+        let response = APIResponse(to: PreparedRequest(.get, GitHub.apiURL), headers: headers, data: Data("[]".utf8))
         let limit = try StarredRequest(login: "octocat").endpoint.page.value(of: response).rateLimit
         #expect(limit?.remaining == 59)
         #expect(limit?.reset == Date(timeIntervalSince1970: 1_700_000_000))
     }
 
     private func page(link: String?) throws -> GitHubPage<[Repository]> {
-        let request = URLRequest(url: GitHub.apiURL.appendingPathComponent("items"))
+        let request = PreparedRequest(.get, GitHub.apiURL.appendingPathComponent("items"))
         let response = APIResponse(to: request, headers: ["Link": link], data: Data("[]".utf8))
         return try StarredRequest(login: "octocat").endpoint.page.value(of: response)
     }

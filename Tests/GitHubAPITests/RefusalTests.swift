@@ -66,6 +66,6 @@ struct RefusalTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
     private func response(_ status: Int, headers: [String: String] = [:], body: String = "") -> APIResponse {
-        APIResponse(to: URLRequest(url: GitHub.apiURL), status: status, headers: HTTPHeaders(headers), data: Data(body.utf8))
+        APIResponse(to: PreparedRequest(.get, GitHub.apiURL), status: status, headers: HTTPHeaders(headers), data: Data(body.utf8))
     }
 }

@@ -209,7 +209,7 @@ extension RepositorySearchController.State {
 
 /// Answers when the test says so.
 private final class SearchServer: Sendable {
-    private let requests = Log<(URLRequest, Single<APIResponse>.SingleObserver)>()
+    private let requests = Log<(PreparedRequest, Single<APIResponse>.SingleObserver)>()
     private let disposals = Log<Int>()
     /// Those that the test has answered.
     private let answered = Log<Int>()
@@ -226,7 +226,7 @@ private final class SearchServer: Sendable {
             })
     }
 
-    var queries: [String] { requests.entries.map { $0.0.url?.query ?? "" } }
+    var queries: [String] { requests.entries.map { $0.0.url.query ?? "" } }
     /// The requests that were cancelled before they were answered.
     var cancelled: [Int] { disposals.entries }
 
@@ -245,7 +245,7 @@ private final class SearchServer: Sendable {
         DefaultAPIProvider(baseURL: GitHub.apiURL, transport: ClosureTransport { .just(response(to: $0, names, of: total)) })
     }
 
-    private static func response(to request: URLRequest, _ names: [String], of total: Int?) -> APIResponse {
+    private static func response(to request: PreparedRequest, _ names: [String], of total: Int?) -> APIResponse {
         let items = names.map { name in
             """
             {"id": \(name.unicodeScalars.reduce(0) { $0 * 128 + Int($1.value) }), "name": "\(name)", "full_name": "octocat/\(name)",
@@ -258,8 +258,8 @@ private final class SearchServer: Sendable {
     }
 
     /// The header that points to the next page, as GitHub sends it.
-    private static func nextPage(after request: URLRequest, of total: Int) -> String? {
-        guard let url = request.url, var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+    private static func nextPage(after request: PreparedRequest, of total: Int) -> String? {
+        guard var components = URLComponents(url: request.url, resolvingAgainstBaseURL: true) else { return nil }
         var query = QueryParameters(components.queryItems ?? [])
         let (page, perPage) = (Int("\(query["page"] ?? "")") ?? 1, Int("\(query["per_page"] ?? "")") ?? 30)
         guard page * perPage < total else { return nil }

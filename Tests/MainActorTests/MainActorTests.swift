@@ -53,8 +53,9 @@ struct MainActorTests {
     let provider = DefaultAPIProvider(
         baseURL: gitHub,
         transport: ClosureTransport { request in
-            let login = request.url?.lastPathComponent ?? ""
-            let body = request.httpBody.map { "[\(String(decoding: $0, as: UTF8.self))]" } ?? #"{"login":"\#(login)"}"#
+            let login = request.url.lastPathComponent
+            let sent = try? request.body?.data()
+            let body = sent.map { "[\(String(decoding: $0, as: UTF8.self))]" } ?? #"{"login":"\#(login)"}"#
             return .just(APIResponse(to: request, data: Data(body.utf8)))
         })
 

@@ -11,8 +11,8 @@ func anyRequest(
     let url = try #require(URL(string: url))
     return Endpoint(method, .url(example)) { $0 }.validating { _ in }.adapting { request in
         request.url = url
-        request.allHTTPHeaderFields = headers
-        request.httpBody = body
+        request.headers = HTTPHeaders(headers)
+        request.body = body.map { RequestBody($0) }
     }
 }
 
@@ -20,7 +20,7 @@ func anyRequest(_ url: String) throws -> Endpoint<APIResponse> { try anyRequest(
 
 /// A transport that answers at once.
 func answering(
-    status: Int = 200, headers: HTTPHeaders = [:], _ body: @escaping @Sendable (URLRequest) -> Data = { _ in Data() }
+    status: Int = 200, headers: HTTPHeaders = [:], _ body: @escaping @Sendable (PreparedRequest) -> Data = { _ in Data() }
 ) -> ClosureTransport {
     ClosureTransport { .just(APIResponse(to: $0, status: status, headers: headers, data: body($0))) }
 }

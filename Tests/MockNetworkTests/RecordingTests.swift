@@ -16,7 +16,7 @@ struct RecordingTests {
 
     @Test("A response is in the file before its subscriber gets it, and the file is valid after each request")
     func inFile() async throws {
-        let provider = provider(answering { Data("[\"\($0.url?.path ?? "")\"]".utf8) })
+        let provider = provider(answering { Data("[\"\($0.url.path)\"]".utf8) })
         for count in 1...5 {
             _ = try await provider.request(anyRequest("https://a.example/\(count)")).value
             let recorded = try RecordedFile(file)
@@ -89,11 +89,11 @@ struct RecordingTests {
     @Test("Entries are in the order in which the requests began")
     func order() async throws {
         let (first, second) = (Producer<APIResponse>(), Producer<APIResponse>())
-        let provider = provider(ClosureTransport { $0.url?.path == "/1" ? first.single : second.single })
+        let provider = provider(ClosureTransport { $0.url.path == "/1" ? first.single : second.single })
         let (one, two) = (try anyRequest("https://a.example/1"), try anyRequest("https://a.example/2"))
         let subscriptions = [provider.request(one), provider.request(two)].map { $0.subscribe { _ in } }
         for (producer, request) in [(second, two), (first, one)] {
-            producer.send(.success(try await answering().send(request.urlRequest(), progress: nil).value))
+            producer.send(.success(try await answering().send(request.preparedRequest()).value))
         }
         let recorded = try RecordedFile(file)
         #expect(recorded.value("request.url", of: 0) as? String == "https://a.example/1")
@@ -254,7 +254,7 @@ struct RecordingTests {
         let files = [file, folder.url("other.har")]
         let providers = files.map {
             DefaultAPIProvider(
-                baseURL: example, transport: answering { Data("[\"\($0.url?.path ?? "")\"]".utf8) },
+                baseURL: example, transport: answering { Data("[\"\($0.url.path)\"]".utf8) },
                 middlewares: [RecordingMiddleware(to: $0)])
         }
         try await withThrowingTaskGroup(of: Void.self) { group in

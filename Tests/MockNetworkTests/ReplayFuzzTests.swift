@@ -24,7 +24,7 @@ struct ReplayFuzzTests {
         let bytes = try Data(contentsOf: sample)
         let strings = strings(of: bytes)
         let (method, url) = try #require(Self.samples[name])
-        let request = try anyRequest(HTTPMethod(rawValue: method), url).urlRequest()
+        let request = try anyRequest(HTTPMethod(rawValue: method), url).preparedRequest()
         let folder = TemporaryFolder()
         let file = folder.url("session.har")
         var replayed = 0
@@ -34,7 +34,7 @@ struct ReplayFuzzTests {
             do {
                 try await MockURLProtocol.withScope {
                     try MockURLProtocol.replay(har: file)
-                    replayed += (try? await MockTransport().send(request, progress: nil).value) == nil ? 0 : 1
+                    replayed += (try? await MockTransport().send(request).value) == nil ? 0 : 1
                 }
             } catch {
                 let text = error.localizedDescription

@@ -21,7 +21,7 @@ struct SecretsTests {
     /// All that this package may show of an exchange.
     ///
     /// - Parameter isRecorded: Whether a recording of the answer is among it.
-    private func shown(_ request: URLRequest, _ answer: APIResponse, isRecorded: Bool) async throws -> [(String, String)] {
+    private func shown(_ request: PreparedRequest, _ answer: APIResponse, isRecorded: Bool) async throws -> [(String, String)] {
         var shown: [(String, String)] = [("cURL", request.curlCommand())]
         func add(_ name: String, _ value: Any) {
             var dumped = ""
@@ -51,7 +51,7 @@ struct SecretsTests {
             exchange.complete(with: URLError(.timedOut))
             return Disposables.create()
         }
-        _ = try? await exchanging.send(request, progress: nil).value
+        _ = try? await exchanging.send(request).value
         for exchange in exchanges.entries { add("exchange", exchange) }
         add("exchange transport", exchanging)
         // JSON is text with names, and an error's words are a sentence.
@@ -75,8 +75,8 @@ struct SecretsTests {
             }
         }
         try await MockURLProtocol.withScope {
-            let other = "[\(String(decoding: request.httpBody ?? Data(), as: UTF8.self))]"
-            let headers = (request.allHTTPHeaderFields ?? [:]).mapValues { _ in "other" }
+            let other = "[\(String(decoding: try request.body?.data() ?? Data(), as: UTF8.self))]"
+            let headers = request.headers.map { (key: $0.name, value: "other") }
             MockURLProtocol.stub(
                 .put, "/other", query: ["a": "b"], headers: HTTPHeaders(headers), body: .json(text: other), respond: .status(200))
             MockURLProtocol.stub(.put, "/other", body: .form(["a": "b"]), respond: .status(200))
@@ -84,7 +84,7 @@ struct SecretsTests {
             let error = try await #require(throws: APIError.self) {
                 try await DefaultAPIProvider(transport: MockTransport(), middlewares: [Sending(request)]).request(endpoint).value
             }
-            add("report", try request.url?.user == nil ? #require(error.underlying) : error)
+            add("report", try request.url.user == nil ? #require(error.underlying) : error)
             add("unmatched", MockURLProtocol.unmatchedRequests)
             shown.append(("attachment", String(decoding: MockURLProtocol.recording ?? Data(), as: UTF8.self)))
         }
@@ -106,26 +106,25 @@ extension APIResponse {
 /// Sends one request in the place of each.
 private struct Sending: Middleware {
     /// A closure, which a dump of the provider does not look into.
-    let request: @Sendable () -> URLRequest
-    init(_ request: URLRequest) { self.request = { request } }
+    let request: @Sendable () -> PreparedRequest
+    init(_ request: PreparedRequest) { self.request = { request } }
 
     func intercept(
-        _ request: URLRequest, options: RequestOptions, next: @escaping @Sendable (URLRequest) -> Single<APIResponse>
+        _ request: PreparedRequest, next: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>
     ) -> Single<APIResponse> {
         next(self.request())
     }
 }
 
-extension URLRequest {
+extension PreparedRequest {
     fileprivate init(posting body: Data?, to url: String, headers: [String: String]) throws {
-        self.init(url: try #require(URL(string: url)))
-        (httpMethod, httpBody, allHTTPHeaderFields) = ("POST", body, headers)
+        self.init(.post, try #require(URL(string: url)), headers: HTTPHeaders(headers), body: body.map { RequestBody($0) })
     }
 }
 
 extension Planted {
     /// A request and the response to it with the secret in both, as far as they have the place.
-    fileprivate func exchange() throws -> (URLRequest, APIResponse) {
+    fileprivate func exchange() throws -> (PreparedRequest, APIResponse) {
         var url = "https://a.example/a"
         var headers: [String: String] = [:]
         var body: Data?
@@ -134,7 +133,7 @@ extension Planted {
         case .header(let name): headers[name] = text
         case .body(let type): (headers["Content-Type"], body) = (type, Data(text.utf8))
         }
-        let request = try URLRequest(posting: body, to: url, headers: headers)
+        let request = try PreparedRequest(posting: body, to: url, headers: headers)
         let answer = APIResponse(to: request, status: 400, headers: HTTPHeaders(headers), data: body ?? Data())
         return (request, answer)
     }

@@ -87,7 +87,7 @@ struct StubResponseTests {
         MockURLProtocol.stub(.get, "/b", respond: .redirect(to: "https://other.example.com/c"))
         MockURLProtocol.stub(.get, "https://other.example.com/c", respond: .status(200))
         let answer = try await way.provider.request(raw(.post)).value
-        #expect(answer.request.url?.absoluteString == "https://other.example.com/c")
+        #expect(answer.request.url.absoluteString == "https://other.example.com/c")
         #expect(MockURLProtocol.requests.map(\.path) == ["/a", "/b", "/c"])
     }
 
@@ -260,22 +260,7 @@ struct StubResponseTests {
         scheduler.advance(by: .milliseconds(1))
         #expect(events.entries == (delay == 1.4 ? ["value"] : []))
         scheduler.advance(by: .milliseconds(100))
-        #expect(events.entries == (delay.map { $0 <= 1.5 } == true ? ["value"] : ["true"]))
-        subscription.dispose()
-    }
-
-    @Test("A timeout of 0 means no timeout")
-    func noTimeout() {
-        let scheduler = TestScheduler()
-        MockURLProtocol.stub("/a", respond: .status(200).delayed(by: 3600))
-        var request = URLRequest(url: example.appendingPathComponent("a"))
-        request.timeoutInterval = 0
-        let events = Log<String>()
-        let subscription = MockTransport(scheduler: scheduler).send(request, progress: nil).subscribe { events.append("\($0)") }
-        scheduler.advance(by: .seconds(3599))
-        #expect(events.entries.isEmpty)
-        scheduler.advance(by: .seconds(1))
-        #expect(events.entries.first?.hasPrefix("success") == true)
+        #expect(events.entries == (delay.map { $0 < 1.5 } == true ? ["value"] : ["true"]))
         subscription.dispose()
     }
 
@@ -305,7 +290,7 @@ struct StubResponseTests {
         #expect(try await way.provider.request(raw(.head)).value.data.isEmpty)
     }
 
-    @Test("A body that is sent is reported as progress, and MockTransport refuses a GET with a body")
+    @Test("A body that is sent is reported as progress")
     func sent() async throws {
         MockURLProtocol.stub(.post, "/a", respond: .status(200))
         let body = HTTPBody.data(Data("body".utf8), contentType: "text/plain")
@@ -314,10 +299,6 @@ struct StubResponseTests {
             _ = try await way.provider.request(raw(.post, body: body).onProgress { log.append($0) }).value
             #expect(log.entries == [TransferProgress(bytesSent: 4, bytesToSend: 4)])
         }
-        var request = URLRequest(url: example)
-        request.httpBody = Data("body".utf8)
-        let single = MockTransport().send(request, progress: nil)
-        await #expect(throws: APIError.self) { try await single.value.statusCode }
     }
 
     @Test("A MockTransport belongs to the scope in which it was made, and says when that has ended")

@@ -180,8 +180,10 @@ struct TypedStubTests {
                 MockURLProtocol.stub(request("11:expected"), respond: .json(["a": "b"]))
                 let provider = DefaultAPIProvider(baseURL: example, transport: transport)
                 let error = try await #require(throws: APIError.self) { try await provider.request(request("12:s3nt")).value }
-                #expect(error.description.contains("path    expected  /bot…/x\n               got       /bot…/x (another)"), "\(error)")
                 #expect(!error.description.contains("s3nt"), "\(error)")
+                // A session does not know what is secret.
+                guard !isSession else { return }
+                #expect(error.description.contains("path    expected  /bot…/x\n               got       /bot…/x (another)"), "\(error)")
                 #expect("\(MockURLProtocol.unmatchedRequests)".contains("/bot…/x?chat="))
             }
         }

@@ -62,20 +62,20 @@ final class Recipe2RequestsThatBuildAndParseThemselvesTests: XCTestCase {
     }
 
     func testTheRequestIsBuilt() throws {
-        let built = try request.endpoint.urlRequest(relativeTo: baseURL)
-        XCTAssertEqual(built.url?.absoluteString, "https://example.com/locations?lat=37.3293&long=-121.8893")
+        let built = try request.endpoint.preparedRequest(relativeTo: baseURL)
+        XCTAssertEqual(built.url.absoluteString, "https://example.com/locations?lat=37.3293&long=-121.8893")
     }
 
     func testAPlaceOutsideOfTheEarthIsNotAskedFor() {
         let nowhere = PointsOfInterestRequest(latitude: 91, longitude: 0)
-        XCTAssertThrowsError(try nowhere.endpoint.urlRequest(relativeTo: baseURL)) { error in
+        XCTAssertThrowsError(try nowhere.endpoint.preparedRequest(relativeTo: baseURL)) { error in
             guard case PointsOfInterestRequest.InvalidCoordinate.latitude(91) = error else { return XCTFail("\(error)") }
         }
     }
 
     func testTheResponseIsParsed() throws {
         let data = Data(#"[{"name":"MyPointOfInterest"}]"#.utf8)
-        let response = APIResponse(to: URLRequest(url: baseURL), data: data)
+        let response = APIResponse(to: PreparedRequest(.get, baseURL), data: data)
         XCTAssertEqual(try request.endpoint.value(of: response), [PointOfInterest(name: "MyPointOfInterest")])
     }
 

@@ -75,13 +75,13 @@ struct Recipe4WhatWasAskedForTests {
 
         #expect(provider.requests.count == 1)
         let request = try #require(provider.requests.first)
-        #expect(request.url?.query?.contains("q=ReactorKit") == true)
+        #expect(request.url.query?.contains("q=ReactorKit") == true)
     }
 
     @Test("The service gives what was found, from whichever provider")
     func answer() async throws {
         let body = Data(#"{"total_count": 0, "incomplete_results": false, "items": []}"#.utf8)
-        let provider = APIProviderStub(response: APIResponse(to: URLRequest(url: GitHub.apiURL), data: body))
+        let provider = APIProviderStub(response: APIResponse(to: PreparedRequest(.get, GitHub.apiURL), data: body))
         #expect(try await RepositoryService(provider: provider).search(keyword: "nothing").value.isEmpty)
     }
 }
@@ -97,13 +97,13 @@ private struct APIProviderStub: APIProvider {
 /// Keeps what it is asked for, and never answers.
 private final class APIProviderSpy: APIProvider, @unchecked Sendable {  // The lock guards the array.
     private let lock = NSLock()
-    private var sent: [URLRequest] = []
+    private var sent: [PreparedRequest] = []
 
-    var requests: [URLRequest] { lock.withLock { sent } }
+    var requests: [PreparedRequest] { lock.withLock { sent } }
 
     func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {
         .deferred {
-            let built = try request.endpoint.urlRequest(relativeTo: GitHub.apiURL)
+            let built = try request.endpoint.preparedRequest(relativeTo: GitHub.apiURL)
             self.lock.withLock { self.sent.append(built) }
             return .never()
         }

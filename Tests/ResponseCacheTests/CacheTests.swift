@@ -422,7 +422,7 @@ struct StoringTests {
         world.serve(["Cache-Control": "max-age=10", "Vary": "Cookie"])
         for number in 1...2 { #expect(try await world.get().text == "\(number)") }
         for _ in 0..<2 { #expect(try await world.get("/a", ["Cookie": "a=1"]).text == "3") }
-        let without = Endpoint<String>(.get, "/a").adapting { $0.httpShouldHandleCookies = false }
+        let without = Endpoint<String>(.get, "/a").adapting { $0.urlRequest.httpShouldHandleCookies = false }
         for _ in 0..<2 { #expect(try await world.provider.request(without).value == "4") }
         #expect(try await world.get().text == "5")
     }
@@ -474,7 +474,7 @@ struct StoringTests {
             _ = try await world.provider.request(Endpoint(.get, "/a", downloadingTo: folder.url("a"))).value
             #expect(try String(contentsOf: folder.url("a"), encoding: .utf8) == "\(number * 5 - 4)")
             _ = try await world.provider.request(Endpoint<ByteStream>(.get, "/a")).value
-            let body = Endpoint<String>(.get, "/a", body: .json(1)).option(\.allowsBody, true)
+            let body = Endpoint<String>(.get, "/a", body: .json(1))
             #expect(try await world.provider.request(body).value == "\(number * 5 - 2)")
             for method in [HTTPMethod.options, .trace] { _ = try await world.get("/a", [:], method: method) }
         }
@@ -537,23 +537,21 @@ struct StoringTests {
         let answer = Producer<APIResponse>()
         let cache = CacheMiddleware()
         let log = Log<String>()
-        let request = URLRequest(url: example)
-        let options = RequestOptions()
+        let request = PreparedRequest(.get, example)
         var sent = request
-        sent.httpMethod = method.rawValue
-        let subscription = cache.intercept(sent, options: options) { _ in answer.single }.subscribe {
+        sent.method = method
+        let subscription = cache.intercept(sent) { _ in answer.single }.subscribe {
             log.append((try? $0.get().text) ?? "")
         }
         switch change {
         case .removeAll: cache.removeAll()
         case .delete, .deleteOfAnother:
-            var delete = URLRequest(url: change == .delete ? example : example.appendingPathComponent("b"))
-            delete.httpMethod = "DELETE"
-            _ = try await cache.intercept(delete, options: options) { .just(APIResponse(to: $0, status: 204)) }.value
+            let delete = PreparedRequest(.delete, change == .delete ? example : example.appendingPathComponent("b"))
+            _ = try await cache.intercept(delete) { .just(APIResponse(to: $0, status: 204)) }.value
         }
         let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Content-Location": example.absoluteString]
         answer.send(.success(APIResponse(to: request, headers: headers, data: Data("old".utf8))))
-        let again = cache.intercept(request, options: options) { .just(APIResponse(to: $0, headers: headers, data: Data("new".utf8))) }
+        let again = cache.intercept(request) { .just(APIResponse(to: $0, headers: headers, data: Data("new".utf8))) }
         #expect(try await again.value.text == (change == .deleteOfAnother ? "old" : "new"))
         #expect(try await again.value.isFromCache)
         #expect(log.entries == ["old"])
@@ -619,7 +617,7 @@ struct StoringTests {
         _ = try await world.get("/b")
         let decision = RedirectPolicy.decide { next, _ in
             var next = next
-            next.httpMethod = "POST"
+            next.method = "POST"
             return next
         }
         #expect(try await world.provider.request(Endpoint<String>(.get, "/a").option(\.redirects, decision)).value == "2")

@@ -13,7 +13,7 @@ private let fresh: HTTPHeaders = ["Cache-Control": "max-age=10"]
 /// A cache whose requests the test answers in any order. Nothing waits here: each event comes before its call returns.
 private final class Hand: Sendable {
     private let time = Locked(Date(timeIntervalSince1970: 1_700_000_000))
-    private let sent = Log<(request: URLRequest, answer: Single<APIResponse>.SingleObserver)>()
+    private let sent = Log<(request: PreparedRequest, answer: Single<APIResponse>.SingleObserver)>()
     private let bag = DisposeBag()
     let cache: CacheMiddleware
 
@@ -24,28 +24,27 @@ private final class Hand: Sendable {
 
     func pass(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 
-    var requests: [URLRequest] { sent.entries.map(\.request) }
+    var requests: [PreparedRequest] { sent.entries.map(\.request) }
 
     /// Sends a request, and returns the log that its response comes to.
     @discardableResult
     func send(
-        _ path: String = "/a", _ method: String = "GET", _ headers: [String: String] = [:], _ policy: CachePolicy = .standard,
+        _ path: String = "/a", _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:], _ policy: CachePolicy = .standard,
         isAuthenticated: Bool = true, hasCookies: Bool = true, token: String? = nil
     ) -> Log<APIResponse> {
-        var request = URLRequest(url: example.appendingPathComponent(path))
-        (request.httpMethod, request.allHTTPHeaderFields, request.httpShouldHandleCookies) = (method, headers, hasCookies)
-        var options = RequestOptions()
-        (options.caching, options.isAuthenticated) = (policy, isAuthenticated)
+        var request = PreparedRequest(method, example.appendingPathComponent(path), headers: headers)
+        request.urlRequest.httpShouldHandleCookies = hasCookies
+        (request.options.caching, request.options.isAuthenticated) = (policy, isAuthenticated)
         let log = Log<APIResponse>()
         let next: Middleware.Next = { [sent] request in
             .create { observer in
                 var request = request
-                if let token { request.setValue(token, forHTTPHeaderField: "Authorization") }
+                if let token { request.headers["Authorization"] = token }
                 sent.append((request, observer))
                 return Disposables.create()
             }
         }
-        cache.intercept(request, options: options, next: next).subscribe(onSuccess: { log.append($0) }).disposed(by: bag)
+        cache.intercept(request, next: next).subscribe(onSuccess: { log.append($0) }).disposed(by: bag)
         return log
     }
 
@@ -109,7 +108,7 @@ struct OrderTests {
         let second = hand.send()
         hand.answer(1, 304, ["Cache-Control": "max-age=10", "ETag": "\"2\""])
         #expect(hand.requests.count == 3)
-        #expect(hand.requests.last?.value(forHTTPHeaderField: "If-None-Match") == nil)
+        #expect(hand.requests.last?.headers["If-None-Match"] == nil)
         hand.answer(2, 200, ["Cache-Control": "max-age=10", "ETag": "\"2\""], "two")
         #expect(second.entries.map(\.text) == ["two"])
         #expect(hand.stored() == "two")
@@ -132,8 +131,8 @@ struct OrderTests {
     func disposedAtOnce() {
         let hand = Hand()
         let (other, bag) = (Producer<APIResponse>(), DisposeBag())
-        let request = URLRequest(url: example.appendingPathComponent("/a"))
-        let disposed = hand.cache.intercept(request, options: RequestOptions()) { _ in
+        let request = PreparedRequest(.get, example.appendingPathComponent("/a"))
+        let disposed = hand.cache.intercept(request) { _ in
             other.send(.failure(TestError()))
             return .never()
         }
@@ -193,7 +192,7 @@ struct OrderTests {
     private struct Waiting: Middleware {
         let turn: Single<Void>
 
-        func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
             turn.flatMap { next(request) }
         }
     }
@@ -203,7 +202,7 @@ struct OrderTests {
         let (cache, turn) = (CacheMiddleware(MemoryCache()), Producer<Void>())
         let authentication = AuthenticationMiddleware(token: "alice") { _ in .error(TestError()) }
         let transport = ClosureTransport { request in
-            let user = request.value(forHTTPHeaderField: "Authorization") ?? "nobody"
+            let user = request.headers["Authorization"] ?? "nobody"
             return .just(APIResponse(to: request, headers: fresh, data: Data("data of \(user)".utf8)))
         }
         func provider(_ middlewares: [any Middleware]) -> DefaultAPIProvider {
@@ -248,21 +247,21 @@ struct OrderTests {
         hand.send(token: "hunter2")
         hand.answer(0, 302, ["Location": "/b"])
         hand.answer(1, 200, ["Cache-Control": "max-age=10", "Vary": "Authorization"], "x")
-        #expect(hand.requests.last?.value(forHTTPHeaderField: "Authorization") == "hunter2")
+        #expect(hand.requests.last?.headers["Authorization"] == "hunter2")
         #expect(store.responses(for: example.appendingPathComponent("/b").absoluteString) == [])
     }
 
     @Test("A response of another URL is not stored, as where a transport follows redirects itself")
     func anotherURL() async throws {
         let cache = CacheMiddleware()
-        let request = URLRequest(url: example.appendingPathComponent("/a"))
+        let request = PreparedRequest(.get, example.appendingPathComponent("/a"))
         for (path, hits) in [("/b", 0), ("/a", 1)] {
             let head = try #require(
                 HTTPURLResponse(
                     url: example.appendingPathComponent(path), statusCode: 200, httpVersion: nil,
                     headerFields: ["Cache-Control": "max-age=9"]
                 ))
-            let answer = cache.intercept(request, options: RequestOptions()) {
+            let answer = cache.intercept(request) {
                 .just(APIResponse(request: $0, response: head, data: Data()))
             }
             for _ in 0..<2 { _ = try await answer.value }

@@ -256,7 +256,7 @@ struct StoreTests {
                 bytes[place] = [0, 0xFF, 0x7F, 0x80, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random) ?? 0
             }
             for response in CacheFile.responses(in: bytes, for: "a") ?? [] {
-                _ = response.response(to: URLRequest(url: example), at: Date())
+                _ = response.response(to: PreparedRequest(.get, example), at: Date())
             }
         }
     }
@@ -276,7 +276,7 @@ struct StoreTests {
         try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0).write(to: file)
         for read in cache.responses(for: "a") + [stored] {
             #expect(read.freshFor(at: Date()) <= 0)
-            #expect(read.response(to: URLRequest(url: example), at: Date()) != nil)
+            #expect(read.response(to: PreparedRequest(.get, example), at: Date()) != nil)
         }
     }
 
@@ -288,7 +288,7 @@ struct StoreTests {
                 fields["Connection"] = (0..<count).map { "y-\($0)" }.joined(separator: ", ")
                 let head = HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: fields)
                 guard let head else { return 0 }
-                let response = APIResponse(request: URLRequest(url: example), response: head, data: Data())
+                let response = APIResponse(request: PreparedRequest(.get, example), response: head, data: Data())
                 return cpuSeconds {
                     let stored = CachedResponse(response, requested: Date(), received: Date())
                     _ = stored.updated(by: response, requested: Date(), received: Date())

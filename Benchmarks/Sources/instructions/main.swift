@@ -48,7 +48,7 @@ let configuration = URLSessionConfiguration.ephemeral
 configuration.protocolClasses = [Immediate.self]
 configuration.urlCache = nil
 let endpoint = { Endpoint<[Item]>(.get, "/users/octocat/repos", query: ["page": 1, "sort": "stars"]) }
-let url = try endpoint().urlRequest(relativeTo: baseURL).url ?? baseURL
+let url = try endpoint().preparedRequest(relativeTo: baseURL).url
 
 @MainActor func work(_ name: String) -> (@escaping @Sendable () -> Void) -> Void {
     switch name {
@@ -108,7 +108,7 @@ let url = try endpoint().urlRequest(relativeTo: baseURL).url ?? baseURL
             url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": "text/event-stream"])
         return { done in
             guard let response else { return done() }
-            let whole = APIResponse(request: URLRequest(url: url), response: response, data: Data(text.utf8))
+            let whole = APIResponse(request: PreparedRequest(.get, url), response: response, data: Data(text.utf8))
             Task.detached {
                 let events = try ServerSentEvents(ByteStream(whole), decoder: JSONDecoder())
                 for try await event in events { _ = try event.decode([String: Int].self) }
@@ -117,7 +117,7 @@ let url = try endpoint().urlRequest(relativeTo: baseURL).url ?? baseURL
         }
     case "building":
         return { done in
-            _ = try? endpoint().urlRequest(relativeTo: baseURL)
+            _ = try? endpoint().preparedRequest(relativeTo: baseURL)
             done()
         }
     default:

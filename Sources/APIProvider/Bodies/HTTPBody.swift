@@ -7,14 +7,14 @@ public struct HTTPBody: Sendable {
     /// What to send, and its media type.
     package struct Content {
         package let type: String
-        let pieces: [BodyPiece]
+        package let body: RequestBody
     }
 
     /// Makes the content with the provider's encoder.
     package let encode: @Sendable (JSONEncoder) throws -> Content
 
     private init(contentType: String, piece: @escaping @Sendable () throws -> BodyPiece) {
-        encode = { _ in Content(type: contentType, pieces: [try piece()]) }
+        encode = { _ in Content(type: contentType, body: RequestBody([try piece()])) }
     }
 
     private init(encode: @escaping @Sendable (JSONEncoder) throws -> Content) { self.encode = encode }
@@ -42,7 +42,7 @@ public struct HTTPBody: Sendable {
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
         HTTPBody { standard in
             do {
-                return Content(type: "application/json", pieces: [.data(try (encoder ?? standard).encode(value))])
+                return Content(type: "application/json", body: RequestBody(try (encoder ?? standard).encode(value)))
             } catch {
                 throw APIError.invalidRequest(reason: "its body of type \(type(of: value)) cannot be encoded as JSON", underlying: error)
             }
@@ -61,17 +61,16 @@ public struct HTTPBody: Sendable {
 
     /// The content of a file. If it cannot be read, the request is invalid.
     ///
-    /// The file is read while it is sent. Middlewares find it in `httpBodyStream` of the request, which they may read: what is sent starts
-    /// at the beginning again. Do not change the file before the request has ended.
+    /// The file is read while it is sent. Do not change it before the request has ended.
     public static func file(_ file: URL, contentType: String) -> HTTPBody {
         HTTPBody(contentType: contentType) { try BodyPiece(file) }
     }
 
     /// A `multipart/form-data` body (RFC 7578) with these parts in order.
     ///
-    /// Each subscription has a random boundary. Files are read while they are sent. With files, middlewares find the body in
-    /// `httpBodyStream` of the request. On Apple's systems, ``URLSessionTransport`` puts the parts together in a temporary file, and removes
-    /// that at the end. A file that cannot be read, or a content type with a line break, makes the request invalid.
+    /// Each subscription has a random boundary. Files are read while they are sent. On Apple's systems, ``URLSessionTransport`` puts the parts
+    /// together in a temporary file, and removes that at the end. A file that cannot be read, or a content type with a line break, makes the
+    /// request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
         HTTPBody { _ in try Content(multipart: parts) }
     }

@@ -11,7 +11,8 @@ extension HTTPBody.Content {
             pieces += [.data(Data("\(text)\r\n".utf8) + header), content]
             text = "\r\n--\(boundary)"
         }
-        self.init(type: "multipart/form-data; boundary=\(boundary)", pieces: pieces + [.data(Data("\(text)--\r\n".utf8))])
+        let end = BodyPiece.data(Data("\(text)--\r\n".utf8))
+        self.init(type: "multipart/form-data; boundary=\(boundary)", body: RequestBody(pieces + [end]))
     }
 
     /// A boundary (RFC 2046, section 5.1.1) with 128 random bits, so that no content has it, and none need be read to know that.

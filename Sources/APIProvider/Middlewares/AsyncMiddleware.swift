@@ -1,11 +1,5 @@
 public import MiniRx
 
-#if canImport(FoundationNetworking)
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
-
 /// A ``Middleware`` that is written with `async`.
 ///
 /// ```swift
@@ -13,11 +7,11 @@ public import Foundation
 ///     let signer: any Signer
 ///
 ///     func intercept(
-///         _ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext
+///         _ request: PreparedRequest, next: @escaping AsyncNext
 ///     ) async throws -> APIResponse {
 ///         var request = request
-///         let signature = try await signer.signature(of: request)
-///         request.setValue(signature, forHTTPHeaderField: "X-Signature")
+///         let body = try request.body?.data() ?? Data()
+///         request.headers["X-Signature"] = try await signer.signature(of: body)
 ///         return try await next(request)
 ///     }
 /// }
@@ -26,23 +20,22 @@ public import Foundation
 /// It runs in a task for each request. Disposing the request cancels that task, and cancelling the task cancels what `next` sends.
 public protocol AsyncMiddleware: Middleware {
     /// Sends a request to the next middleware or the transport.
-    typealias AsyncNext = @Sendable (URLRequest) async throws -> APIResponse
+    typealias AsyncNext = @Sendable (PreparedRequest) async throws -> APIResponse
 
     /// Returns the response to `request`.
     ///
     /// - Parameters:
     ///   - request: The request to send.
-    ///   - options: The options of the endpoint.
     ///   - next: Sends a request on. Call it once, several times, or not at all.
-    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext) async throws -> APIResponse
+    func intercept(_ request: PreparedRequest, next: @escaping AsyncNext) async throws -> APIResponse
 }
 
 extension AsyncMiddleware {
     /// Calls the method that is written with `async`.
-    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .create {
             let send: AsyncNext = { try await next($0).value }
-            return try await intercept(request, options: options, next: send)
+            return try await intercept(request, next: send)
         }
     }
 }

@@ -1,11 +1,5 @@
-public import MiniRx
-
-#if canImport(FoundationNetworking)
 import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
+public import MiniRx
 
 /// Adds a token to each request, and refreshes it when the server answers 401.
 ///
@@ -38,8 +32,8 @@ extension CredentialMiddleware where Credential == String {
     ///     thread, and not again before its single has ended.
     public convenience init(
         token: String? = nil, hosts: Set<String>? = nil,
-        apply: @escaping @Sendable (_ token: String, inout URLRequest) throws -> Void = {
-            $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization")
+        apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
+            $1.headers["Authorization"] = "Bearer \($0)"
         },
         isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
@@ -52,8 +46,8 @@ extension CredentialMiddleware where Credential == String {
     /// The other parameters are those of ``init(token:hosts:apply:isExpired:refresh:)-(_,_,_,_,(String?)->Single<String>)``.
     public convenience init(
         token: String? = nil, hosts: Set<String>? = nil,
-        apply: @escaping @Sendable (_ token: String, inout URLRequest) throws -> Void = {
-            $1.setValue("Bearer \($0)", forHTTPHeaderField: "Authorization")
+        apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
+            $1.headers["Authorization"] = "Bearer \($0)"
         },
         isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: String?) async throws -> String

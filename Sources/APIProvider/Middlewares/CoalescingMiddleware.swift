@@ -1,11 +1,5 @@
-public import MiniRx
-
-#if canImport(FoundationNetworking)
 import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
+public import MiniRx
 
 /// Sends one request for all that ask for the same at the same time.
 ///
@@ -22,11 +16,11 @@ public import Foundation
 /// first reports progress. Downloads, streams, and requests with a body or with ``RequestOptions/redirects`` of their own are not shared.
 public final class CoalescingMiddleware: Middleware {
     private struct Key: Hashable {
-        let method: String?
-        let url: URL?
-        let headers: [String: String]?
-        let timeout: TimeInterval
-        let hasCookies: Bool
+        let method: HTTPMethod
+        let url: URL
+        let headers: HTTPHeaders
+        let timeout: TimeInterval?
+        let handlesCookies: Bool
         let returnsRedirects: Bool
         /// What middlewares that come later will add: nothing is shared across a sign-out.
         let isAuthenticated: Bool
@@ -45,12 +39,13 @@ public final class CoalescingMiddleware: Middleware {
     public init() {}
 
     /// Returns the response to the same request that is under way, or to `request`.
-    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-        guard options.isWhole, case .follow = options.redirects, request.isPlainGET else { return next(request) }
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+        guard request.isReceivedInMemory, case .follow = request.options.redirects, request.isPlainGET else { return next(request) }
         let key = Key(
-            method: request.httpMethod, url: request.url, headers: request.allHTTPHeaderFields, timeout: request.timeoutInterval,
-            hasCookies: request.httpShouldHandleCookies, returnsRedirects: request.has(.returnsRedirects),
-            isAuthenticated: options.isAuthenticated, latestSignOut: options.latestSignOut)
+            method: request.method, url: request.url, headers: request.headers, timeout: request.timeoutInterval,
+            handlesCookies: request.handlesCookies, returnsRedirects: request.returnsRedirects,
+            isAuthenticated: request.options.isAuthenticated,
+            latestSignOut: request.options.isAuthenticated ? request.context?.latestSignOut : nil)
         return .create { [state] observer in
             let response = state.withLock { shared in
                 if let other = shared.running[key] { return other.response }
@@ -66,13 +61,3 @@ public final class CoalescingMiddleware: Middleware {
         }
     }
 }
-
-extension RequestOptions {
-    /// Whether the response is in memory when it comes, so that several may read it.
-    package var isWhole: Bool {
-        get { self[WholeKey.self] }
-        set { self[WholeKey.self] = newValue }
-    }
-}
-
-private enum WholeKey: RequestOptionKey { static var defaultValue: Bool { true } }

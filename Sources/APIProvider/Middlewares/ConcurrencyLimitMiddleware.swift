@@ -1,11 +1,5 @@
-public import MiniRx
-
-#if canImport(FoundationNetworking)
 import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
+public import MiniRx
 
 /// Lets at most some requests run at the same time. Others wait for their turn, first come, first served.
 ///
@@ -18,7 +12,7 @@ public import Foundation
 /// timeout starts when the request is sent. The refresh of a ``CredentialMiddleware`` takes no place: see there.
 public struct ConcurrencyLimitMiddleware: Middleware {
     private let maximum: Int
-    private let limit: ConcurrencyLimit
+    private let gate: Gate
 
     /// Creates a middleware.
     ///
@@ -26,15 +20,23 @@ public struct ConcurrencyLimitMiddleware: Middleware {
     ///   that says so.
     public init(maximum: Int) {
         self.maximum = maximum
-        limit = ConcurrencyLimit(maximum)
+        gate = Gate(limit: maximum)
     }
 
     /// Returns the response to `request`, which is sent when it is its turn.
-    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard maximum > 0 else {
             return .error(
                 APIError.invalid("the maximum of its ConcurrencyLimitMiddleware is \(maximum); it must be 1 or more"))
         }
-        return options.isPartOfRefresh ? next(request) : limit.limit(.deferred { next(request) })
+        guard request.context?.isPartOfRefresh != true else { return next(request) }
+        return .deferred { [gate] in
+            let ticket = gate.ticket()
+            let turn = Single<Void>.create { observer in
+                ticket.enter { observer(.success(())) }
+                return Disposables.create()
+            }
+            return turn.flatMap { next(request) }.do(onDispose: { ticket.leave() })
+        }
     }
 }

@@ -1,11 +1,5 @@
+public import Foundation
 public import MiniRx
-
-#if canImport(FoundationNetworking)
-public import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
 
 /// Adds a credential of your own type to each request, and refreshes it when the server refuses it, or before it expires.
 ///
@@ -17,7 +11,7 @@ public import Foundation
 /// let authentication = CredentialMiddleware(
 ///     keychain.session,
 ///     apply: {
-///         $1.setValue("Bearer \($0.accessToken)", forHTTPHeaderField: "Authorization")
+///         $1.headers["Authorization"] = "Bearer \($0.accessToken)"
 ///     },
 ///     expiry: { $0.expires - 60 }
 /// ) { expired in
@@ -57,7 +51,7 @@ public import Foundation
 public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
     private let hosts: Set<String>?
-    private let apply: @Sendable (Credential, inout URLRequest) throws -> Void
+    private let apply: @Sendable (Credential, inout PreparedRequest) throws -> Void
     private let expiry: @Sendable (Credential) -> Date?
     private let isExpired: @Sendable (APIResponse) throws -> Bool
     private let now: @Sendable () -> Date
@@ -79,7 +73,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     ///     thread, and not again before its single has ended.
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
-        apply: @escaping @Sendable (_ credential: Credential, inout URLRequest) throws -> Void,
+        apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
         expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
         isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
@@ -94,7 +88,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     /// The other parameters are those of ``init(_:hosts:apply:expiry:isExpired:refresh:)-(_,_,_,_,_,(Credential?)->Single<Credential>)``.
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
-        apply: @escaping @Sendable (_ credential: Credential, inout URLRequest) throws -> Void,
+        apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
         expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
         isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) async throws -> Credential
@@ -107,7 +101,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     /// Creates a middleware with a scheduler for the timeouts of waiting requests, and with a clock.
     package init(
         _ credential: Credential?, hosts: Set<String>? = nil, scheduler: any Scheduler, now: @escaping @Sendable () -> Date = { Date() },
-        apply: @escaping @Sendable (_ credential: Credential, inout URLRequest) throws -> Void,
+        apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
         expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
         isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
@@ -127,13 +121,13 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     }
 
     /// Returns the response to `request` with the credential, or to the second attempt with a new one.
-    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
-            guard options.isAuthenticated, try isMeant(for: request, options.baseURL) else { return next(request) }
+            guard request.options.isAuthenticated, try isMeant(for: request) else { return next(request) }
         } catch {
             return .error(error)
         }
-        let began = options.latestSignOut ?? SignOuts.latest
+        let began = request.context?.latestSignOut ?? SignOuts.latest
         return credential(of: began, for: request).flatMap { [self] credential in
             guard let date = expiry(credential.value), date <= now(), credentials.expire(credential, of: began) else {
                 return send(request, with: credential, of: began, next)
@@ -143,7 +137,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     }
 
     private func send(
-        _ request: URLRequest, with credential: NumberedCredential<Credential>, of began: Int, _ next: @escaping Next
+        _ request: PreparedRequest, with credential: NumberedCredential<Credential>, of began: Int, _ next: @escaping Next
     ) -> Single<APIResponse> {
         .deferred { [self] in
             let authorized = try applying(credential.value, to: request)
@@ -158,7 +152,7 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     }
 
     private func sendAgain(
-        _ request: URLRequest, with credential: NumberedCredential<Credential>, _ next: Next
+        _ request: PreparedRequest, with credential: NumberedCredential<Credential>, _ next: Next
     ) throws -> Single<APIResponse> {
         let authorized = try applying(credential.value, to: request)
         return next(authorized).do(onSuccess: { [self] response in
@@ -167,12 +161,12 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
     }
 
     /// Whether `response` refuses the credential that `authorized` has and `request` has not.
-    private func refuses(_ authorized: URLRequest, _ request: URLRequest, _ response: APIResponse) throws -> Bool {
+    private func refuses(_ authorized: PreparedRequest, _ request: PreparedRequest, _ response: APIResponse) throws -> Bool {
         try isExpired(response) && !response.hasLost(what: authorized, hasMoreThan: request)
     }
 
-    private func isMeant(for request: URLRequest, _ baseURL: URL?) throws -> Bool {
-        guard let url = request.url else { return false }
+    private func isMeant(for request: PreparedRequest) throws -> Bool {
+        let (url, baseURL) = (request.url, request.context?.baseURL)
         guard let hosts else {
             guard let baseURL else {
                 throw APIError.invalid(
@@ -190,38 +184,36 @@ public final class CredentialMiddleware<Credential: Sendable>: Middleware {
             && (url.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
     }
 
-    private func credential(of began: Int, for request: URLRequest) -> Single<NumberedCredential<Credential>> {
-        let timeout = DispatchTimeInterval.wholeMilliseconds(request.timeoutInterval)
+    private func credential(of began: Int, for request: PreparedRequest) -> Single<NumberedCredential<Credential>> {
+        let timeout = DispatchTimeInterval.wholeMilliseconds(request.timeoutInterval ?? 60)
         return credentials.valid(of: began, within: timeout) {
             let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
             return APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
         }
     }
 
-    private func applying(_ credential: Credential, to request: URLRequest) throws -> URLRequest {
+    private func applying(_ credential: Credential, to request: PreparedRequest) throws -> PreparedRequest {
         let token = credential as? String
-        guard token?.isFieldValue != false else {
-            // Linux drops a header with such a value without an error.
-            let cause = "a file that it was read from may end in a line break"
-            throw APIError.invalid("its token has a line break or a NUL; \(cause)")
-        }
         var authorized = request
         try apply(credential, &authorized)
+        let fields = authorized.headers(notIn: request).compactMap { authorized.headers[$0] }
+        guard (fields + [token].compactMap { $0 }).allSatisfy(\.isFieldValue) else {
+            let cause = "a file that it was read from may end in a line break"
+            throw APIError.invalid("its \(token == nil ? "credential" : "token") has a line break or a NUL; \(cause)")
+        }
         if token == nil, authorized.hasNothing(notIn: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
-        let values = authorized.headers(notIn: request).compactMap { authorized.value(forHTTPHeaderField: $0)?.split(separator: " ").last }
-        authorized.addSecrets(token.map { [$0] } ?? values.map(String.init))
+        authorized.secrets.add(token.map { [$0] } ?? fields.compactMap { $0.split(separator: " ").last.map(String.init) })
         return authorized
     }
 
     /// Throws if `credential` adds nothing to a request without headers. A request that follows a redirect may have the credential already.
-    private func checkThatSomethingIsAdded(by credential: Credential, to request: URLRequest) throws {
+    private func checkThatSomethingIsAdded(by credential: Credential, to request: PreparedRequest) throws {
         var plain = request
-        plain.allHTTPHeaderFields = nil
+        plain.headers = [:]
         var authorized = plain
         try apply(credential, &authorized)
         guard authorized.hasNothing(notIn: plain) else { return }
-        let cause = "a header whose value has a line break or a NUL is not set, so trim what you read from a file"
-        throw APIError.invalid("its credential has added nothing to it; \(cause)")
+        throw APIError.invalid("its credential has added nothing to it; set a header in apply")
     }
 }
 
@@ -231,45 +223,26 @@ extension RequestOptions {
         get { self[AuthenticationKey.self] }
         set { self[AuthenticationKey.self] = newValue }
     }
-
-    /// The latest sign-out of anybody when the request was subscribed to. For a page or for events, when the first of their requests was.
-    var latestSignOut: Int? {
-        get { self[LatestSignOutKey.self] }
-        set { self[LatestSignOutKey.self] = newValue }
-    }
-
-    /// Whether a user has signed out since the request was subscribed to.
-    package var isBeforeSignOut: Bool { latestSignOut.map { $0 < SignOuts.latest } ?? false }
-}
-
-extension RequestOptions {
-    /// Whether the request was subscribed to by a refresh, for which other requests wait.
-    var isPartOfRefresh: Bool {
-        get { self[PartOfRefreshKey.self] }
-        set { self[PartOfRefreshKey.self] = newValue }
-    }
 }
 
 private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool { true } }
-private enum LatestSignOutKey: RequestOptionKey { static var defaultValue: Int? { nil } }
-private enum PartOfRefreshKey: RequestOptionKey { static var defaultValue: Bool { false } }
 
 extension APIResponse {
     /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.
-    fileprivate func hasLost(what authorized: URLRequest, hasMoreThan plain: URLRequest) -> Bool {
-        authorized.url?.origin != request.url?.origin
-            || authorized.headers(notIn: plain).contains { request.value(forHTTPHeaderField: $0) == nil }
+    fileprivate func hasLost(what authorized: PreparedRequest, hasMoreThan plain: PreparedRequest) -> Bool {
+        authorized.url.origin != request.url.origin
+            || authorized.headers(notIn: plain).contains { request.headers[$0] == nil }
     }
 }
 
-extension URLRequest {
+extension PreparedRequest {
     /// Whether its URL, its body and each of its headers are those of `other`.
-    fileprivate func hasNothing(notIn other: URLRequest) -> Bool {
-        headers(notIn: other).isEmpty && url == other.url && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
+    fileprivate func hasNothing(notIn other: PreparedRequest) -> Bool {
+        headers(notIn: other).isEmpty && url == other.url && body?.pieces == other.body?.pieces
     }
 
     /// The names of the headers that `other` has not, or with other values.
-    fileprivate func headers(notIn other: URLRequest) -> [String] {
-        (allHTTPHeaderFields ?? [:]).filter { other.value(forHTTPHeaderField: $0.key) != $0.value }.map(\.key)
+    fileprivate func headers(notIn other: PreparedRequest) -> [String] {
+        headers.filter { other.headers[$0.name] != $0.value }.map(\.name)
     }
 }

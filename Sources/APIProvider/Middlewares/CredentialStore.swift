@@ -9,32 +9,6 @@ struct NumberedCredential<Value: Sendable>: Sendable {
     let newUntil: DispatchTime?
 }
 
-/// Numbers the sign-outs of all users, so that a request knows whether one came after it began.
-enum SignOuts {
-    private static let count = Locked(0)
-
-    static var latest: Int { count.withLock { $0 } }
-
-    fileprivate static func next() -> Int {
-        count.withLock { count in
-            count += 1
-            return count
-        }
-    }
-}
-
-/// The refreshes that the current task or thread is part of.
-enum OwnRefreshes {
-    @TaskLocal fileprivate static var all: [any RefreshUnderWay] = []
-
-    /// Whether one of them has not ended.
-    static var areUnderWay: Bool { all.contains(where: \.isUnderWay) }
-}
-
-private protocol RefreshUnderWay: AnyObject, Sendable {
-    var isUnderWay: Bool { get }
-}
-
 /// Holds the credential, and refreshes it once for all requests that need it at the same time.
 final class CredentialStore<Value: Sendable>: Sendable {
     typealias Credential = NumberedCredential<Value>

@@ -1,11 +1,5 @@
-public import MiniRx
-
-#if canImport(FoundationNetworking)
 import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
+public import MiniRx
 
 /// Sets headers that a request does not have. Names match in upper and lower case.
 ///
@@ -22,9 +16,10 @@ public struct DefaultHeadersMiddleware: Middleware {
     }
 
     /// Sends `request` with the headers that it does not have.
-    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         var request = request
-        do { try request.addMissing(headers) } catch { return .error(error) }
+        request.addMissing(headers)
+        do { try request.check() } catch { return .error(error) }
         return next(request)
     }
 }

@@ -1,11 +1,9 @@
 package import Dispatch
+import Foundation
 public import MiniRx
 
 #if canImport(FoundationNetworking)
-import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
+import FoundationNetworking
 #endif
 
 /// Logs each request when it ends. It shows what ``Redaction`` shows.
@@ -60,23 +58,23 @@ public struct LoggingMiddleware: Middleware {
     }
 
     /// Returns the response to `request`, unchanged.
-    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .deferred {
             let start = now().uptimeNanoseconds
             let isLogged = Locked(false)
             let end: @Sendable (SingleEvent<APIResponse>?) -> Void = { event in
                 guard isLogged.withLock({ isLogged in !exchange(&isLogged, with: true) }) else { return }
-                log(text(request, options.name, event, milliseconds: (now().uptimeNanoseconds - start) / 1_000_000))
+                log(text(request, event, milliseconds: (now().uptimeNanoseconds - start) / 1_000_000))
             }
             return next(request).do(
                 onSuccess: { end(.success($0)) }, onError: { end(.failure($0)) }, onDispose: { end(nil) })
         }
     }
 
-    private func text(_ request: URLRequest, _ name: String?, _ event: SingleEvent<APIResponse>?, milliseconds: UInt64) -> String {
+    private func text(_ request: PreparedRequest, _ event: SingleEvent<APIResponse>?, milliseconds: UInt64) -> String {
         let redactor = Redactor(redaction, for: request)
         let line = redactor.line(of: request)
-        let subject = name ?? line
+        let subject = request.options.name ?? line
         let outcome: String
         var response: APIResponse?
         switch event {
@@ -102,12 +100,11 @@ public struct LoggingMiddleware: Middleware {
 }
 
 extension Redactor {
-    fileprivate func details(of request: URLRequest) -> [String] {
-        let type = request.value(forHTTPHeaderField: "Content-Type")
+    fileprivate func details(of request: PreparedRequest) -> [String] {
         // No file is read if its bytes are not shown.
-        let start = redaction.showsEverything ? request.bodyPrefix(Self.readLength) : nil
-        let body = request.bodyPieces.map { lines(of: start ?? Data(), of: $0.length, type: type) }
-        return lines(of: request.allHTTPHeaderFields ?? [:]) + (body ?? [])
+        let start = redaction.showsEverything ? request.body?.prefix(Self.readLength) : nil
+        let headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }
+        return lines(of: headers) + lines(of: start ?? Data(), of: request.body?.count ?? 0, type: request.headers["Content-Type"])
     }
 
     fileprivate func details(of response: APIResponse) -> [String] {

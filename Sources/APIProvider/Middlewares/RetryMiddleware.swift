@@ -1,11 +1,9 @@
 public import Dispatch
+package import Foundation
 public import MiniRx
 
 #if canImport(FoundationNetworking)
-package import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
+import FoundationNetworking
 #endif
 
 /// Sends a request again after a failure that may pass.
@@ -58,14 +56,14 @@ public struct RetryMiddleware: Middleware {
     }
 
     /// Returns the response to the last attempt.
-    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
-        let policy = options.retryPolicy ?? policy
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+        let policy = request.options.retryPolicy ?? policy
         guard policy.maxAttempts > 1 else { return next(request) }
         do { try budget?.add() } catch { return .error(error) }
         return attempt(1, request, policy, next)
     }
 
-    private func attempt(_ number: Int, _ request: URLRequest, _ policy: RetryPolicy, _ next: @escaping Next) -> Single<APIResponse> {
+    private func attempt(_ number: Int, _ request: PreparedRequest, _ policy: RetryPolicy, _ next: @escaping Next) -> Single<APIResponse> {
         Single.deferred { next(request) }
             .map { Result.success($0) }
             .catch { .just(.failure($0)) }
@@ -86,13 +84,13 @@ public struct RetryMiddleware: Middleware {
 
 extension RetryPolicy {
     /// The request to send after `result`, or `nil` if there is none.
-    fileprivate func next(after result: Result<APIResponse, any Error>, to request: URLRequest) throws -> URLRequest? {
+    fileprivate func next(after result: Result<APIResponse, any Error>, to request: PreparedRequest) throws -> PreparedRequest? {
         guard let again = request.isIdempotent(methods) ? request : request.resumed(at: result.lastRequest) else { return nil }
         return try repeats(again, after: result) ? again : nil
     }
 
     /// Whether `request` may be sent again after `result`.
-    func repeats(_ request: URLRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
+    func repeats(_ request: PreparedRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
         if let decision = try shouldRetry?(request, result) { return decision }
         let isRepeatable = request.isIdempotent(methods)
         switch result {
@@ -104,7 +102,7 @@ extension RetryPolicy {
 
 extension Result<APIResponse, any Error> {
     /// The request that was sent last, after redirects.
-    fileprivate var lastRequest: URLRequest? {
+    fileprivate var lastRequest: PreparedRequest? {
         switch self {
         case .success(let response): return response.request
         case .failure(let error):

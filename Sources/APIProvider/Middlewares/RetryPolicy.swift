@@ -1,10 +1,5 @@
 public import Dispatch
-
-#if canImport(FoundationNetworking)
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
+import Foundation
 
 /// Says which requests ``RetryMiddleware`` sends again, how often, and after which time.
 ///
@@ -39,14 +34,14 @@ public struct RetryPolicy: Sendable {
     /// Return `true` only if the server may get the request twice. The attempts and the delays are still those of the policy. If it throws,
     /// the request fails with that error. It is called on any thread. After a redirect, `request` is what would be sent again: see
     /// ``RetryMiddleware``.
-    public var shouldRetry: (@Sendable (_ request: URLRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
+    public var shouldRetry: (@Sendable (_ request: PreparedRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
 
     /// Creates a policy. By default it makes three attempts, for the idempotent methods of RFC 9110, section 9.2.2.
     public init(
         maxAttempts: Int = 3, baseDelay: DispatchTimeInterval = .milliseconds(500), maxDelay: DispatchTimeInterval = .seconds(30),
         statuses: Set<Int> = [408, 429, 500, 502, 503, 504],
         methods: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete],
-        shouldRetry: (@Sendable (_ request: URLRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)? = nil
+        shouldRetry: (@Sendable (_ request: PreparedRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)? = nil
     ) {
         self.maxAttempts = maxAttempts
         self.baseDelay = baseDelay

@@ -103,7 +103,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             position = .end
             guard var endpoint = try endpoint(after: last) else { return nil }
             latestSignOut = latestSignOut ?? SignOuts.latest
-            endpoint.options.latestSignOut = latestSignOut
+            endpoint.latestSignOut = latestSignOut
             guard requested.insert(PageKey(endpoint)).inserted else {
                 throw APIError.invalid(
                     "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")
@@ -135,6 +135,6 @@ private struct PageKey: Hashable {
         let url = endpoint.path.url?.absoluteString.prefix { $0 != "#" } ?? ""
         line = "\(endpoint.method) \(url) \(endpoint.path.percentEncoded)"
         (query, headers) = (endpoint.query, endpoint.headers)
-        body = try? endpoint.body?.encode(.sortingKeys).pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
+        body = try? endpoint.body?.encode(.sortingKeys).body.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
     }
 }

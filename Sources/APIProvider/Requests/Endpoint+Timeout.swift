@@ -1,18 +1,12 @@
 import Dispatch
+import Foundation
 import MiniRx
-
-#if canImport(FoundationNetworking)
-import Foundation
-import FoundationNetworking
-#else
-import Foundation
-#endif
 
 private let clock = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 
 extension Endpoint {
     /// Fails `response` when the request has taken longer than the endpoint's `timeout`.
-    func limiting(_ response: Single<Response>, to request: URLRequest) -> Single<Response> {
+    func limiting(_ response: Single<Response>, to request: PreparedRequest) -> Single<Response> {
         guard let wholeTimeout else { return response }
         guard wholeTimeout.seconds > 0 else {
             return .error(APIError.invalid("its timeout is \(wholeTimeout.seconds) seconds; it must be more than 0"))

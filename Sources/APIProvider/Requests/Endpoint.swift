@@ -1,10 +1,6 @@
 public import Dispatch
 public import Foundation
 
-#if canImport(FoundationNetworking)
-public import FoundationNetworking
-#endif
-
 /// A description of a request: where it goes, what it sends, and what comes back. An endpoint is itself an ``APIRequest``.
 ///
 /// ```swift
@@ -35,21 +31,21 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     public var query: QueryParameters
     /// The header fields. They replace those that come from ``body`` and `Response`, such as `Content-Type` and `Accept`.
     public var headers: HTTPHeaders
-    /// The body. `GET` and `HEAD` have none.
+    /// The body. `URLSessionTransport` sends none with `GET` and `HEAD`.
     public var body: HTTPBody?
     /// How long to wait for data, in seconds, from when the request is sent; each byte starts the time anew. `nil` is the session's
     /// setting.
     public var timeoutInterval: TimeInterval?
-    /// The options that middlewares read.
+    /// The options that middlewares and transports read.
     public var options = RequestOptions()
 
-    /// The file that the response is written to.
-    package private(set) var destination: URL?
-    /// Whether the response is read while it comes.
-    var isStreamed = false
+    /// Where the response goes.
+    package var destination = ResponseDestination.memory
     /// Whether the provider's decoder reads the response. Then `Accept` names the decoder's media type.
     let isDecoded: Bool
-    private(set) var adapt: @Sendable (inout URLRequest) throws -> Void = { _ in }
+    private(set) var adapt: @Sendable (inout PreparedRequest) throws -> Void = { _ in }
+    /// The latest sign-out at the first of several requests that belong together.
+    var latestSignOut: Int?
     private(set) var report: (@Sendable (TransferProgress) -> Void)?
     /// Reports on the main actor, of which each request has its own state.
     private(set) var pacedReports: [PacedReport] = []
@@ -105,9 +101,12 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 }
 
 extension Endpoint {
+    /// Whether the response is in memory when it comes.
+    package var isReceivedInMemory: Bool { if case .memory = destination { true } else { false } }
+
     /// Throws, unless the response is a redirect and the endpoint wants it.
     private func check(_ response: APIResponse) throws {
-        if case .never = options.redirects, 300..<400 ~= response.statusCode, destination == nil, !isStreamed { return }
+        if case .never = options.redirects, case .memory = destination, 300..<400 ~= response.statusCode { return }
         throw APIError.unacceptableStatus(response)
     }
 }
@@ -176,7 +175,7 @@ extension Endpoint where Response == URL {
     /// Creates an endpoint that writes the body of its response to `destination`, and succeeds with `destination`.
     ///
     /// The body is streamed to a hidden file in the folder of `destination`, and that file takes the destination's place when it is whole.
-    /// Memory stays flat, except with a ``Transport`` of your own that has no `download`. What `validating` gets has no data.
+    /// Memory stays flat, except with a ``Transport`` of your own that returns the body. What `validating` gets has no data.
     ///
     /// On failure, on a status outside of 200...299 and on dispose the destination is untouched, and nothing is left behind. (A process
     /// that is killed leaves the hidden file, whose name ends in `.download`.) The body of a refused status is in the error. Two cases
@@ -201,19 +200,18 @@ extension Endpoint where Response == URL {
             if response.response.isAccepted, !response.data.isEmpty { try response.write(to: destination) }
             return destination
         }
-        self.destination = destination
+        self.destination = .file(destination)
     }
 }
 
 // Modifiers: each returns a changed copy.
 extension Endpoint {
-    /// Changes the `URLRequest` after it is built: its cache policy, its network service type, or a header that depends on others.
-    ///
-    /// To replace the body, set `httpBody`. An `InputStream` makes the request invalid.
+    /// Changes the request after it is built: a header that depends on others, or what Foundation's type alone has, by
+    /// ``PreparedRequest/urlRequest``.
     ///
     /// `adapt` runs on the subscriber's thread. If it throws, nothing is sent, and the error reaches the subscriber unchanged. Several
     /// closures run in the order in which they were added.
-    public func adapting(_ adapt: @escaping @Sendable (inout URLRequest) throws -> Void) -> Endpoint {
+    public func adapting(_ adapt: @escaping @Sendable (inout PreparedRequest) throws -> Void) -> Endpoint {
         var copy = self
         copy.adapt = { [first = self.adapt] request in
             try first(&request)
@@ -297,7 +295,7 @@ extension Endpoint {
     private func decoding<Value>(_ decode: @escaping @Sendable (APIResponse) throws -> Value) -> Endpoint<Value> {
         var copy = Endpoint<Value>(method, path, query, headers, body, timeoutInterval, isDecoded: isDecoded, decode)
         (copy.options, copy.destination, copy.adapt, copy.report, copy.validate) = (options, destination, adapt, report, validate)
-        (copy.isStreamed, copy.pacedReports, copy.wholeTimeout) = (isStreamed, pacedReports, wholeTimeout)
+        (copy.pacedReports, copy.wholeTimeout, copy.latestSignOut) = (pacedReports, wholeTimeout, latestSignOut)
         return copy
     }
 }

@@ -110,7 +110,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///
         /// They show `…` instead, also where a server's answer to the request repeats the text. Text with fewer than six characters may be any
-        /// word, so it is left out of the path only. A `URLRequest` that you make of this one's URL does not know what was secret in it.
+        /// word, so it is left out of the path only. A request that you make of its URL does not know
+        /// what was secret in it. Neither do reports of `MockURLProtocol`, which gets the request from a session; those of `MockTransport` do.
         public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {
             secrets.append(segment.description)
             append(encoded(segment.description), shownAs: "…")

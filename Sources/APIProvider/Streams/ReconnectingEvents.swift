@@ -30,7 +30,7 @@ extension APIProvider {
     ) -> ReconnectingEvents {
         ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) { lastEventID, signOut in
             var endpoint = request.endpoint
-            endpoint.options.latestSignOut = signOut
+            endpoint.latestSignOut = signOut
             if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }
             return self.request(endpoint.withResponse())
         }

@@ -70,6 +70,6 @@ extension Endpoint where Response: StreamedResponse {
         self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) {
             try Response(ByteStream($0), decoder: $0.decoder)
         }
-        isStreamed = true
+        destination = .stream
     }
 }

@@ -1,13 +1,5 @@
 import Foundation
 
-/// Where the body of an accepted response goes. Any other body goes into memory.
-enum BodyDestination: Sendable {
-    case memory
-    case file(URL)
-    /// To a reader, while it comes.
-    case stream
-}
-
 /// What takes the bytes of a body.
 enum BodySink {
     case memory(Data)

@@ -11,18 +11,17 @@ struct Cookies: Sendable {
     var areKept = true
 
     /// `request` with its cookies, unless it has its own.
-    func added(to request: URLRequest) -> URLRequest {
-        guard areSent, let url = request.url, request.httpShouldHandleCookies, request.value(forHTTPHeaderField: "Cookie") == nil,
-            let header = storage.header(for: url)
+    func added(to request: PreparedRequest) -> PreparedRequest {
+        guard areSent, request.handlesCookies, request.headers["Cookie"] == nil, let header = storage.header(for: request.url)
         else { return request }
         var request = request
-        request.setValue(header, forHTTPHeaderField: "Cookie")
+        request.headers["Cookie"] = header
         return request
     }
 
     /// Keeps the cookies that `response` to `request` sets.
-    func keep(_ response: HTTPURLResponse, to request: URLRequest) {
-        guard areKept, request.httpShouldHandleCookies, let url = response.url,
+    func keep(_ response: HTTPURLResponse, to request: PreparedRequest) {
+        guard areKept, request.handlesCookies, let url = response.url,
             let fields = response.values(forHTTPHeaderField: "Set-Cookie")
         else { return }
         // More than these would not be kept.

@@ -11,36 +11,26 @@ public import FoundationNetworking
 public final class Exchange: Sendable {
     /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
     ///
-    /// A body of files is in `httpBodyStream`. Each time you ask for the request, that starts at the beginning.
-    public var request: URLRequest { state.withLock(\.request).withUnreadBody }
-
-    /// The number of bytes of the body, 0 without one. Send it to the server as the Content-Length.
-    public var bodyLength: Int64 { original.bodyLength }
+    /// Send the `count` of its body to the server as the Content-Length.
+    public var request: PreparedRequest { state.withLock(\.request) }
 
     /// Whether the body of an accepted response is read while it comes. Then ask ``whenReady(_:)`` before you read on.
-    public let isStreamed: Bool
+    public var isStreamed: Bool { original.isStreamed }
 
-    private let original: URLRequest
-    private let destination: BodyDestination
+    private let original: PreparedRequest
     private let transport: ExchangeTransport
-    private let progress: (@Sendable (TransferProgress) -> Void)?
     private let observer: Single<APIResponse>.SingleObserver
-    /// `nil` if the exchange waits for no other. A stream may take for ever, so it has a connection beside those that others wait for.
+    /// `nil` without a gate, and for a stream, which may never end and so takes no place of its host.
     private let ticket: Gate.Ticket?
     private let watchdog: Watchdog?
     private let state: Locked<ExchangeState>
 
     init(
-        _ request: URLRequest, to destination: BodyDestination, by transport: ExchangeTransport,
-        progress: (@Sendable (TransferProgress) -> Void)?,
-        observer: @escaping Single<APIResponse>.SingleObserver
+        _ request: PreparedRequest, by transport: ExchangeTransport, observer: @escaping Single<APIResponse>.SingleObserver
     ) {
-        (original, self.destination, self.transport) = (request, destination, transport)
-        (self.progress, self.observer) = (progress, observer)
-        let isStreamed = if case .stream = destination { true } else { false }
-        self.isStreamed = isStreamed
-        ticket = isStreamed ? nil : transport.gate?.ticket(for: request.url?.origin ?? "")
-        watchdog = transport.clock.map { Watchdog($0, transport.settings, request, isStreamed: isStreamed) }
+        (original, self.transport, self.observer) = (request, transport, observer)
+        ticket = request.isStreamed ? nil : transport.gate?.ticket(for: request.url.origin)
+        watchdog = transport.clock.map { Watchdog($0, transport.settings, request) }
         state = Locked(ExchangeState(request))
     }
 
@@ -82,7 +72,7 @@ public final class Exchange: Sendable {
         return attempt {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
             guard isInMemory, response.isAccepted else { return true }
-            switch destination {
+            switch original.destination {
             case .memory: return true
             case .file(let url):
                 let file = try PartialFile(beside: url)
@@ -114,7 +104,7 @@ public final class Exchange: Sendable {
     /// A `URLError` is best. To replace the sentence for its code in ``APIError/description``, set its `NSLocalizedFailureReasonErrorKey`. If
     /// a proxy has failed, set its `NSURLErrorFailingURLErrorKey` to the proxy's URL, so that the sentence names the proxy.
     ///
-    /// Call it always, also after a dispose: it frees the connection for the next request to the same host. Only the first call counts.
+    /// Call it always, also after a dispose: it frees a place for the next request to the same host. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
         end(state.withLock { $0.complete(error) }.ending)
         ticket?.leave()
@@ -132,8 +122,8 @@ public final class Exchange: Sendable {
         if !isStreamed || state.withLock(\.stream) == nil { cancel() }
     }
 
-    /// Cancels the exchange: no event comes from now on, no progress but what another thread is telling at this moment, and nothing is left
-    /// behind. The connection is free when the network stack has completed the exchange.
+    /// Cancels the exchange and removes its partial file. No event follows. A progress report that already runs on another thread may finish.
+    /// The host's place is free when the network stack has completed the exchange.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
         watchdog?.stop()
@@ -156,7 +146,7 @@ public final class Exchange: Sendable {
     }
 
     private func report(_ change: (inout TransferProgress) -> Void = { _ in }) {
-        guard let progress, let transferred = state.withLock({ $0.report(change) }) else { return }
+        guard let progress = original.reportProgress, let transferred = state.withLock({ $0.report(change) }) else { return }
         progress(transferred)
     }
 }
@@ -169,7 +159,11 @@ extension Exchange {
         switch ending {
         case .success(let response, let sink, let metrics):
             transport.executor.execute { [self] in
-                deliver(sink.file) { APIResponse(request: original, response: response, data: sink.data).measured(metrics) }
+                deliver(sink.file) {
+                    var whole = APIResponse(request: original, response: response, data: sink.data).measured(metrics)
+                    whole.isSaved = sink.file != nil
+                    return whole
+                }
             }
         case .failure(let error, let sink):
             sink?.file?.remove()

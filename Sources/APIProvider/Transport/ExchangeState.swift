@@ -30,13 +30,13 @@ struct ExchangeState {
 
     private(set) var phase = Phase.waiting
     /// With its cookies, once it has begun.
-    var request: URLRequest
+    var request: PreparedRequest
     /// Stops the network stack. `nil` before it has started and after it has ended.
     private var transfer: (any Disposable)?
     private var progress = TransferProgress()
     var clock = TransferClock()
 
-    init(_ request: URLRequest) { self.request = request }
+    init(_ request: PreparedRequest) { self.request = request }
 
     var isWaiting: Bool {
         if case .waiting = phase { true } else { false }

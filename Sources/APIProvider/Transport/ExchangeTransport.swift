@@ -7,9 +7,9 @@ public import FoundationNetworking
 
 /// A transport that sends with a network stack of your own.
 ///
-/// Your closure sends one request and tells what comes. The transport does all else as ``URLSessionTransport`` does: it follows redirects,
-/// keeps cookies, ends what takes too long, queues requests by host, limits the size of a response, reports progress, writes files, and is
-/// silent after a dispose.
+/// Your closure sends one request and tells what comes. The transport does all else as ``URLSessionTransport`` does: it keeps
+/// cookies, ends what takes too long, queues requests by host, limits the size of a response, reports progress, writes files, and is silent
+/// after a dispose.
 ///
 /// ```swift
 /// let transport = ExchangeTransport { exchange in
@@ -87,50 +87,36 @@ public struct ExchangeTransport: Transport {
         gate = settings.connectionsPerHost.map { Gate(limit: $0) }
     }
 
-    /// Sends `request` and follows redirects. Disposing stops the transfer.
+    /// Sends `request`. Disposing stops the transfer.
     ///
-    /// `progress` is called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
-    public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        follow(request, to: .memory, progress)
-    }
-
-    /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes: see
-    /// ``URLSessionTransport/download(_:to:progress:)``.
-    public func download(
-        _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        follow(request, to: .file(destination), progress)
-    }
-
-    /// Sends `request`, follows redirects, and succeeds when the head of the last response has come: see
-    /// ``Transport/stream(_:progress:)``. It does not wait for one of the connections that a host gets at once.
-    ///
+    /// The body of an accepted response goes where the endpoint says: into memory, to a file, or to a reader as it comes. A stream does not
+    /// wait for one of the connections that a host gets at once, and `timeoutIntervalForResource` and `maximumResponseSize` do not count for it.
     /// The server is held back while the reader is behind, if the closure of the transport calls ``Exchange/whenReady(_:)``.
-    /// `timeoutIntervalForResource` and `maximumResponseSize` do not count.
-    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        follow(request, to: .stream, progress)
-    }
-
-    private func follow(
-        _ request: URLRequest, to destination: BodyDestination, _ progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        var first = request
-        do {
-            // A file may have changed since the request was made.
-            try (request.httpBodyStream as? BodyStream)?.check()
-            try first.addMissing(settings.additionalHeaders)
-            // A range of a compressed body could not be decompressed.
-            if first.value(forHTTPHeaderField: "Range") != nil { try first.addMissing(["Accept-Encoding": "identity"]) }
-            try first.check()
-        } catch {
-            return .error(error)
-        }
-        return .following(first) { request in
-            .create { observer in
-                let exchange = Exchange(request, to: destination, by: self, progress: progress, observer: observer)
+    ///
+    /// Progress is reported on the thread of the closure's calls, one call at a time. It starts again after a redirect, and when a request is
+    /// sent again.
+    public func send(_ request: PreparedRequest) -> Single<APIResponse> {
+        .deferred {
+            let request = try prepared(request)
+            return .create { observer in
+                let exchange = Exchange(request, by: self, observer: observer)
                 exchange.start()
                 return Disposables.create { exchange.subscriberDidLeave() }
             }
         }
+    }
+
+    /// The request with the headers of the transport.
+    private func prepared(_ request: PreparedRequest) throws -> PreparedRequest {
+        var request = request
+        // A file may have changed since the request was made.
+        try request.body?.check()
+        // Headers for this origin do not belong where a redirect to another one leads.
+        let isElsewhere = request.redirects == .otherOrigin
+        request.addMissing(isElsewhere ? settings.additionalHeaders.forOtherOrigins : settings.additionalHeaders)
+        // A range of a compressed body could not be decompressed.
+        if request.headers["Range"] != nil { request.addMissing(["Accept-Encoding": "identity"]) }
+        try request.check()
+        return request
     }
 }

@@ -1,97 +1,72 @@
+import Foundation
 package import MiniRx
 
 #if canImport(FoundationNetworking)
-package import Foundation
-package import FoundationNetworking
-#else
-package import Foundation
+import FoundationNetworking
 #endif
 
 extension Single<APIResponse> {
-    /// The single that `send` makes of `request`, and of each request that a redirect leads to.
-    ///
-    /// - Parameter decide: Returns the request that follows a redirect, or `nil` if the redirect is the answer. By default, all are
-    ///   followed, unless the request asks to get them itself.
+    /// Sends `request`, and follows redirects as its options say.
     package static func following(
-        _ request: URLRequest, redirects: Int = 0,
-        where decide: @escaping @Sendable (URLRequest, APIResponse) throws -> URLRequest? = {
-            $1.request.has(.returnsRedirects) ? nil : $0
-        },
-        _ send: @escaping @Sendable (URLRequest) -> Single
+        _ request: PreparedRequest, redirects: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
-        var sent = send(request)
         // The error of a hop says which request has failed, so that no request is sent again that was redirected.
-        if redirects > 0 { sent = sent.mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 } }
+        let sent = send(request).mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
+        guard !request.returnsRedirects else { return sent }
         return sent.flatMap { response in
-            guard let proposed = response.redirectedRequest(), var next = try decide(proposed, response) else { return .just(response) }
+            guard var next = try response.redirectedRequest(by: request.options.redirects, of: request) else { return .just(response) }
             guard redirects < URLError.maximumRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
-            next.add(.isRedirected)
-            if request.has(.hasLeftOrigin) || next.url?.origin != response.request.url?.origin { next.add(.hasLeftOrigin) }
-            return following(next, redirects: redirects + 1, where: decide, send)
+            let hasLeft = request.redirects == .otherOrigin || next.url.origin != response.request.url.origin
+            next.redirects = hasLeft ? .otherOrigin : .sameOrigin
+            return following(next, redirects: redirects + 1, send)
         }
     }
 }
 
 extension APIResponse {
-    /// The request to follow a redirect with (RFC 9110, section 15.4); `nil` when this response is the answer.
-    fileprivate func redirectedRequest() -> URLRequest? {
-        guard [301, 302, 303, 307, 308].contains(statusCode), let from = request.url,
-            let location = value(forHTTPHeaderField: "Location"), let to = URL(reference: location, from: from),
-            to.host?.isEmpty == false, to.impossiblePort == nil, let scheme = to.scheme?.lowercased(),
-            scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
+    /// The request to follow a redirect with, or `nil` if this response is the answer.
+    fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
+        if case .follow = policy { return proposedRequest(of: sent) }
+        try refuseRedirects(of: sent)
+        guard case .decide(let decide) = policy, let proposed = proposedRequest(of: sent) else { return nil }
+        return try decide(proposed, self)?.inheriting(from: proposed)
+    }
+
+    /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
+    private func proposedRequest(of sent: PreparedRequest) -> PreparedRequest? {
+        let from = request.url
+        guard [301, 302, 303, 307, 308].contains(statusCode), let location = value(forHTTPHeaderField: "Location"),
+            let to = URL(reference: location, from: from), to.host?.isEmpty == false, to.impossiblePort == nil,
+            let scheme = to.scheme?.lowercased(), scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
         else { return nil }
 
-        let method = request.httpMethod ?? "GET"
-        let becomesGet = statusCode == 303 ? method != "HEAD" : method == "POST" && statusCode < 307
-        var next = becomesGet ? request.withoutBody : request
-        next.url = to.withoutUserInfo
-        if becomesGet { next.httpMethod = "GET" }
+        var next = sent
+        (next.url, next.headers, next.secrets) = (to.withoutUserInfo, request.headers, request.secrets)
+        let becomesGet = statusCode == 303 ? sent.method != .head : sent.method == .post && statusCode < 307
+        if becomesGet { (next.method, next.body) = (.get, nil) }
         let isElsewhere = to.origin != from.origin
-        for name in (next.allHTTPHeaderFields ?? [:]).keys.map({ $0.lowercased() }) {
+        for name in request.headers.map({ $0.name.lowercased() }) {
             let isOfOldBody = becomesGet && (name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect"].contains(name))
-            guard isOfOldBody || isElsewhere && !RedirectHeaders.goElsewhere.contains(name) else { continue }
-            next.setValue(nil, forHTTPHeaderField: name)
+            if isOfOldBody || isElsewhere && !RedirectHeaders.goElsewhere.contains(name) { next.headers[name] = nil }
         }
         return next
     }
 }
 
-extension URLRequest {
+extension PreparedRequest {
     /// What to send instead of this request, if `last` failed and the server must not get this one twice: the request that redirects have
     /// made of it, because the server has acted on what it has redirected. Middlewares then add what they have added to this one.
     ///
     /// `nil` after a redirect to another origin, because what middlewares add does not belong there.
-    func resumed(at last: URLRequest?) -> URLRequest? {
-        guard let last, last.has(.isRedirected) else { return self }
-        guard !last.has(.hasLeftOrigin) else { return nil }
-        var next = last.httpBody == nil && last.httpBodyStream == nil ? withoutBody : self
-        (next.url, next.httpMethod) = (last.url, last.httpMethod)
-        for name in (allHTTPHeaderFields ?? [:]).keys {
-            next.setValue(last.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
-        }
+    func resumed(at last: PreparedRequest?) -> PreparedRequest? {
+        guard let last, last.redirects != .none else { return self }
+        guard last.redirects == .sameOrigin else { return nil }
+        var next = self
+        (next.url, next.method, next.redirects) = (last.url, last.method, last.redirects)
+        if last.body == nil { next.body = nil }
+        for (name, _) in headers { next.headers[name] = last.headers[name] }
         return next
-    }
-}
-
-extension URL {
-    /// The URL that a reference in a header field of the response from `url` leads to, such as a Location (RFC 3986, section 5).
-    package init?(reference: String, from url: URL?) {
-        guard let target = URL(string: reference.escapedAsURL, relativeTo: url) else { return nil }
-        self = target.absoluteURL
-    }
-
-    /// The URL without the name and the password that Linux would send, and Apple's systems would not.
-    fileprivate var withoutUserInfo: URL {
-        guard user != nil || password != nil, var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
-        (components.user, components.password) = (nil, nil)
-        return components.url ?? self
-    }
-
-    /// Scheme, host and port (RFC 6454, section 4).
-    package var origin: String {
-        let scheme = scheme?.lowercased() ?? ""
-        return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
     }
 }

@@ -1,3 +1,12 @@
+extension HTTPHeaders {
+    /// Those fields that go along when a redirect leads to another origin.
+    var forOtherOrigins: HTTPHeaders {
+        var headers = self
+        for (name, _) in self where !RedirectHeaders.goElsewhere.contains(name.lowercased()) { headers[name] = nil }
+        return headers
+    }
+}
+
 enum RedirectHeaders {
     /// The header fields of a request that go along when a redirect leads to another origin, in lower case.
     ///

@@ -1,9 +1,5 @@
-public import Foundation
+import Foundation
 public import MiniRx
-
-#if canImport(FoundationNetworking)
-public import FoundationNetworking
-#endif
 
 /// Sends requests. Write your own to use something other than `URLSession`.
 ///
@@ -17,51 +13,22 @@ public protocol Transport: Sendable {
     /// Returns a single that sends `request` at each subscription, and succeeds with the response, whatever its status. Disposing stops the
     /// transfer.
     ///
-    /// - Parameters:
-    ///   - request: The request to send.
-    ///   - progress: Called as bytes are sent and received, on any thread, one call at a time.
-    func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
-
-    /// Returns a single that sends `request` at each subscription, and writes the body to `destination` if the status is in 200...299. The
-    /// data of that response is empty. With any other status, the body is in the response's data, and the destination does not change.
-    ///
-    /// At every moment, the destination is either complete or as it was before. After a failure or a dispose, nothing is left behind.
-    ///
-    /// - Parameters:
-    ///   - request: The request to send.
-    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, and a link to a file is
-    ///     followed.
-    ///   - progress: Called as bytes are sent and received, on any thread, one call at a time.
-    func download(_ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
-
-    /// Returns a single that sends `request` at each subscription, and succeeds when the head of a response with a status in 200...299 has come.
-    /// The body of that response is read while it comes. With any other status, the single waits for the body, which is in the response's data.
-    ///
-    /// - Parameters:
-    ///   - request: The request to send.
-    ///   - progress: Called as bytes are sent and received, on any thread, one call at a time.
-    func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse>
-}
-
-extension Transport {
-    /// Sends `request`. The whole body is the one chunk of the stream.
-    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        send(request, progress: progress)
-    }
-
-    /// Sends `request`, and writes the body to `destination` when all of it is in memory.
-    public func download(
-        _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        send(request, progress: progress).map { response in
-            guard response.response.isAccepted else { return response }
-            try response.write(to: destination)
-            return APIResponse(request: response.request, response: response.response, data: Data())
-        }
-    }
+    /// Return redirects as responses: the provider follows them as ``RequestOptions/redirects`` says, and calls this method for each request
+    /// that they lead to. A response whose body should go to a file, or be read while it comes, may have it in memory: then the endpoint
+    /// writes it to the file, or makes it the one chunk of the stream.
+    func send(_ request: PreparedRequest) -> Single<APIResponse>
 }
 
 extension APIResponse {
+    /// The response with its body where it should go. A transport may leave it in memory.
+    func saved(to destination: ResponseDestination) throws -> APIResponse {
+        guard case .file(let file) = destination, response.isAccepted, !isSaved else { return self }
+        try write(to: file)
+        var saved = APIResponse(request: request, response: response, data: Data())
+        saved.isSaved = true
+        return saved
+    }
+
     func write(to destination: URL) throws {
         do { try PartialFile.replace(destination, with: data) } catch { throw APIError.transport(request, underlying: error) }
     }
@@ -69,11 +36,11 @@ extension APIResponse {
 
 /// A transport that calls a closure.
 public struct ClosureTransport: Transport {
-    private let send: @Sendable (URLRequest) -> Single<APIResponse>
+    private let send: @Sendable (PreparedRequest) -> Single<APIResponse>
 
     /// Creates a transport that calls `send` for each request.
-    public init(_ send: @escaping @Sendable (URLRequest) -> Single<APIResponse>) { self.send = send }
+    public init(_ send: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>) { self.send = send }
 
-    /// Returns the closure's single. It reports no progress.
-    public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> { send(request) }
+    /// Returns the closure's single.
+    public func send(_ request: PreparedRequest) -> Single<APIResponse> { send(request) }
 }

@@ -5,13 +5,13 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Ends one exchange in which nothing happens for too long, or which takes too long in all.
+/// Times out an exchange that is silent for too long, or takes too long in all.
 ///
 /// Activity only notes the time. When the timer fires and something has happened meanwhile, it is set again for the rest.
 final class Watchdog: Sendable {
     struct Clock: Sendable {
         let scheduler: any Scheduler
-        /// Where the watchdog looks at the time. If bytes of responses come there, those that came in time are taken first.
+        /// Where the timer is checked: the queue on which responses come, so bytes that came in time are handled first.
         var executor = ClosureExecutor.immediate
     }
 
@@ -30,14 +30,12 @@ final class Watchdog: Sendable {
 
     /// - Parameters:
     ///   - settings: The timeouts. One that is not above 0 means the default.
-    ///   - isStreamed: Whether the exchange may take for ever.
-    init(_ clock: Clock, _ settings: ExchangeTransport.Settings, _ request: URLRequest, isStreamed: Bool) {
+    ///   - request: The request, which may have its own timeout. A stream may take for ever.
+    init(_ clock: Clock, _ settings: ExchangeTransport.Settings, _ request: PreparedRequest) {
         self.clock = clock
-        // A request that sets no timeout has 60 s.
-        let timeout = request.timeoutInterval == 60 ? nil : request.timeoutInterval.nanoseconds
-        idleTimeout = timeout ?? settings.timeoutInterval.nanoseconds ?? 60_000_000_000
-        let whole = settings.timeoutIntervalForResource.nanoseconds ?? 604_800_000_000_000
-        deadline = isStreamed ? .max : clock.now + whole
+        idleTimeout = request.timeoutInterval?.nanoseconds ?? settings.timeoutInterval.nanoseconds ?? 60_000_000_000
+        let resourceTimeout = settings.timeoutIntervalForResource.nanoseconds ?? 604_800_000_000_000
+        deadline = request.isStreamed ? .max : clock.now + resourceTimeout
     }
 
     /// Watches the time that the exchange takes in all.
@@ -72,11 +70,11 @@ final class Watchdog: Sendable {
     }
 
     /// When the exchange ends if nothing happens.
-    private func end(_ state: State) -> UInt64 { min(deadline, state.lastActivity.map { $0 + idleTimeout } ?? .max) }
+    private func timeoutTime(_ state: State) -> UInt64 { min(deadline, state.lastActivity.map { $0 + idleTimeout } ?? .max) }
 
     /// A scheduler only takes the action: nothing of the user's runs under the lock.
     private func setTimer(for exchange: Exchange, _ now: UInt64, _ state: inout State) {
-        let time = end(state)
+        let time = timeoutTime(state)
         guard !state.isStopped, time < state.timer?.time ?? .max else { return }
         state.timer?.action.dispose()
         let delay = DispatchTimeInterval.wholeMilliseconds(TimeInterval(time - min(time, now)) / 1e9)
@@ -90,7 +88,7 @@ final class Watchdog: Sendable {
             guard !state.isStopped else { return false }
             state.timer?.action.dispose()
             state.timer = nil
-            if end(state) <= now { return true }
+            if timeoutTime(state) <= now { return true }
             setTimer(for: exchange, now, &state)
             return false
         }

@@ -34,8 +34,14 @@ final class OwnedSession: Sendable {
     /// Sends the request of `exchange`, and returns what stops it.
     func start(_ exchange: Exchange) -> any Disposable {
         let request = exchange.request
-        let session = session(for: request, isStreamed: exchange.isStreamed)
-        let task = session.task(for: request, isForNetwork: isForNetwork, isStreamed: exchange.isStreamed)
+        let session = session(for: request)
+        let task: URLSessionTask
+        do {
+            task = try session.task(for: request, isForNetwork: isForNetwork)
+        } catch {
+            exchange.complete(with: error)
+            return Disposables.create()
+        }
         delegate.add(exchange, for: task)
         task.resume()
         #if canImport(FoundationNetworking)
@@ -44,10 +50,10 @@ final class OwnedSession: Sendable {
         return Disposables.create { [delegate] in delegate.cancel(task, of: session) }
     }
 
-    private func session(for request: URLRequest, isStreamed: Bool) -> URLSession {
+    private func session(for request: PreparedRequest) -> URLSession {
         guard isForNetwork else { return session }
         #if canImport(FoundationNetworking)
-        if isStreamed {
+        if request.isStreamed {
             // Only a whole session can be held back.
             let callbacks = StreamCallbackQueue()
             let session = URLSession(configuration: session.configuration.forStreams(), delegate: delegate, delegateQueue: callbacks)
@@ -58,7 +64,7 @@ final class OwnedSession: Sendable {
         // It gets a new connection, on which it is sent once.
         return URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
         #else
-        guard isStreamed else { return session }
+        guard request.isStreamed else { return session }
         return streams.withLock { streams in
             let session = streams ?? URLSession(configuration: session.configuration.forStreams(), delegate: delegate, delegateQueue: nil)
             streams = session

@@ -51,7 +51,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
-        let awaitsProxy = isForNetwork && task.originalRequest?.mayHaveTunnel == true
+        let awaitsProxy = isForNetwork && exchange.request.mayHaveTunnel
         let record = Record(exchange: exchange, head: awaitsProxy ? .awaitedFromProxy : .awaited)
         records.withLock { $0[ObjectIdentifier(task)] = record }
     }
@@ -143,7 +143,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     private func noteSent(_ count: Int64, of task: URLSessionTask) {
         guard let record = record(of: task, { $0 }) else { return }
-        record.exchange.sent(max(count - record.sentBefore, 0), of: record.exchange.bodyLength)
+        record.exchange.sent(max(count - record.sentBefore, 0), of: Int64(record.exchange.request.body?.count ?? 0))
     }
 
     #if canImport(FoundationNetworking)
@@ -161,7 +161,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         // Not every body is read again: then the request would wait for its answer.
         cancel(task, of: session)
         // If the body is not a stream, a stream ends the process; this one fails when it is read.
-        completionHandler(stream == nil ? nil : BodyStream([.file(URL(fileURLWithPath: "/dev/null"), count: 1)]))
+        completionHandler(stream == nil ? nil : BodyStream(RequestBody([.file(URL(fileURLWithPath: "/dev/null"), count: 1)])))
     }
     #endif
 
@@ -226,8 +226,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #if canImport(FoundationNetworking)
         record.libcurl?.resume()
         #endif
-        let ofBody = (task.originalRequest?.httpBodyStream as? BodyStream)?.streamError
-        let failure = isWhole ? nil : error.map { ofBody ?? $0.unpackedFromSession.withAppleCode }
+        let failure = isWhole ? nil : error.map { task.bodyError ?? $0.unpackedFromSession.withAppleCode }
         // The request was sent on a kept connection before no new one could be made, so the server may have received it.
         let isLost = record.isLost || (failure as? URLError)?.saysThatNothingWasSent == true && task.countOfBytesSent > 0
         record.exchange.complete(with: isLost ? URLError(.networkConnectionLost) : failure)
@@ -246,7 +245,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         guard let record, let response = response as? HTTPURLResponse else { return true }
         // A protocol class has taken the whole body, and no session tells of that.
-        let count = record.exchange.bodyLength
+        let count = Int64(record.exchange.request.body?.count ?? 0)
         if !record.head.isReceived, !isForNetwork, count > 0 { record.exchange.sent(count, of: count) }
         return record.exchange.receive(response)
     }
@@ -264,6 +263,17 @@ extension URLSession {
     fileprivate var taskDelegate: (any URLSessionTaskDelegate)? { delegate as? any URLSessionTaskDelegate }
 }
 #endif
+
+extension URLSessionTask {
+    /// Why the body could not be read while it was sent.
+    fileprivate var bodyError: (any Error)? {
+        #if canImport(FoundationNetworking)
+        return originalRequest?.httpBodyStream?.streamError
+        #else
+        return nil
+        #endif
+    }
+}
 
 extension URLResponse {
     /// Whether it may be the answer of a proxy to CONNECT. One that connects says nothing of a body (RFC 9110, section 9.3.6). So a stream

@@ -59,7 +59,8 @@ extension TimeInterval {
         // Timers are cut to whole seconds and fire a little early (6.3.1). The transport has its own, and this one must never be first.
         return seconds.rounded(.up) + 600
         #else
-        return seconds
+        // A request with exactly 60 s is taken for one that sets none.
+        return seconds == 60 ? seconds.nextUp : seconds
         #endif
     }
 }

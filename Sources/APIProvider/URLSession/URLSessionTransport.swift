@@ -1,16 +1,15 @@
-public import Foundation
 public import MiniRx
 
 #if canImport(FoundationNetworking)
+package import Foundation
 public import FoundationNetworking
+#else
+public import Foundation
 #endif
 
 /// Sends requests with a `URLSession` of its own, in the same way on Apple's systems and on Linux.
 ///
-/// The transport follows up to 20 redirects. A 301 or 302 turns `POST` into `GET`, and a 303 turns every method but `HEAD` into `GET`. A 307
-/// or 308 keeps the method and the body. When scheme, host or port changes, only headers go along that say what the client takes and what the
-/// body is, such as `Accept`. A redirect from `https` to `http` is not followed; the 3xx is then the response. When a server asks for a user
-/// name and a password, the 401 is the response.
+/// A redirect is a response: the provider follows it. When a server asks for a user name and a password, the 401 is the response.
 ///
 /// `timeoutIntervalForRequest` of the configuration limits how long nothing may come. `timeoutIntervalForResource` limits each request as a
 /// whole, and starts again after a redirect. <doc:BadNetworks> lists what you get for each kind of failure.
@@ -86,37 +85,19 @@ public final class URLSessionTransport: Transport {
         exchanges = ExchangeTransport(settings, clock: clock, cookies: cookies) { session.start($0) }
     }
 
-    /// Sends `request` and follows redirects. Disposing cancels the task.
+    /// Sends `request`. Disposing cancels the task.
     ///
-    /// `progress` is called on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
-    public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        withBody(of: request) { [exchanges] in exchanges.send($0, progress: progress) }
-    }
-
-    /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes.
+    /// With a file as its destination, the body of an accepted response goes to a hidden file in the same folder, which takes the destination's
+    /// place at the end, so memory stays flat. On failure, and when you dispose the single, the hidden file is removed. A process that is killed
+    /// leaves it there; its name ends in `.download`. If the file cannot be written, the single fails at once with
+    /// ``APIError/transport(_:underlying:)`` and a `CocoaError`. The folder must exist. An old file is replaced and its mode kept, a link to a
+    /// file is followed, and anything else that stands there is not replaced.
     ///
-    /// The body goes to a hidden file in the same folder, which takes the destination's place at the end, so memory stays flat. On failure,
-    /// and when you dispose the single, the hidden file is removed. A process that is killed leaves it there; its name ends in `.download`.
-    /// If the file cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
-    /// The folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and anything else that stands there is
-    /// not replaced. `progress` is called as in ``send(_:progress:)``.
-    public func download(
-        _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        withBody(of: request) { [exchanges] in exchanges.download($0, to: destination, progress: progress) }
-    }
-
-    /// Sends `request`, follows redirects, and succeeds when the head of the last response has come: see ``Transport/stream(_:progress:)``.
+    /// A response that is read while it comes succeeds with its head. The server is held back while the reader is behind.
+    /// `timeoutIntervalForResource` and the maximum size do not count.
     ///
-    /// The server is held back while the reader is behind. `timeoutIntervalForResource` and the maximum size do not count. `progress` is called
-    /// as in ``send(_:progress:)``.
-    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        withBody(of: request) { [exchanges] in exchanges.stream($0, progress: progress) }
-    }
-
-    private func withBody(
-        of request: URLRequest, _ send: @escaping @Sendable (URLRequest) -> Single<APIResponse>
-    ) -> Single<APIResponse> {
+    /// Progress is reported on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
+    public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         do {
             guard !isForBackground else {
                 throw APIError.invalid(
@@ -124,19 +105,13 @@ public final class URLSessionTransport: Transport {
                         + "URLSession for transfers in the background"
                 )
             }
-            // A protocol class would not see a body that is read while it is sent.
-            guard isForNetwork else { return send(try request.withBodyInMemory()) }
-            if request.has(.mayHaveBody), let method = request.httpMethod, ["GET", "HEAD"].contains(method) {
-                throw APIError.invalid(
-                    "URLSession sends no body with \(method); if the server wants one, use a transport that does, such as AsyncHTTPClientTransport"
-                )
-            }
-            guard let partsFolder, let pieces = (request.httpBodyStream as? BodyStream)?.pieces, pieces.onlyFile == nil else {
-                return send(request)
-            }
-            return .uploading(request, pieces, from: partsFolder, send)
+            try request.checkBody()
         } catch {
             return .error(error)
         }
+        guard isForNetwork, let partsFolder, let body = request.body, body.file == nil, body.hasFiles else {
+            return exchanges.send(request)
+        }
+        return .uploading(request, body, from: partsFolder) { [exchanges] in exchanges.send($0) }
     }
 }

@@ -1,22 +1,18 @@
 import Foundation
 import MiniRx
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 extension Single<APIResponse> {
-    /// Copies `pieces`, the body of `request`, to a file in `folder`, from which a session can send it. The file is removed with the event or
-    /// the dispose. Only a process that is killed leaves it there.
+    /// Copies `body`, that of `request`, to a file in `folder`, from which a session can send it. The file is removed with the event or the
+    /// dispose. Only a process that is killed leaves it there.
     static func uploading(
-        _ request: URLRequest, _ pieces: [BodyPiece], from folder: URL, _ send: @escaping @Sendable (URLRequest) -> Single
+        _ request: PreparedRequest, _ body: RequestBody, from folder: URL, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
         deferred {
             let file = UploadFile(in: folder)
             let sending = deferred {
-                try file.write(pieces)
+                try file.write(body)
                 var upload = request
-                upload.httpBodyStream = BodyStream(pieces, copiedTo: file.url)
+                upload.uploadFile = file.url
                 return send(upload)
             }
             // A large body takes its time.
@@ -43,20 +39,16 @@ private final class UploadFile: Sendable {
 
     init(in folder: URL) { url = folder.appendingPathComponent("\(UUID().uuidString).upload") }
 
-    /// Creates the file and writes `pieces` to it, until the file is removed.
-    func write(_ pieces: [BodyPiece]) throws {
+    /// Creates the file and writes `body` to it, until the file is removed.
+    func write(_ body: RequestBody) throws {
         do {
             let handle = try create()
             defer { try? handle.close() }
-            let body = BodyStream(pieces)
-            body.open()
-            defer { body.close() }
-            var chunk = [UInt8](repeating: 0, count: 1 << 16)
-            while case let count = body.read(&chunk, maxLength: chunk.count), count > 0 {
+            var reader = body.makeReader()
+            while let chunk = try reader.read(upToCount: 1 << 16) {
                 if isRemoved.withLock({ $0 }) { throw CancellationError() }
-                try handle.write(contentsOf: Data(chunk[..<count]))
+                try handle.write(contentsOf: chunk)
             }
-            if let error = body.streamError { throw error }
         } catch {
             throw APIError.invalidRequest(reason: "its body cannot be put together in a temporary file", underlying: error)
         }

@@ -23,9 +23,9 @@ struct RecordingRedactor: Sendable {
     ///     everything.
     ///   - request: The request, which knows its secrets.
     ///   - isReport: Whether it writes for the author of a test.
-    init(keeping names: Set<String>? = [], for request: URLRequest?, isReport: Bool = false) {
+    init(keeping names: Set<String>? = [], for request: PreparedRequest?, isReport: Bool = false) {
         (self.names, self.isReport) = (names, isReport)
-        secrets = RequestSecrets(names == nil ? nil : request)
+        secrets = request.flatMap { names == nil ? nil : $0.secrets } ?? RequestSecrets()
     }
 
     /// Whether the author has asked for values of this name.

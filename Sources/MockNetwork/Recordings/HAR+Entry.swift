@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MiniRx
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -13,7 +14,7 @@ extension HAR.Entry {
     ///   - milliseconds: The time that it took.
     ///   - names: What stays beside what is harmless, in lower case; `nil` keeps everything.
     init(
-        _ request: URLRequest, _ result: Result<APIResponse, any Error>, started: Date, milliseconds: Double,
+        _ request: PreparedRequest, _ result: Result<APIResponse, any Error>, started: Date, milliseconds: Double,
         keeping names: Set<String>? = []
     ) {
         let response = try? result.get()
@@ -32,17 +33,17 @@ extension HAR.Entry {
 }
 
 extension HAR.Request {
-    fileprivate init(_ request: URLRequest, _ redactor: RecordingRedactor) {
-        method = request.httpMethod ?? "GET"
+    fileprivate init(_ request: PreparedRequest, _ redactor: RecordingRedactor) {
+        method = request.method.rawValue
         // The format leaves fragments out.
-        url = redactor.url(String(request.url?.absoluteString.prefix { $0 != "#" } ?? ""))
+        url = redactor.url(String(request.url.absoluteString.prefix { $0 != "#" }))
         queryString = (URLComponents(string: url)?.queryItems ?? []).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
-        headers = (request.allHTTPHeaderFields ?? [:]).fields(redactor)
-        let pairs = request.value(forHTTPHeaderField: "Cookie")?.split(separator: ";") ?? []
+        headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }.fields(redactor)
+        let pairs = request.headers["Cookie"]?.split(separator: ";") ?? []
         cookies = pairs.flatMap { String($0).setCookies }.map { HAR.Field(name: $0, value: redactor.cookie($0, $1)) }
 
-        let type = request.value(forHTTPHeaderField: "Content-Type")
-        let body = request.bodyInMemory
+        let type = request.headers["Content-Type"]
+        let body = try? request.body?.data()
         postData = body.map { body in
             let kept = redactor.requestBody(body, contentType: type)
             let (text, encoding) = kept?.harText ?? ("", nil)
@@ -95,9 +96,9 @@ extension String {
 }
 
 extension APIResponse {
-    /// Whether the header announces a body that is missing here. A middleware is not told that a body goes to a file.
+    /// Whether the header announces a body that is missing here, because it went to a file.
     fileprivate var isWithoutItsBody: Bool {
-        guard data.isEmpty, request.httpMethod != "HEAD", response.isAccepted, ![204, 205].contains(statusCode) else { return false }
+        guard data.isEmpty, request.method != .head, response.isAccepted, ![204, 205].contains(statusCode) else { return false }
         let length = value(forHTTPHeaderField: "Content-Length").flatMap(Int.init) ?? 0
         return length > 0 || value(forHTTPHeaderField: "Transfer-Encoding") != nil
     }
@@ -105,7 +106,8 @@ extension APIResponse {
 
 extension HAR.Entry {
     /// A request that reached a scope, with its whole body, and its answer.
-    init(_ request: URLRequest, _ answer: Answer, started: Date) {
+    init(_ request: PreparedRequest, _ answer: Answer, started: Date) {
+        let answer = answer.within(request.timeoutInterval ?? 60)
         var result = answer.result(of: request)
         if case .failure(let error as APIError) = result, error.underlying is MockFailure { result = .failure(NoAnswerFromTheMock()) }
         self.init(request, result, started: started, milliseconds: answer.duration * 1000)
@@ -114,3 +116,20 @@ extension HAR.Entry {
 
 /// A recording shows the name of an error's type.
 private struct NoAnswerFromTheMock: Error {}
+
+extension Answer {
+    /// The time of all waits in seconds.
+    fileprivate var duration: TimeInterval { steps.reduce(0) { if case .wait(let seconds) = $1, seconds > 0 { $0 + seconds } else { $0 } } }
+
+    /// The answer as a transport delivers it, when all of it has come.
+    fileprivate func result(of request: PreparedRequest) -> SingleEvent<APIResponse> {
+        var head: HTTPURLResponse?
+        for step in steps {
+            if case .head(let response) = step { head = response }
+            if case .failure(let error) = step { return .failure(APIError.transport(request, underlying: error)) }
+        }
+        guard let head else { return .failure(APIError.transport(request, underlying: URLError(.timedOut))) }
+        let chunks = chunks
+        return .success(APIResponse(request: request, response: head, data: chunks.count == 1 ? chunks[0] : Data(chunks.joined())))
+    }
+}

@@ -3,10 +3,6 @@ import Dispatch
 public import Foundation
 public import MiniRx
 
-#if canImport(FoundationNetworking)
-public import FoundationNetworking
-#endif
-
 /// Writes each request and its response to a HAR 1.2 file.
 ///
 /// ``MockURLProtocol/replay(har:forAnyHost:)`` answers requests from the file, and the developer tools of browsers open it.
@@ -55,7 +51,7 @@ public final class RecordingMiddleware: Middleware {
     /// Returns the response to `request`, unchanged, after it is in the file. The file is written on the thread of the response.
     ///
     /// A response that is read while it comes is written when it ends or is left, with what had come by then.
-    public func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .deferred { [file, names] in
             let number = file.makeNumber()
             let (date, start) = (Date(), DispatchTime.now())

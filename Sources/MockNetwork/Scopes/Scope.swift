@@ -1,3 +1,4 @@
+import APIProvider
 import Foundation
 import MiniRx
 
@@ -17,7 +18,7 @@ final class Scope: Sendable {
         var baseURL: URL?
         var requests: [RecordedRequest] = []
         var unanswered: [(request: RecordedRequest, report: String)] = []
-        var answered: [(request: URLRequest, answer: Answer, started: Date)] = []
+        var answered: [(request: PreparedRequest, answer: Answer, started: Date)] = []
     }
 
     let name: String
@@ -48,16 +49,16 @@ final class Scope: Sendable {
     /// Records `request`, and chooses its answer by the present state.
     ///
     /// - Returns: A closure that makes the answer, and whether it calls the user's code.
-    func receive(_ request: URLRequest) -> (callsUser: Bool, answer: @Sendable () -> Answer) {
+    func receive(_ request: PreparedRequest) -> (callsUser: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
         let recorded = RecordedRequest(request)
         var request = request
-        if !recorded.body.isEmpty { request.httpBody = recorded.body }  // A stream can be read only once.
+        if !recorded.body.isEmpty { request.body = RequestBody(recorded.body) }  // A file may change.
         let (maker, chosen) = chooseStub(for: recorded) ?? chooseFallback(for: recorded, request)
         return (
             maker.callsUser,
             { [request] in
-                let make = { maker(chosen).within(request.timeoutInterval) }
+                let make = { maker(chosen) }
                 let answer = maker.callsUser ? Self.$current.withValue(self, operation: make) : make()
                 // Those of the process would grow without end, and nothing shows them.
                 guard self !== Scope.process else { return answer }
@@ -81,7 +82,7 @@ final class Scope: Sendable {
         return nil
     }
 
-    private func chooseFallback(for recorded: RecordedRequest, _ request: URLRequest) -> Choice {
+    private func chooseFallback(for recorded: RecordedRequest, _ request: PreparedRequest) -> Choice {
         guard let maker = contents.withLock(\.fallback)?.maker(for: request) else { return failure(of: recorded) }
         contents.withLock { $0.requests.append(recorded) }
         return (maker, recorded)
@@ -123,5 +124,5 @@ protocol Fallback: Sendable {
     /// The name in a report. `nil` if it answers nothing.
     var name: String? { get }
     /// Makes the answer to `request`, which has its whole body. `nil` if it answers nothing.
-    func maker(for request: URLRequest) -> AnswerMaker?
+    func maker(for request: PreparedRequest) -> AnswerMaker?
 }

@@ -45,21 +45,6 @@ extension Answer {
 
     /// What sends its body by hand.
     var feed: StreamFeed? { if case .feed(let feed) = steps.last { feed } else { nil } }
-
-    /// The time of all waits in seconds.
-    var duration: TimeInterval { steps.reduce(0) { if case .wait(let seconds) = $1, seconds > 0 { $0 + seconds } else { $0 } } }
-
-    /// The answer as a transport delivers it, when all of it has come.
-    func result(of request: URLRequest) -> SingleEvent<APIResponse> {
-        var head: HTTPURLResponse?
-        for step in steps {
-            if case .head(let response) = step { head = response }
-            if case .failure(let error) = step { return .failure(APIError.transport(request, underlying: error)) }
-        }
-        guard let head else { return .failure(APIError.transport(request, underlying: URLError(.timedOut))) }
-        let chunks = chunks
-        return .success(APIResponse(request: request, response: head, data: chunks.count == 1 ? chunks[0] : Data(chunks.joined())))
-    }
 }
 
 // Changes.
@@ -85,7 +70,7 @@ extension Answer {
 
     func failing(with error: any Error) -> Answer { Answer(steps: steps + [.failure(error)]) }
 
-    /// The answer to a request with this timeout in seconds, which counts the time without a sign of life.
+    /// The answer to a request that fails when nothing comes for `timeout` seconds.
     func within(_ timeout: TimeInterval) -> Answer {
         let late = steps.firstIndex { if case .wait(let seconds) = $0 { seconds > timeout } else { false } }
         guard timeout > 0, let late else { return self }

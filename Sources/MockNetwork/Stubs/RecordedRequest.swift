@@ -11,16 +11,14 @@ public struct RecordedRequest: Sendable {
     public let method: HTTPMethod
     /// The URL with its query.
     public let url: URL
-    private let fields: [String: String]
+    /// The headers that the app and its provider set. Headers that the session adds are missing.
+    public let headers: HTTPHeaders
     /// The body, also if it was sent as a stream. Empty if there is none.
     public let body: Data
     /// The stub that answered the request. `nil` if none did.
     public internal(set) var stub: Stub?
     /// What reports show of it.
     let redactor: RecordingRedactor
-
-    /// The headers that the app and its provider set. Headers that the session adds are missing.
-    public var headers: HTTPHeaders { HTTPHeaders(fields) }
 
     /// The path, decoded.
     public var path: String { url.path }
@@ -35,14 +33,11 @@ public struct RecordedRequest: Sendable {
     /// - Throws: `DecodingError` if the body does not fit the type.
     public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeAny(type, from: body) }
 
-    init(_ request: URLRequest) {
-        method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
-        url = request.url ?? URL(fileURLWithPath: "/")
-        fields = request.allHTTPHeaderFields ?? [:]
+    init(_ request: PreparedRequest) {
+        (method, url, headers) = (request.method, request.url, request.headers)
         redactor = RecordingRedactor(for: request, isReport: true)
         // A copy: a file that is mapped may become shorter later.
-        body =
-            request.httpBody.map { body in body.withUnsafeBytes { Data($0) } } ?? request.httpBodyStream.map { Data(reading: $0) } ?? Data()
+        body = (try? request.body?.data()).flatMap { $0.withUnsafeBytes { Data($0) } } ?? Data()
     }
 }
 

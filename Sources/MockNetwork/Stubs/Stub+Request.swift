@@ -13,8 +13,8 @@ extension Stub {
     ) {
         let endpoint = request.endpoint
         do {
-            let sent = try endpoint.urlRequest(relativeTo: baseURL ?? .anyHost, encoder: encoder, mediaType: nil)
-            let parts = URLParts(sent.url?.absoluteString ?? "")
+            let sent = try endpoint.preparedRequest(relativeTo: baseURL ?? .anyHost, encoder: encoder, mediaType: nil)
+            let parts = URLParts(sent.url.absoluteString)
             let path = RecordingRedactor(for: sent, isReport: true).path(parts.path)
             let isRelative = endpoint.path.url == nil && baseURL == nil
             let origin = isRelative ? nil : parts.origin
@@ -42,7 +42,7 @@ extension StubResponse {
         switch value {
         case let data as Data: self = .data(data)
         case let text as String: self = .data(Data(text.utf8), headers: ["Content-Type": "text/plain; charset=utf-8"])
-        case let file as URL where endpoint.destination != nil:
+        case let file as URL where !endpoint.isReceivedInMemory:
             self = StubResponse(status: 200, headers: [:]) { try Data(contentsOf: file) }
         default: self = StubResponse(status: 200, headers: [:], type: "application/json") { try encoder.encode(value) }
         }
@@ -51,16 +51,16 @@ extension StubResponse {
 
 extension BodyMatcher {
     /// Matches a body that means the same as that of `request`; `nil` for a request that never has one.
-    fileprivate init?(of request: URLRequest) {
-        let body = request.bodyInMemory ?? Data()
-        let type = request.value(forHTTPHeaderField: "Content-Type")?.lowercased() ?? ""
+    fileprivate init?(of request: PreparedRequest) {
+        let body = (try? request.body?.data()) ?? Data()
+        let type = request.headers["Content-Type"]?.lowercased() ?? ""
         if type.hasPrefix("application/json"), let text = String(data: body, encoding: .utf8) {
             self = .json(text: text)
         } else if type.hasPrefix("application/x-www-form-urlencoded") {
             self = .form(QueryParameters([URLQueryItem](form: body)))
         } else if type.hasPrefix("multipart/form-data") {
             self = .multipart(body)
-        } else if ["GET", "HEAD"].contains(request.httpMethod) {
+        } else if [.get, .head].contains(request.method) {
             return nil
         } else {
             self = .data(body)

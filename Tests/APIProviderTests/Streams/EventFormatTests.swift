@@ -103,7 +103,7 @@ struct EventFormatTests {
 
     @Test("Only 200 is the status of a stream of events", arguments: [201, 205, 206, 210, 404])
     func otherStatus(status: Int) {
-        let response = APIResponse(to: URLRequest("GET"), status: status, headers: ["Content-Type": "text/event-stream"])
+        let response = APIResponse(to: PreparedRequest("GET"), status: status, headers: ["Content-Type": "text/event-stream"])
         let error = #expect(throws: APIError.self) { try ServerSentEvents(ByteStream(response), decoder: JSONDecoder()) }
         #expect(error?.description.contains("failed: \(status)") == true, "\(String(describing: error))")
     }

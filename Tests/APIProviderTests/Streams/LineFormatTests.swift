@@ -69,7 +69,8 @@ struct LineFormatTests {
     }
 
     @Test func whatHasComeBeforeAnErrorIsReadFirst() async throws {
-        let broken = APIError.transport(URLRequest(url: URL(string: "https://api.test/")!), underlying: URLError(.networkConnectionLost))
+        let broken = APIError.transport(
+            PreparedRequest(.get, URL(string: "https://api.test/")!), underlying: URLError(.networkConnectionLost))
         var lines = TextLines(streamedResponse(["a\nb".utf8], then: broken), decoder: JSONDecoder()).makeAsyncIterator()
 
         #expect(try await lines.next() == "a")

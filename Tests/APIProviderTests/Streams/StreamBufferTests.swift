@@ -17,7 +17,7 @@ struct StreamBufferTests {
     }
 
     @Test func aBodyThatIsThereIsOneChunk() async throws {
-        let response = APIResponse(to: URLRequest(url: URL(string: "https://api.test/")!), data: Data("abc".utf8))
+        let response = APIResponse(to: PreparedRequest(.get, URL(string: "https://api.test/")!), data: Data("abc".utf8))
 
         #expect(try await ByteStream(response).all() == [Data("abc".utf8)])
     }

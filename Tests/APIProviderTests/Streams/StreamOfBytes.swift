@@ -14,7 +14,7 @@ func streamedResponse(
 }
 
 func response(type: String? = nil, status: Int = 200, _ buffer: StreamBuffer) -> APIResponse {
-    let request = URLRequest(url: example)
+    let request = PreparedRequest(.get, example)
     let head = APIResponse(to: request, status: status, headers: type.map { ["Content-Type": $0] } ?? [:]).response
     return APIResponse(request: request, response: head, stream: buffer)
 }

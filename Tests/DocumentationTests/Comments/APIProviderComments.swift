@@ -154,9 +154,9 @@ private func lines(_ transport: MockTransport) -> DefaultAPIProvider {
 }
 
 private struct Version: Middleware {
-    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping Next) -> Single<APIResponse> {
+    func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         var request = request
-        request.setValue("2022-11-28", forHTTPHeaderField: "X-GitHub-Api-Version")
+        request.headers["X-GitHub-Api-Version"] = "2022-11-28"
         return next(request)
     }
 }

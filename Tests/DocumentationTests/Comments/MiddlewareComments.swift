@@ -32,16 +32,21 @@ extension APIRequest where Self == Endpoint<User> {
 }
 
 private protocol Signer: Sendable {
-    func signature(of request: URLRequest) async throws -> String
+    func signature(of body: Data) async throws -> String
+}
+
+private func change(_ request: inout PreparedRequest, _ compress: (Data) throws -> Data) throws {
+    request.headers["X-Request-ID"] = UUID().uuidString
+    request.body = try request.body.map { RequestBody(try compress($0.data())) }
 }
 
 private struct Signature: AsyncMiddleware {
     let signer: any Signer
 
-    func intercept(_ request: URLRequest, options: RequestOptions, next: @escaping AsyncNext) async throws -> APIResponse {
+    func intercept(_ request: PreparedRequest, next: @escaping AsyncNext) async throws -> APIResponse {
         var request = request
-        let signature = try await signer.signature(of: request)
-        request.setValue(signature, forHTTPHeaderField: "X-Signature")
+        let body = try request.body?.data() ?? Data()
+        request.headers["X-Signature"] = try await signer.signature(of: body)
         return try await next(request)
     }
 }
@@ -71,7 +76,7 @@ private struct RefreshRequest: APIRequest {
 
 private func session(_ login: DefaultAPIProvider, _ keychain: Keychain) -> CredentialMiddleware<Session> {
     let authentication = CredentialMiddleware(
-        keychain.session, apply: { $1.setValue("Bearer \($0.accessToken)", forHTTPHeaderField: "Authorization") },
+        keychain.session, apply: { $1.headers["Authorization"] = "Bearer \($0.accessToken)" },
         expiry: { $0.expires - 60 }
     ) { expired in
         guard let expired else { throw SignInError.needed }
@@ -104,7 +109,7 @@ private func retries() -> [RetryMiddleware] {
 private func redirects(id: Int) -> [Any] {
     [
         Endpoint<Void>(.get, "/short/\(id)").option(\.redirects, .never).withResponse(),
-        Endpoint<Data>(.get, "/file").option(\.redirects, .decide { next, _ in next.url?.host == "cdn.example.com" ? next : nil }),
+        Endpoint<Data>(.get, "/file").option(\.redirects, .decide { next, _ in next.url.host == "cdn.example.com" ? next : nil }),
     ]
 }
 

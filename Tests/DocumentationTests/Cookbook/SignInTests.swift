@@ -23,7 +23,7 @@ private final class Account: Sendable {
         let login = DefaultAPIProvider(baseURL: baseURL, configuration: configuration)
         let authentication = CredentialMiddleware(
             session,
-            apply: { $1.setValue("Bearer \($0.accessToken)", forHTTPHeaderField: "Authorization") },
+            apply: { $1.headers["Authorization"] = "Bearer \($0.accessToken)" },
             expiry: { $0.expires - 60 }
         ) { expired in
             guard let expired else { throw SignInError.needed }

@@ -7,9 +7,9 @@ import Testing
 @Suite struct SearchRequestTests {
     @Test func asksForTheKeyword() throws {
         let request = SearchRequest(keyword: "swift & rx")
-        let sent = try request.endpoint.urlRequest(relativeTo: GitHub.url)
+        let sent = try request.endpoint.preparedRequest(relativeTo: GitHub.url)
         #expect(
-            sent.url?.absoluteString
+            sent.url.absoluteString
                 == "https://api.github.com/search/repositories?q=swift%20%26%20rx")
     }
 
@@ -17,7 +17,7 @@ import Testing
         let endpoint = SearchRequest(keyword: "swift").endpoint
         let body = Data(#"{"total_count": 0, "items": []}"#.utf8)
         let response = APIResponse(
-            to: try endpoint.urlRequest(relativeTo: GitHub.url), data: body)
+            to: try endpoint.preparedRequest(relativeTo: GitHub.url), data: body)
         #expect(try endpoint.value(of: response).items.isEmpty)
     }
 }

@@ -1,11 +1,11 @@
 public import APIProvider
 public import AsyncHTTPClient
-public import Foundation
 public import MiniRx
-import NIOCore
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
+#else
+public import Foundation
 #endif
 
 /// Sends requests by AsyncHTTPClient, with the behaviour of `URLSessionTransport`.
@@ -14,8 +14,8 @@ public import FoundationNetworking
 /// let provider = DefaultAPIProvider(baseURL: gitHub, transport: AsyncHTTPClientTransport())
 /// ```
 ///
-/// Redirects, timeouts, limits, files and the codes and sentences of errors are those of `URLSessionTransport`. HTTP/2 is used where the
-/// server speaks it over TLS. Events come on a background queue, and progress on the client's event loops.
+/// Timeouts, limits, files and the codes and sentences of errors are those of `URLSessionTransport`. HTTP/2 is used where the server speaks
+/// it over TLS. Events come on a background queue, and progress on the client's event loops.
 ///
 /// A request in flight ends even if you let the transport go.
 public struct AsyncHTTPClientTransport: Transport {
@@ -24,7 +24,7 @@ public struct AsyncHTTPClientTransport: Transport {
     /// Creates a transport with a client of its own, which ends with the transport and its last request.
     ///
     /// - Parameters:
-    ///   - configuration: The client's TLS, proxy and timeouts, and how many connections a host gets. The transport follows redirects and
+    ///   - configuration: The client's TLS, proxy and timeouts, and how many connections a host gets. The client follows no redirects and
     ///     decompresses responses whatever it says.
     ///   - cookies: The storage for cookies. `nil` means no cookies.
     ///   - maximumResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
@@ -58,42 +58,22 @@ public struct AsyncHTTPClientTransport: Transport {
         exchanges = ExchangeTransport(settings) { client.start($0) }
     }
 
-    /// Sends `request` and follows redirects. Disposing cancels the exchange and frees the connection.
+    /// Sends `request`, as `URLSessionTransport` does. Disposing cancels the exchange and frees the connection.
     ///
-    /// - Parameters:
-    ///   - request: What to send.
-    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a
-    ///     request is sent again.
-    public func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        exchanges.send(request, progress: progress)
-    }
-
-    /// Sends `request`, follows redirects, and writes the body of the last response to `destination` as it comes, as `URLSessionTransport`
-    /// does. Memory stays flat.
+    /// With a file as its destination, the body of an accepted response is written as it comes, so memory stays flat.
     ///
-    /// - Parameters:
-    ///   - request: What to send.
-    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, and a link to a file is
-    ///     followed.
-    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a
-    ///     request is sent again.
-    public func download(
-        _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        exchanges.download(request, to: destination, progress: progress)
-    }
-
-    /// Sends `request`, follows redirects, and succeeds when the head of the last response has come. The client reads from the server as the
-    /// reader of the stream does.
+    /// A response that is read while it comes succeeds with its head, and the client reads from the server as the reader of the stream
+    /// does. It has a connection beside those that a host gets at once. With a client of yours, it takes one of that client's.
     ///
-    /// A stream has a connection beside those that a host gets at once. With a client of yours it takes one of that client's.
+    /// A `GET` or `HEAD` with a body fails, unless the endpoint sets ``APIProvider/RequestOptions/allowsBody``.
     ///
-    /// - Parameters:
-    ///   - request: What to send.
-    ///   - progress: Called on an event loop of the client, one call at a time. It starts again after a redirect, and when a
-    ///     request is sent again.
-    public func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        exchanges.stream(request, progress: progress)
+    /// Progress is reported on an event loop of the client, one call at a time. It starts again after a redirect, and when a request
+    /// is sent again.
+    public func send(_ request: PreparedRequest) -> Single<APIResponse> {
+        .deferred {
+            try request.checkBody()
+            return exchanges.send(request)
+        }
     }
 }
 

@@ -114,7 +114,5 @@ extension Error {
 
 extension Exchange {
     /// RFC 9110, section 9.2.2.
-    fileprivate var isIdempotent: Bool {
-        RetryPolicy.default.methods.contains(.init(rawValue: request.httpMethod ?? "GET"))
-    }
+    fileprivate var isIdempotent: Bool { RetryPolicy.default.methods.contains(request.method) }
 }

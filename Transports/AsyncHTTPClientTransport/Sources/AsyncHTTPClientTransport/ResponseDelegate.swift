@@ -14,7 +14,7 @@ import FoundationNetworking
 final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable {  // All state is the event loop's but `exchange`.
     private let exchange: Exchange
     private let bodyLength: Int64?
-    private let url: URL?
+    private let url: URL
     /// Held until the exchange is over.
     private let client: Client
     private let host: String
@@ -28,7 +28,8 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
 
     init(_ exchange: Exchange, client: Client, host: String, sendAgain: @escaping (any Error) -> Bool) {
         (self.exchange, self.client, self.host, self.sendAgain) = (exchange, client, host, sendAgain)
-        (bodyLength, url) = (exchange.bodyLength, exchange.request.url)
+        let request = exchange.request
+        (bodyLength, url) = (request.body.map { Int64($0.count) }, request.url)
     }
 
     /// The request has a connection, or a stream of one.
@@ -79,10 +80,9 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
     private func receive(_ head: HTTPResponseHead) -> Bool {
         hasAnswer = true
         client.noteAnswer(from: host)
-        guard let url,
-            let response = HTTPURLResponse(
-                url: url, statusCode: Int(head.status.code), httpVersion: "\(head.version)", headerFields: head.headers.joined)
-        else {
+        let response = HTTPURLResponse(
+            url: url, statusCode: Int(head.status.code), httpVersion: "\(head.version)", headerFields: head.headers.joined)
+        guard let response else {
             end(URLError(.cannotParseResponse))
             return false
         }

@@ -184,7 +184,7 @@ struct ConnectionTests {
         #expect(error.urlError?.code == expected.urlError?.code)
     }
 
-    @Test("A client that follows redirects leaves them to the transport")
+    @Test("A client that follows redirects leaves them to the provider")
     func following() async throws {
         let server = try LoopbackServer { request, connection in
             switch request.target {
@@ -265,5 +265,18 @@ struct BodyOfGetTests {
         #expect(request.method == method.rawValue)
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"q":"swift"}"#)
         #expect(request.headers["content-type"] == "application/json")
+    }
+
+    @Test("Without the option nothing is sent, and the error names the option", arguments: [HTTPMethod.get, .head])
+    func refused(method: HTTPMethod) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond() }
+        let provider = DefaultAPIProvider(baseURL: server.url, transport: AsyncHTTPClientTransport())
+        let endpoint = Endpoint<Void>(method, "/search", body: .json(["q": "swift"]))
+        let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
+        #expect(
+            error.description
+                == "The request was not sent: \(method) has no body: send it with another method, or put the values into the query; if the "
+                + "server wants it, add .option(\\.allowsBody, true).")
+        #expect(server.requests.isEmpty)
     }
 }

@@ -23,19 +23,7 @@ struct TestedTransport: Transport {
         transport = AsyncHTTPClientTransport(Client(HTTPClient.Configuration(), maximumResponseSize: maximumResponseSize), settings)
     }
 
-    func send(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        transport.send(request, progress: progress)
-    }
-
-    func download(
-        _ request: URLRequest, to destination: URL, progress: (@Sendable (TransferProgress) -> Void)?
-    ) -> Single<APIResponse> {
-        transport.download(request, to: destination, progress: progress)
-    }
-
-    func stream(_ request: URLRequest, progress: (@Sendable (TransferProgress) -> Void)?) -> Single<APIResponse> {
-        transport.stream(request, progress: progress)
-    }
+    func send(_ request: PreparedRequest) -> Single<APIResponse> { transport.send(request) }
 }
 
 extension TestedTransport {

@@ -1,21 +1,17 @@
 package import Foundation
 
-#if canImport(FoundationNetworking)
-package import FoundationNetworking
-#endif
-
 /// Writes what ``Redaction`` shows of a request and its response.
 package struct Redactor: Sendable {
     let redaction: Redaction
-    private let secrets: RequestSecrets
+    let secrets: RequestSecrets
 
-    package init(_ redaction: Redaction = .standard, for request: URLRequest? = nil) {
+    package init(_ redaction: Redaction = .standard, for request: PreparedRequest? = nil) {
         self.redaction = redaction
-        secrets = RequestSecrets(redaction.showsEverything ? nil : request)
+        secrets = request.flatMap { redaction.showsEverything ? nil : $0.secrets } ?? RequestSecrets()
     }
 
     /// `GET https://api.example.com/search?q=…`
-    package func line(of request: URLRequest) -> String { "\(request.httpMethod ?? "GET") \(request.url.map(url) ?? "(no URL)")" }
+    package func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
 
     /// A URL with `…` for the values of its query, and without user, password and fragment.
     package func url(_ url: URL) -> String {
@@ -24,7 +20,7 @@ package struct Redactor: Sendable {
     }
 
     /// A URL, or a reference to one.
-    static func shown(url text: String, secrets: RequestSecrets = RequestSecrets(nil)) -> String {
+    static func shown(url text: String, secrets: RequestSecrets = RequestSecrets()) -> String {
         let url = URLText(text)
         let query = url.query.map { query in
             URLText.items(query) { name, value in

@@ -1,9 +1,5 @@
 public import Foundation
 
-#if canImport(FoundationNetworking)
-public import FoundationNetworking
-#endif
-
 /// The error of a request. Its ``description`` is one sentence for people. It shows what ``Redaction/standard`` does.
 ///
 /// There is no case for a cancelled request. After disposing, no event comes.
@@ -12,7 +8,7 @@ public enum APIError: Error, Sendable {
     /// mark of this library.
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
     /// No complete response arrived. The underlying error is usually a `URLError`. See ``urlError``.
-    case transport(URLRequest, underlying: any Error)
+    case transport(PreparedRequest, underlying: any Error)
     /// The status is outside 200...299, or not 200 where ``ServerSentEvents`` were expected. The body of the response often says more.
     case unacceptableStatus(APIResponse)
     /// The body could not be decoded. `expected` is the name of the type.

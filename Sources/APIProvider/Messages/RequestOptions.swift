@@ -1,6 +1,4 @@
-package import Foundation
-
-/// Options of one request that middlewares read.
+/// Options of one request that middlewares and transports read.
 ///
 /// Declare your own option as you declare a value in SwiftUI's environment, with a key that has a default and with a property:
 ///
@@ -17,13 +15,16 @@ package import Foundation
 /// Endpoint<[Item]>(.get, "/items").option(\.priority, 1)
 /// ```
 ///
-/// An option that no middleware reads does nothing. In a target that is isolated to the main actor, write `nonisolated private enum` and
+/// An option that nothing reads does nothing. In a target that is isolated to the main actor, write `nonisolated private enum` and
 /// `nonisolated extension`.
 public struct RequestOptions: Sendable {
     @Secret private var values: [ObjectIdentifier: any Sendable] = [:]
 
     /// Creates options with their defaults.
     public init() {}
+
+    /// Sets what `other` sets.
+    mutating func merge(_ other: RequestOptions) { values.merge(other.values) { $1 } }
 
     /// The value for `key`, or the key's default.
     public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {
@@ -48,24 +49,4 @@ extension RequestOptions {
     }
 }
 
-extension RequestOptions {
-    /// Whether a `GET` or `HEAD` may have a body, for servers that want one. It has no meaning by RFC 9110, section 9.3.1, and caches and
-    /// proxies may drop it.
-    ///
-    /// `URLSession` sends no such request, so ``URLSessionTransport`` fails with an error that says so. Use a transport that does, such as the
-    /// package's AsyncHTTPClientTransport.
-    public var allowsBody: Bool {
-        get { self[BodyKey.self] }
-        set { self[BodyKey.self] = newValue }
-    }
-
-    /// The provider's base URL.
-    package var baseURL: URL? {
-        get { self[BaseURLKey.self] }
-        set { self[BaseURLKey.self] = newValue }
-    }
-}
-
-private enum BodyKey: RequestOptionKey { static var defaultValue: Bool { false } }
-private enum BaseURLKey: RequestOptionKey { static var defaultValue: URL? { nil } }
 private enum NameKey: RequestOptionKey { static var defaultValue: String? { nil } }

@@ -1,16 +1,11 @@
-#if canImport(FoundationNetworking)
 import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
-#endif
 
-extension URLRequest {
+extension PreparedRequest {
     /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body, byte for byte.
     ///
     /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The command starts with lines that say so. With
     /// ``Redaction/none``, it runs as it stands: curl reads bodies of files from the files, and a body that a terminal would change is passed to
-    /// it with `printf`. An `InputStream` that you set is not read. Then a line says what to do. Headers that HTTP does not allow are left out.
+    /// it with `printf`. Headers that HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
@@ -28,10 +23,10 @@ private struct CurlCommand: CustomStringConvertible {
     private var isRedacted = false
     private let redactor: Redactor
 
-    init(_ request: URLRequest, _ redaction: Redaction) {
+    init(_ request: PreparedRequest, _ redaction: Redaction) {
         redactor = Redactor(redaction, for: request)
-        let method = request.httpMethod ?? "GET"
-        let hasBody = request.httpBody != nil || request.httpBodyStream != nil || ["POST", "PUT", "PATCH"].contains(method)
+        let method = request.method.rawValue
+        let hasBody = request.body != nil || ["POST", "PUT", "PATCH"].contains(method)
         switch method {
         case "GET" where !hasBody: break
         // With --request, curl would wait for a body.
@@ -44,7 +39,7 @@ private struct CurlCommand: CustomStringConvertible {
         }
         if hasBody { addBody(of: request, method: method) }
 
-        let address = request.url.map { shown(redactor.url($0), insteadOf: $0.absoluteString) } ?? ""
+        let address = shown(redactor.url(request.url), insteadOf: request.url.absoluteString)
         if address.contains(where: { "[]{}".contains($0) }) { arguments.append("--globoff") }
         arguments.append("--url \(ShellText(address).word)")
         if isRedacted { notes.insert("Values are left out: curlCommand(redacting: .none) shows them.", at: 0) }
@@ -52,22 +47,17 @@ private struct CurlCommand: CustomStringConvertible {
         description = notes.map { ": '\($0)'\n" }.joined() + input + "curl " + arguments.joined(separator: " \\\n  ")
     }
 
-    private mutating func addBody(of request: URLRequest, method: String) {
-        let type = request.value(forHTTPHeaderField: "Content-Type")
+    private mutating func addBody(of request: PreparedRequest, method: String) {
+        let type = request.headers["Content-Type"]
         // URLSession adds the type of a form to a POST, but curl to every method.
-        if type == nil, method != "POST" || request.bodyPieces?.length == 0 { arguments.append("--header 'Content-Type:'") }
+        let count = request.body?.count ?? 0
+        if type == nil, method != "POST" || count == 0 { arguments.append("--header 'Content-Type:'") }
 
-        guard let pieces = request.bodyPieces else {
-            notes.append("The body is a stream, which is not read here: give it to curl on its standard input.")
-            arguments.append("--data-binary @-")
-            return
-        }
-        let length = pieces.length
-        if length == 0 || redactor.redaction.showsEverything {
-            add(pieces)
+        if count == 0 || redactor.redaction.showsEverything {
+            add(request.body?.pieces ?? [])
         } else {
             isRedacted = true
-            notes.append("The body of \(length) bytes is not shown: put the name of a file that holds it in place of FILE.")
+            notes.append("The body of \(count) bytes is not shown: put the name of a file that holds it in place of FILE.")
             arguments.append("--data-binary @FILE")
         }
     }
@@ -95,8 +85,8 @@ private struct CurlCommand: CustomStringConvertible {
     }
 }
 
-extension URLRequest {
+extension PreparedRequest {
     fileprivate var curlHeaders: [(name: String, value: String)] {
-        (allHTTPHeaderFields ?? [:]).byName.filter { (try? HTTPHeaders.check($0, $1)) != nil }
+        Dictionary(headers.map { ($0.name, $0.value) }) { $1 }.byName.filter { (try? HTTPHeaders.check($0, $1)) != nil }
     }
 }

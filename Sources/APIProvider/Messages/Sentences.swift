@@ -154,8 +154,9 @@ extension Error {
         }
         if let error = self as? CocoaError {
             // Linux says of a file no more than that "the operation could not be completed", and Apple's systems say it in the user's language.
-            let reason = error.userInfo[NSUnderlyingErrorKey] as? POSIXError
-            return reason.map { String(cString: strerror($0.code.rawValue)) } ?? error.localizedDescription
+            let reason = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
+            guard let reason, reason.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
+            return String(cString: strerror(Int32(reason.code)))
         }
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
@@ -172,7 +173,7 @@ extension Redactor {
     func explanation(of error: any Error) -> String {
         // Printed, it would show the whole URL that failed.
         if let error = error as? URLError { return error.reason(by: self) ?? message(error.localizedDescription) }
-        if Self.hasRedacted(error) { return error.explanation }
+        if Self.hasRedacted(error) { return secrets.hide(in: error.explanation) }
         if let error = error as? APIError { return error.sentence(redacting: redaction) }
         if let error = error as? DecodingError { return error.finding(in: nil, by: self) }
         return message(error.explanation)

@@ -28,20 +28,20 @@ extension URLError {
 
     /// The error with a reason, if the connection was lost before the answer to a large body came: a server that does not want to read a
     /// body closes the connection. How much the server has read, and not only the system, is not known.
-    func explained(for request: URLRequest) -> URLError {
-        let count = request.bodyLength
+    func explained(for request: PreparedRequest) -> URLError {
+        let count = request.body?.count ?? 0
         guard code == .networkConnectionLost, count > 65_536 else { return self }
-        let host = request.url?.host ?? "the host"
+        let host = request.url.host ?? "the host"
         let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"
         return URLError(code, reason: reason, userInfo: userInfo)
     }
 
     /// What happened and what to look at. Linux's own descriptions say only that "the operation could not be completed".
-    func sentence(for request: URLRequest, by redactor: Redactor) -> String {
+    func sentence(for request: PreparedRequest, by redactor: Redactor) -> String {
         // Another than the request's if a proxy has failed.
-        let url = failingURL ?? request.url
-        let host = url?.host ?? "the host"
-        let port = url?.port ?? (url?.scheme == "https" ? 443 : 80)
+        let url: URL = failingURL ?? request.url
+        let host = url.host ?? "the host"
+        let port = url.port ?? (url.scheme == "https" ? 443 : 80)
         let words = reason(by: redactor) ?? sentence(host, port) ?? redactor.message(localizedDescription.withoutFullStop)
         return "\(words) (URLError \(code.rawValue))."
     }

@@ -7,7 +7,7 @@ public import FoundationNetworking
 /// A response with any status, and the request that it answers.
 public struct APIResponse: Sendable {
     /// The request that got this response. After redirects, it is the last one.
-    public var request: URLRequest { storedRequest }
+    public internal(set) var request: PreparedRequest
     /// The status and the headers.
     public var response: HTTPURLResponse { head }
     /// The body. Empty if it is read while it comes: see ``StreamedResponse``.
@@ -16,26 +16,27 @@ public struct APIResponse: Sendable {
     ///
     /// To see those of all requests, read them in a ``Middleware``: `next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })`.
     public private(set) var metrics: TransferMetrics?
+    /// Whether the body is in the file where it should go.
+    var isSaved = false
     /// Whether a cache has answered, without a request.
     package var isFromStore = false
     /// The body that is read while it comes.
     package private(set) var unreadStream: UnreadStream?
-    @Secret private var storedRequest: URLRequest
     @Secret private var head: HTTPURLResponse
     @Secret private var body: Data
     /// What the data is, for errors: the body, or a part of it such as a line.
     private(set) var part = "the body"
     /// The decoder of the provider that got the response.
-    @Secret private(set) var decoder: any BodyDecoder = APIResponse.standardDecoder
+    @Secret private(set) var decoder: any BodyDecoder
     private static let standardDecoder = JSONDecoder()
 
     /// Creates a response. A ``Transport`` uses it.
-    public init(request: URLRequest, response: HTTPURLResponse, data: Data) {
-        (storedRequest, head, body) = (request, response, data)
+    public init(request: PreparedRequest, response: HTTPURLResponse, data: Data) {
+        (self.request, head, body, decoder) = (request, response, data, request.context?.decoder ?? Self.standardDecoder)
     }
 
     /// Creates a response whose body is read while it comes.
-    package init(request: URLRequest, response: HTTPURLResponse, stream: StreamBuffer) {
+    package init(request: PreparedRequest, response: HTTPURLResponse, stream: StreamBuffer) {
         self.init(request: request, response: response, data: Data())
         unreadStream = UnreadStream(StreamLease(stream))
     }
@@ -47,11 +48,10 @@ public struct APIResponse: Sendable {
     ///   - status: The status code, from 100 to 999.
     ///   - headers: The header fields.
     ///   - data: The body.
-    public init(to request: URLRequest, status: Int = 200, headers: HTTPHeaders = [:], data: Data = Data()) {
+    public init(to request: PreparedRequest, status: Int = 200, headers: HTTPHeaders = [:], data: Data = Data()) {
         // A dictionary takes two names for one if Unicode does. No such name is valid in HTTP.
         let fields = Dictionary(headers.map { ($0.name, $0.value) }) { $1 }
-        let url = request.url ?? URL(fileURLWithPath: "/")
-        guard let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
+        guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
             preconditionFailure("There is no HTTP response with the status \(status).")
         }
         self.init(request: request, response: head, data: data)

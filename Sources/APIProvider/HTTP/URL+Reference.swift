@@ -1,0 +1,22 @@
+package import Foundation
+
+extension URL {
+    /// The URL that a reference in a header field of the response from `url` leads to, such as a Location (RFC 3986, section 5).
+    package init?(reference: String, from url: URL?) {
+        guard let target = URL(string: reference.escapedAsURL, relativeTo: url) else { return nil }
+        self = target.absoluteURL
+    }
+
+    /// The URL without the name and the password that Linux would send, and Apple's systems would not.
+    var withoutUserInfo: URL {
+        guard user != nil || password != nil, var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+        (components.user, components.password) = (nil, nil)
+        return components.url ?? self
+    }
+
+    /// Scheme, host and port (RFC 6454, section 4).
+    package var origin: String {
+        let scheme = scheme?.lowercased() ?? ""
+        return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
+    }
+}

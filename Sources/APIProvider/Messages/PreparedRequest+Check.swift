@@ -1,0 +1,87 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension PreparedRequest {
+    /// Throws if the request has something that HTTP does not allow. An endpoint's `adapting` or a middleware may have set it.
+    func check() throws {
+        guard method.rawValue.isToken else {
+            throw APIError.invalid("its method \"\(Redactor().message(method.rawValue))\" is not a token (RFC 9110, section 9.1)")
+        }
+        try url.check()
+        if let template { try Self.check(template) }
+        if let timeoutInterval, !(timeoutInterval > 0) {
+            throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")
+        }
+        if let problem = headers.problem { throw APIError.invalid(problem) }
+        // URL loading systems may drop a field that is not valid, without an error.
+        for (name, value) in headers { try HTTPHeaders.check(name, value) }
+        guard body == nil else { return }
+        // A server would wait for the body.
+        let name = ["Content-Length", "Transfer-Encoding"].first { headers[$0].map { Int($0) != 0 } ?? false }
+        if let name { throw APIError.invalid("its header \(name) announces a body, but the request has none") }
+    }
+
+    private static func check(_ template: URLRequest) throws {
+        guard template.url != nil else { throw APIError.invalid("its urlRequest has no URL") }
+        guard template.httpBody == nil, template.httpBodyStream == nil else {
+            throw APIError.invalid("its body was set in urlRequest, where it is not sent; set the body of the PreparedRequest")
+        }
+    }
+
+    /// Throws if the request has a body that URLSession does not send.
+    func checkBody() throws {
+        guard body != nil, [.get, .head].contains(method) else { return }
+        throw APIError.invalid(
+            "\(method) has no body: send it with another method, or put the values into the query; if the server wants it, use a transport "
+                + "that sends it, such as AsyncHTTPClientTransport")
+    }
+}
+
+extension HTTPHeaders {
+    /// Throws if HTTP does not allow the field (RFC 9110, section 5.5).
+    package static func check(_ name: String, _ value: String) throws {
+        guard name.isToken else {
+            // The name may be a whole field, with a credential in it.
+            throw APIError.invalid("its header name \"\(Redactor().message(name))\" is not a token (RFC 9110, section 5.6.2)")
+        }
+        guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a control character in its value") }
+    }
+}
+
+extension String {
+    /// Whether it is the scheme of HTTP or HTTPS.
+    var isHTTP: Bool {
+        switch lowercased() {
+        case "http", "https": true
+        default: false
+        }
+    }
+}
+
+extension URL {
+    /// The text of a port above 65535. A network stack may end the process for it, or take the scheme's port if it is above `Int.max`.
+    var impossiblePort: String? {
+        if let port { return 0...65_535 ~= port ? nil : "\(port)" }
+        // Foundation has no port here if no `Int` takes it.
+        let text = absoluteString.utf8
+        let authority = text.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
+        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let port = authority[colon...].dropFirst()
+        return !port.isEmpty && port.allSatisfy(\.isDigit) ? String(Substring(port)) : nil
+    }
+
+    /// Throws if no request can be sent to the URL.
+    func check() throws {
+        if let scheme, !scheme.isHTTP {
+            throw APIError.invalid("its URL \"\(redacted)\" has the scheme \(scheme); it must be http or https")
+        }
+        if let impossiblePort { throw APIError.invalid("its URL has the port \(impossiblePort); the highest is 65535") }
+        guard user == nil, password == nil else {
+            // Linux would send them, and Apple's systems would not.
+            throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")
+        }
+    }
+}

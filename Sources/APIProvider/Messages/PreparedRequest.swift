@@ -1,0 +1,124 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// A request that is ready to be sent: what an ``Endpoint`` has become for one subscription.
+///
+/// Each ``Middleware`` may change it, and a ``Transport`` sends it:
+///
+/// ```swift
+/// request.headers["X-Request-ID"] = UUID().uuidString
+/// request.body = try request.body.map { RequestBody(try compress($0.data())) }
+/// ```
+public struct PreparedRequest: Sendable {
+    /// The request method.
+    public var method: HTTPMethod
+    /// The URL with its query, already escaped.
+    public var url: URL
+    /// The header fields. Those that the session or the network stack adds are missing.
+    public var headers: HTTPHeaders
+    /// The body. It can be read any number of times.
+    public var body: RequestBody?
+    /// How long to wait for data, in seconds; `nil` is the session's setting.
+    public var timeoutInterval: TimeInterval?
+    /// What the endpoint's ``Endpoint/option(_:_:)`` has set.
+    public var options: RequestOptions
+    /// Reports bytes that have been sent and received; `nil` if nobody listens. A ``Transport`` calls it, one call at a time, on any thread.
+    public var reportProgress: (@Sendable (TransferProgress) -> Void)?
+
+    /// Where the body of an accepted response goes.
+    package internal(set) var destination = ResponseDestination.memory
+    /// Whether redirects are returned as responses, because a middleware follows them.
+    package var returnsRedirects = false
+    /// Texts that no error and no log shows.
+    package internal(set) var secrets = RequestSecrets()
+    /// Whether redirects led to this request, and whether one left the origin.
+    var redirects = RedirectTrail.none
+    /// The body as one file, where a session sends no other.
+    var uploadFile: URL?
+    /// What the provider adds; `nil` if no provider sends it.
+    package var context: RequestContext?
+    /// The `URLRequest` that was set, for properties that this type does not have.
+    private(set) var template: URLRequest?
+
+    /// Creates a request without options. A provider makes one of each ``Endpoint``; create your own to test a middleware or a transport.
+    public init(_ method: HTTPMethod, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody? = nil) {
+        (self.method, self.url, self.headers, self.body, options) = (method, url, headers, body, RequestOptions())
+    }
+
+    /// The request as Foundation has it, without its body.
+    ///
+    /// Set what this type has no property for: `request.urlRequest.networkServiceType = .video`. A body that you set here makes the request
+    /// invalid; set ``body`` instead.
+    public var urlRequest: URLRequest {
+        get {
+            // On Linux, setting the method costs as much as parsing the URL, and setting a header twice that.
+            var request = template ?? URLRequest(url: url)
+            if template != nil { request.url = url }
+            if method != .get || template != nil { request.httpMethod = method.rawValue }
+            request.allHTTPHeaderFields = Dictionary(headers.map { ($0.name, $0.value) }) { $1 }
+            if let timeoutInterval { request.timeoutInterval = timeoutInterval }
+            return request
+        }
+        set {
+            let old = timeoutInterval ?? template?.timeoutInterval ?? URLRequest(url: url).timeoutInterval
+            if newValue.timeoutInterval != old { timeoutInterval = newValue.timeoutInterval }
+            url = newValue.url ?? url
+            method = HTTPMethod(rawValue: newValue.httpMethod ?? "GET")
+            let problem = headers.problem
+            headers = HTTPHeaders((newValue.allHTTPHeaderFields ?? [:]).map { (key: $0, value: $1) })
+            headers.adopt(problem)
+            template = newValue
+            template?.allHTTPHeaderFields = nil
+        }
+    }
+}
+
+extension PreparedRequest {
+    /// Whether the response is in memory when it comes, so that several may read it.
+    package var isReceivedInMemory: Bool { if case .memory = destination { true } else { false } }
+
+    /// Whether the response is read while it comes.
+    package var isStreamed: Bool { if case .stream = destination { true } else { false } }
+
+    /// Whether it is a GET or a HEAD without a body.
+    package var isPlainGET: Bool { [.get, .head].contains(method) && body == nil }
+
+    /// Whether cookies are sent with it and kept from its response.
+    package var handlesCookies: Bool { template?.httpShouldHandleCookies ?? true }
+
+    /// Whether the request may reach a server twice: by its method (RFC 9110, section 9.2.2), or because it has an Idempotency-Key.
+    var isIdempotent: Bool { isIdempotent([.get, .head, .options, .trace, .put, .delete]) }
+
+    /// Whether the request may reach a server twice, if those with these methods may.
+    func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
+
+    /// Whether a user has signed out since the request was subscribed to.
+    package var isBeforeSignOut: Bool { context.map { $0.latestSignOut < SignOuts.latest } ?? false }
+
+    /// The request with what only a provider sets, if somebody has made it anew in the place of `original`.
+    func inheriting(from original: PreparedRequest) -> PreparedRequest {
+        guard context == nil, original.context != nil else { return self }
+        var request = original
+        (request.method, request.url, request.headers, request.body) = (method, url, headers, body)
+        (request.timeoutInterval, request.template) = (timeoutInterval, template)
+        request.options.merge(options)
+        return request
+    }
+
+    /// Sets those of `headers` that the request does not have.
+    mutating func addMissing(_ headers: HTTPHeaders) {
+        for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
+        self.headers.adopt(headers.problem)
+    }
+}
+
+extension PreparedRequest: CustomStringConvertible, CustomReflectable {
+    /// `GET https://api.example.com/search?q=…`. See ``Redaction``.
+    public var description: String { Redactor(for: self).line(of: self) }
+
+    /// A mirror with the description only, so that `dump` shows no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}

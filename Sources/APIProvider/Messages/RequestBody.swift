@@ -1,0 +1,165 @@
+public import Foundation
+
+/// The encoded body of a ``PreparedRequest``: bytes in memory and the content of files, one after the other.
+///
+/// It can be read any number of times. Files are read while the request is sent.
+public struct RequestBody: Sendable {
+    let pieces: [BodyPiece]
+    /// How many bytes the body has.
+    public let count: Int
+
+    /// Creates a body of `data`.
+    public init(_ data: Data) { self.init([.data(data)]) }
+
+    init(_ pieces: [BodyPiece]) {
+        self.pieces = pieces
+        count = pieces.reduce(0) { $0 + $1.count }
+    }
+
+    /// Returns the whole body. A single file is mapped, so it takes no memory.
+    ///
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if a file cannot be read, or has become shorter.
+    public func data() throws -> Data {
+        try explainingFailures {
+            if pieces.count == 1 { return try pieces[0].data() }
+            return try pieces.reduce(into: Data(capacity: count)) { $0.append(try $1.data()) }
+        }
+    }
+
+    /// Returns what reads the body from its beginning.
+    public func makeReader() -> Reader { Reader(pieces: pieces[...]) }
+
+    /// Reads a ``RequestBody`` in chunks.
+    public struct Reader: Sendable {
+        private var pieces: ArraySlice<BodyPiece>
+        private var file: FileHandle?
+        /// How many bytes of the first piece have been read.
+        private var offset = 0
+
+        fileprivate init(pieces: ArraySlice<BodyPiece>) { self.pieces = pieces }
+
+        /// Returns the next bytes, at most `count`; `nil` is the end. It may wait for a disk.
+        ///
+        /// - Throws: A `CocoaError` if a file cannot be read, or has become shorter since the request was made.
+        public mutating func read(upToCount count: Int) throws -> Data? {
+            while let piece = pieces.first {
+                let rest = piece.count - offset
+                if rest > 0 {
+                    guard count > 0 else { return Data() }
+                    let chunk = try read(min(rest, count), of: piece)
+                    offset += chunk.count
+                    return chunk
+                }
+                (pieces, file, offset) = (pieces.dropFirst(), nil, 0)
+            }
+            return nil
+        }
+
+        private mutating func read(_ count: Int, of piece: BodyPiece) throws -> Data {
+            switch piece {
+            case .data(let data): return data.dropFirst(offset).prefix(count)
+            case .file(let url, _):
+                let chunk: Data?
+                do {
+                    let file = try file ?? FileHandle(forReadingFrom: url)
+                    self.file = file
+                    #if canImport(ObjectiveC)
+                    chunk = try autoreleasepool { try file.read(upToCount: count) }
+                    #else
+                    chunk = try file.read(upToCount: count)
+                    #endif
+                } catch {
+                    throw piece.failure(error)
+                }
+                guard let chunk, !chunk.isEmpty else { throw piece.failure(nil) }
+                return chunk
+            }
+        }
+    }
+
+    /// The file, if that is the whole body.
+    var file: URL? {
+        guard pieces.count == 1, case .file(let file, _) = pieces[0] else { return nil }
+        return file
+    }
+
+    var hasFiles: Bool { pieces.contains { if case .file = $0 { true } else { false } } }
+
+    /// The first bytes, at most `count`, as far as they can be read.
+    func prefix(_ count: Int) -> Data {
+        var reader = makeReader()
+        var data = Data()
+        while data.count < count, let chunk = try? reader.read(upToCount: count - data.count) { data += chunk }
+        return data
+    }
+
+    /// Throws if a file cannot be read, or is shorter than it was. Nothing is read for this.
+    func check() throws { try explainingFailures { for piece in pieces { _ = try piece.data() } } }
+
+    private func explainingFailures<Result>(_ read: () throws -> Result) throws -> Result {
+        do {
+            return try read()
+        } catch {
+            throw APIError.invalidRequest(reason: "its body cannot be read", underlying: error)
+        }
+    }
+}
+
+/// A part of a ``RequestBody``.
+enum BodyPiece: Sendable, Equatable {
+    case data(Data)
+    case file(URL, count: Int)
+
+    /// The content of a file, as long as it is now.
+    init(_ file: URL) throws {
+        guard file.isFileURL else { throw APIError.invalid("the URL of its body, \(file.redacted), is not a file URL") }
+        do {
+            self = .file(file, count: try Data(mapping: file).count)
+        } catch {
+            let userInfo = (error as NSError).userInfo.merging([Redactor.isRedactedKey: true]) { $1 }
+            let reason = CocoaError((error as? CocoaError)?.code ?? .fileReadUnknown, userInfo: userInfo)
+            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: reason)
+        }
+    }
+
+    var count: Int {
+        switch self {
+        case .data(let data): data.count
+        case .file(_, let count): count
+        }
+    }
+
+    fileprivate func data() throws -> Data {
+        switch self {
+        case .data(let data): return data
+        case .file(let file, let count):
+            // As long as it was when the length of the body was told.
+            let data = try Data(mapping: file).prefix(count)
+            guard data.count == count else { throw failure(nil) }
+            return data
+        }
+    }
+
+    /// Why the content did not come: `error`, or else the file has become shorter.
+    fileprivate func failure(_ error: (any Error)?) -> CocoaError {
+        guard case .file(let file, _) = self else { return CocoaError(.fileReadUnknown) }
+        let reason = error.map { "cannot be read: \($0.explanation.withoutFullStop)" } ?? "has become shorter since the request was made"
+        let sentence = "the file \(file.path) \(reason)."
+        let userInfo: [String: Any] = [
+            NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence, Redactor.isRedactedKey: true,
+        ]
+        return CocoaError(.fileReadUnknown, userInfo: userInfo)
+    }
+}
+
+extension Data {
+    /// The content of a regular file, of which nothing is read yet. Opening a pipe would wait for its other end, and a device may have no end.
+    fileprivate init(mapping file: URL) throws {
+        var status = stat()
+        if stat(file.path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+            let sentence = "it is not a regular file; read it into memory and send that."
+            throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
+        }
+        try self.init(contentsOf: file, options: .alwaysMapped)
+    }
+}

@@ -1,0 +1,49 @@
+#if canImport(FoundationNetworking)
+import Foundation
+
+/// A body as libcurl reads it. Foundation asks for it again when a request is sent again, which it does for no body in memory (6.3.1).
+///
+/// One thread at a time reads it.
+final class BodyStream: InputStream {
+    private let body: RequestBody
+    private var reader: RequestBody.Reader
+    private var status = Status.notOpen
+    private var failure: (any Error)?
+
+    init(_ body: RequestBody) {
+        self.body = body
+        reader = body.makeReader()
+        super.init(data: Data())
+    }
+
+    /// Starts at the beginning again.
+    func rewind() { (reader, status, failure) = (body.makeReader(), .notOpen, nil) }
+
+    override func open() {
+        if status == .notOpen { status = .open }
+    }
+
+    override func close() { status = .closed }
+
+    override var streamStatus: Status { status }
+
+    override var streamError: (any Error)? { failure }
+
+    override var hasBytesAvailable: Bool { status == .open }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+        guard status == .open, maxLength > 0 else { return status == .error ? -1 : 0 }
+        do {
+            guard let chunk = try reader.read(upToCount: maxLength) else {
+                status = .atEnd
+                return 0
+            }
+            chunk.copyBytes(to: buffer, count: chunk.count)
+            return chunk.count
+        } catch {
+            (status, failure) = (.error, error)
+            return -1
+        }
+    }
+}
+#endif

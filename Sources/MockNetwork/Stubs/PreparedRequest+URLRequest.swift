@@ -1,0 +1,36 @@
+import APIProvider
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension PreparedRequest {
+    /// The request that a session has handed to a protocol class, with its body, which may be a stream.
+    init(_ request: URLRequest) {
+        self.init(.get, request.url ?? URL(fileURLWithPath: "/"))
+        var head = request
+        (head.httpBody, head.httpBodyStream) = (nil, nil)
+        urlRequest = head
+        timeoutInterval = request.timeoutInterval
+        body = (request.httpBody ?? request.httpBodyStream.map { Data(reading: $0) }).map { RequestBody($0) }
+    }
+
+    /// The request as a protocol class sees it, with its body in memory.
+    var urlRequestWithBody: URLRequest {
+        var request = urlRequest
+        request.httpBody = try? body?.data()
+        return request
+    }
+}
+
+extension Data {
+    /// Reads all bytes of `stream`.
+    fileprivate init(reading stream: InputStream) {
+        self.init()
+        stream.open()
+        defer { stream.close() }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let read = stream.read(&buffer, maxLength: buffer.count), read > 0 { append(contentsOf: buffer[..<read]) }
+    }
+}
