@@ -260,7 +260,7 @@ struct StubResponseTests {
         scheduler.advance(by: .milliseconds(1))
         #expect(events.entries == (delay == 1.4 ? ["value"] : []))
         scheduler.advance(by: .milliseconds(100))
-        #expect(events.entries == (delay.map { $0 < 1.5 } == true ? ["value"] : ["true"]))
+        #expect(events.entries == (delay.map { $0 <= 1.5 } == true ? ["value"] : ["true"]))
         subscription.dispose()
     }
 

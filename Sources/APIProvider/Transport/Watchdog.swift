@@ -38,7 +38,13 @@ final class Watchdog: Sendable {
         deadline = request.isStreamed ? .max : clock.now + resourceTimeout
     }
 
-    /// Watches the time that the exchange takes in all.
+    /// Lets silence count from now on. Call ``start(for:)`` to watch it.
+    func beginSilence() {
+        let now = clock.now
+        state.withLock { $0.lastActivity = now }
+    }
+
+    /// Watches the time that the exchange takes in all, and its silence if that has begun.
     func start(for exchange: Exchange) {
         let now = clock.now
         state.withLock { setTimer(for: exchange, now, &$0) }
