@@ -75,6 +75,9 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     /// Hashes the fields.
     public func hash(into hasher: inout Hasher) { hasher.combine(byName) }
 
+    /// The fields as Foundation takes them. A dictionary takes two names for one if Unicode does. No such name is valid in HTTP.
+    package var dictionary: [String: String] { Dictionary(fields.map { ($0.name, $0.value) }) { $1 } }
+
     private var byName: [[UInt8]: String] {
         Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(\.lowercased), $0.value) })
     }

@@ -49,9 +49,8 @@ public struct APIResponse: Sendable {
     ///   - headers: The header fields.
     ///   - data: The body.
     public init(to request: PreparedRequest, status: Int = 200, headers: HTTPHeaders = [:], data: Data = Data()) {
-        // A dictionary takes two names for one if Unicode does. No such name is valid in HTTP.
-        let fields = Dictionary(headers.map { ($0.name, $0.value) }) { $1 }
-        guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
+        guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers.dictionary)
+        else {
             preconditionFailure("There is no HTTP response with the status \(status).")
         }
         self.init(request: request, response: head, data: data)

@@ -87,6 +87,6 @@ private struct CurlCommand: CustomStringConvertible {
 
 extension PreparedRequest {
     fileprivate var curlHeaders: [(name: String, value: String)] {
-        Dictionary(headers.map { ($0.name, $0.value) }) { $1 }.byName.filter { (try? HTTPHeaders.check($0, $1)) != nil }
+        headers.dictionary.byName.filter { (try? HTTPHeaders.check($0, $1)) != nil }
     }
 }

@@ -58,7 +58,7 @@ public struct PreparedRequest: Sendable {
             var request = template ?? URLRequest(url: url)
             if template != nil { request.url = url }
             if method != .get || template != nil { request.httpMethod = method.rawValue }
-            request.allHTTPHeaderFields = Dictionary(headers.map { ($0.name, $0.value) }) { $1 }
+            request.allHTTPHeaderFields = headers.dictionary
             if let timeoutInterval { request.timeoutInterval = timeoutInterval }
             return request
         }
@@ -78,7 +78,7 @@ public struct PreparedRequest: Sendable {
 
 extension PreparedRequest {
     /// Whether the response is in memory when it comes, so that several may read it.
-    package var isReceivedInMemory: Bool { if case .memory = destination { true } else { false } }
+    package var isReceivedInMemory: Bool { destination.isMemory }
 
     /// Whether the response is read while it comes.
     package var isStreamed: Bool { if case .stream = destination { true } else { false } }

@@ -16,6 +16,8 @@ package enum ResponseDestination: Sendable {
     case file(URL)
     /// To a reader, while it comes.
     case stream
+
+    package var isMemory: Bool { if case .memory = self { true } else { false } }
 }
 
 /// What a provider knows of a request at its subscription.

@@ -103,8 +103,8 @@ extension Redactor {
     fileprivate func details(of request: PreparedRequest) -> [String] {
         // No file is read if its bytes are not shown.
         let start = redaction.showsEverything ? request.body?.prefix(Self.readLength) : nil
-        let headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }
-        return lines(of: headers) + lines(of: start ?? Data(), of: request.body?.count ?? 0, type: request.headers["Content-Type"])
+        return lines(of: request.headers.dictionary)
+            + lines(of: start ?? Data(), of: request.body?.count ?? 0, type: request.headers["Content-Type"])
     }
 
     fileprivate func details(of response: APIResponse) -> [String] {

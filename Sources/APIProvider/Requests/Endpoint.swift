@@ -101,9 +101,6 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 }
 
 extension Endpoint {
-    /// Whether the response is in memory when it comes.
-    package var isReceivedInMemory: Bool { if case .memory = destination { true } else { false } }
-
     /// Throws, unless the response is a redirect and the endpoint wants it.
     private func check(_ response: APIResponse) throws {
         if case .never = options.redirects, case .memory = destination, 300..<400 ~= response.statusCode { return }

@@ -45,12 +45,12 @@ extension APIResponse {
         var next = sent
         (next.url, next.headers, next.secrets) = (to.withoutUserInfo, request.headers, request.secrets)
         let becomesGet = statusCode == 303 ? sent.method != .head : sent.method == .post && statusCode < 307
-        if becomesGet { (next.method, next.body) = (.get, nil) }
-        let isElsewhere = to.origin != from.origin
-        for name in request.headers.map({ $0.name.lowercased() }) {
-            let isOfOldBody = becomesGet && (name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect"].contains(name))
-            if isOfOldBody || isElsewhere && !RedirectHeaders.goElsewhere.contains(name) { next.headers[name] = nil }
+        if becomesGet {
+            (next.method, next.body) = (.get, nil)
+            for name in request.headers.map({ $0.name.lowercased() })
+            where name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect"].contains(name) { next.headers[name] = nil }
         }
+        if to.origin != from.origin { next.headers = next.headers.forOtherOrigins }
         return next
     }
 }

@@ -38,7 +38,7 @@ extension HAR.Request {
         // The format leaves fragments out.
         url = redactor.url(String(request.url.absoluteString.prefix { $0 != "#" }))
         queryString = (URLComponents(string: url)?.queryItems ?? []).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
-        headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }.fields(redactor)
+        headers = request.headers.dictionary.fields(redactor)
         let pairs = request.headers["Cookie"]?.split(separator: ";") ?? []
         cookies = pairs.flatMap { String($0).setCookies }.map { HAR.Field(name: $0, value: redactor.cookie($0, $1)) }
 

@@ -42,7 +42,7 @@ extension StubResponse {
         switch value {
         case let data as Data: self = .data(data)
         case let text as String: self = .data(Data(text.utf8), headers: ["Content-Type": "text/plain; charset=utf-8"])
-        case let file as URL where !endpoint.isReceivedInMemory:
+        case let file as URL where !endpoint.destination.isMemory:
             self = StubResponse(status: 200, headers: [:]) { try Data(contentsOf: file) }
         default: self = StubResponse(status: 200, headers: [:], type: "application/json") { try encoder.encode(value) }
         }
