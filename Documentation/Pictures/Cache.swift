@@ -24,7 +24,7 @@ func cacheDecisions() async throws -> Picture {
     for seconds in [0, 5, 20, 40] {
         time.withLock { $0 = Date(timeIntervalSince1970: 1_700_000_000 + TimeInterval(seconds)) }
         sent.withLock { $0 = nil }
-        let response = try await provider.request(Endpoint<Void>(.get, "/feed").option(\.caching, .staleIfOffline).withResponse()).value
+        let response = try await provider.request(Endpoint<Void>(.get, "/feed").option(\.cachePolicy, .staleIfOffline).withResponse()).value
             .response
         let status = response.value(forHTTPHeaderField: "Cache-Status") ?? ""
         let decision = status.contains("304") ? "validated" : status.contains("ttl=-") ? "stale" : response.isFromCache ? "fresh" : "stored"

@@ -38,7 +38,7 @@ public struct DefaultAPIProvider: APIProvider {
     /// `CacheMiddleware`. It is the only cache then, and its `removeAll()` removes every stored response.
     ///
     /// The delegate of `session` still decides about server trust and gets metrics, where the platform has them. See
-    /// ``URLSessionTransport/init(session:maximumResponseSize:)``.
+    /// ``URLSessionTransport/init(session:maxResponseSize:)``.
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the API, with `http` or `https` and a host. Paths and queries of requests are appended to its own. Without
@@ -97,7 +97,7 @@ public struct DefaultAPIProvider: APIProvider {
     /// Passes a request through the middlewares to the transport, which sends it, and each request that a redirect leads to.
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
         let last: Middleware.Next = { [transport] in
-            .following($0) { request in transport.send(request).map { try $0.saved(to: request.destination) } }
+            .followingRedirects($0) { request in transport.send(request).map { try $0.saved(to: request.destination) } }
         }
         let first = middlewares.reversed().reduce(last) { next, middleware in
             { request in middleware.intercept(request) { next($0.inheriting(from: request)) } }

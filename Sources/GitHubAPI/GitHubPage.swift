@@ -10,7 +10,7 @@ public import Foundation
 /// For all pages, one after the other:
 ///
 /// ```swift
-/// provider.pages(StarredRequest(login: "octocat")).all(\.self, maximumPages: 10)
+/// provider.pages(StarredRequest(login: "octocat")).all(\.self, maxPages: 10)
 /// ```
 ///
 /// https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api

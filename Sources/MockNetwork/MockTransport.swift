@@ -28,7 +28,7 @@ public struct MockTransport: Transport {
     public init(scheduler: (any Scheduler)? = nil) {
         let (mock, scheduler) = (MockURLProtocol.current, scheduler ?? MockURLProtocol.delays)
         var settings = ExchangeTransport.Settings()
-        settings.connectionsPerHost = nil
+        settings.maxRequestsPerHost = nil
         exchanges = ExchangeTransport(settings, scheduler: scheduler, executor: .immediate) { exchange in
             let rest = SerialDisposable()
             let answer = mock.receive(exchange.request).answer()

@@ -5,11 +5,11 @@ public import MiniRx
 /// Keeps responses and answers with them, as a private HTTP cache does (RFC 9111 and RFC 5861).
 ///
 /// ```swift
-/// let cache = CacheMiddleware(DiskCache(folder, maximumBytes: 50_000_000))
+/// let cache = CacheMiddleware(DiskCache(folder, maxBytes: 50_000_000))
 /// let provider = DefaultAPIProvider(
 ///     baseURL: api, middlewares: [cache, RetryMiddleware(), authentication])
 ///
-/// provider.request(Endpoint<Feed>(.get, "/feed").option(\.caching, .staleIfOffline))
+/// provider.request(Endpoint<Feed>(.get, "/feed").option(\.cachePolicy, .staleIfOffline))
 /// ```
 ///
 /// The server says how long a response is fresh, by `Cache-Control`, `Expires` or `Last-Modified`. Until then, the cache answers. After that,
@@ -88,10 +88,10 @@ public final class CacheMiddleware: Middleware {
 
     /// Returns the response from the cache, or the one to `request`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, request.options.caching != .noStore, request.isPlainGET else { return forward(request, next) }
+        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainGET else { return forward(request, next) }
         return .deferred { [self] in
             let epoch = epoch(for: request)
-            return .following(request) { [self] asked in
+            return .followingRedirects(request) { [self] asked in
                 // This closure gets each hop, so what it sends must not follow redirects. A `.decide` closure may change the method.
                 var request = asked
                 request.returnsRedirects = true
@@ -116,7 +116,7 @@ public final class CacheMiddleware: Middleware {
     }
 
     private func lookUp(_ request: PreparedRequest, _ epoch: Epoch, _ next: @escaping Next) -> Single<APIResponse> {
-        let policy = request.options.caching
+        let policy = request.options.cachePolicy
         let answer = Single.deferred { [self] () -> Single<APIResponse> in
             let lookup = lookup(request, epoch, next)
             // What is stored now may be another user's.
@@ -192,7 +192,7 @@ public final class CacheMiddleware: Middleware {
     /// The answer of the server or, after an error, the stored response where that is allowed.
     private func validateOrUse(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
         let isForErrors = stored.staleIfError(for: lookup.request, at: now())
-        let isForOffline = lookup.request.options.caching == .staleIfOffline && stored.mayBeStale
+        let isForOffline = lookup.request.options.cachePolicy == .staleIfOffline && stored.mayBeStale
         guard isForErrors || isForOffline else { return validate(stored, lookup) }
         return validate(stored, lookup).flatMap { [self] response in
             isForErrors && [500, 502, 503, 504].contains(response.statusCode) ? use(stored, lookup) : .just(response)
@@ -270,7 +270,7 @@ public final class CacheMiddleware: Middleware {
         }
         // RFC 9110, section 9.3.3.
         let new = CachedResponse(response, requested: requested, received: now())
-        guard lookup.request.method == .post, lookup.request.isReceivedInMemory, lookup.request.options.caching != .noStore,
+        guard lookup.request.method == .post, lookup.request.isReceivedInMemory, lookup.request.options.cachePolicy != .noStore,
             response.value(forHTTPHeaderField: "Content-Location") != nil, others.contains(where: { $0.cacheKey == url.cacheKey }),
             answering.cacheKey == url.cacheKey, new.freshFor(at: now()) > 0
         else { return }

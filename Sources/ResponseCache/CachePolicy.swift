@@ -17,8 +17,8 @@ public enum CachePolicy: Sendable, Hashable {
 }
 
 extension RequestOptions {
-    /// How the request uses the cache of a ``CacheMiddleware``: `.option(\.caching, .staleIfOffline)`.
-    public var caching: CachePolicy {
+    /// How the request uses the cache of a ``CacheMiddleware``: `.option(\.cachePolicy, .staleIfOffline)`.
+    public var cachePolicy: CachePolicy {
         get { self[CachingKey.self] }
         set { self[CachingKey.self] = newValue }
     }

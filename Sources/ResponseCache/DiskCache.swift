@@ -2,13 +2,13 @@ import APIProvider
 public import Foundation
 public import MiniRx
 
-/// Keeps responses in files, one for each URL, which only their owner may read. When they take more than `maximumBytes`, those that were not
+/// Keeps responses in files, one for each URL, which only their owner may read. When they take more than `maxBytes`, those that were not
 /// used for longest are removed.
 ///
 /// ```swift
 /// let folder = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
 ///     .appendingPathComponent("Responses")
-/// let cache = CacheMiddleware(DiskCache(folder, maximumBytes: 50_000_000))
+/// let cache = CacheMiddleware(DiskCache(folder, maxBytes: 50_000_000))
 /// ```
 ///
 /// Several processes may share a folder. ``removeAll()`` of one removes the files of all, but what another has asked for before, it still
@@ -23,7 +23,7 @@ public final class DiskCache: CacheStore {
     private let folder: URL
     /// The path of the folder with the files, in `folder`.
     private let files: String
-    private let maximumBytes: Int
+    private let maxBytes: Int
     /// About how many bytes the files take; `nil` until they have been counted. Other processes may add some.
     private let size = Locked<Int64?>(nil)
     private static let (suffix, removedSuffix) = (".response", ".removed")
@@ -32,9 +32,9 @@ public final class DiskCache: CacheStore {
     ///
     /// - Parameters:
     ///   - folder: A folder for this store alone. It is created when something is stored.
-    ///   - maximumBytes: How many bytes all files may take, in whole blocks of the disk. A larger response is not kept.
-    public init(_ folder: URL, maximumBytes: Int = 100_000_000) {
-        (self.folder, self.maximumBytes) = (folder, maximumBytes)
+    ///   - maxBytes: How many bytes all files may take, in whole blocks of the disk. A larger response is not kept.
+    public init(_ folder: URL, maxBytes: Int = 100_000_000) {
+        (self.folder, self.maxBytes) = (folder, maxBytes)
         files = folder.path + "/responses"
     }
 
@@ -45,7 +45,7 @@ public final class DiskCache: CacheStore {
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.isPrivate(S_IFREG), status.st_size > 0, status.st_size <= maximumBytes
+        guard fstat(descriptor, &status) == 0, status.isPrivate(S_IFREG), status.st_size > 0, status.st_size <= maxBytes
         else { return [] }
         var bytes = Data(count: Int(clamping: status.st_size))
         let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
@@ -57,8 +57,8 @@ public final class DiskCache: CacheStore {
 
     /// Replaces the responses of a key.
     public func replace(_ responses: [CachedResponse], for key: String) {
-        let (path, responses) = (path(of: key), responses.last(within: maximumBytes))
-        guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.inBlocks <= maximumBytes, makeFolder()
+        let (path, responses) = (path(of: key), responses.last(within: maxBytes))
+        guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.inBlocks <= maxBytes, makeFolder()
         else {
             unlink(path)
             return
@@ -73,7 +73,7 @@ public final class DiskCache: CacheStore {
         }
         let isFull = size.withLock { size in
             size = size.map { $0 + data.count.inBlocks }
-            return size.map { $0 > maximumBytes } ?? true
+            return size.map { $0 > maxBytes } ?? true
         }
         if isFull { removeOldest() }
     }
@@ -126,8 +126,8 @@ public final class DiskCache: CacheStore {
                 return (path, status.st_size.inBlocks, status.modified)
             }.sorted { $0.used < $1.used }
         var total = all.reduce(0) { $0 + $1.size }
-        if total > maximumBytes {
-            for file in all.dropLast() where total > maximumBytes / 10 * 9 {
+        if total > maxBytes {
+            for file in all.dropLast() where total > maxBytes / 10 * 9 {
                 unlink(file.path)
                 total -= file.size
             }

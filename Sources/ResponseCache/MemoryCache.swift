@@ -1,7 +1,7 @@
 import Foundation
 import MiniRx
 
-/// Keeps responses in memory. When they take more than `maximumBytes`, those that were not used for longest are forgotten.
+/// Keeps responses in memory. When they take more than `maxBytes`, those that were not used for longest are forgotten.
 public final class MemoryCache: CacheStore {
     private struct State {
         var entries: [String: (responses: [CachedResponse], size: Int, used: Int)] = [:]
@@ -12,13 +12,13 @@ public final class MemoryCache: CacheStore {
         mutating func remove(_ key: String) { size -= entries.removeValue(forKey: key)?.size ?? 0 }
     }
 
-    private let maximumBytes: Int
+    private let maxBytes: Int
     private let state = Locked(State())
 
     /// Creates a store.
     ///
-    /// - Parameter maximumBytes: About how many bytes all responses may take. A larger response is not kept.
-    public init(maximumBytes: Int = 20_000_000) { self.maximumBytes = maximumBytes }
+    /// - Parameter maxBytes: About how many bytes all responses may take. A larger response is not kept.
+    public init(maxBytes: Int = 20_000_000) { self.maxBytes = maxBytes }
 
     /// Returns the responses of a key.
     public func responses(for key: String) -> [CachedResponse] {
@@ -32,12 +32,12 @@ public final class MemoryCache: CacheStore {
 
     /// Replaces the responses of a key. If there is no room, old ones go until a tenth is free.
     public func replace(_ responses: [CachedResponse], for key: String) {
-        let responses = responses.last(within: maximumBytes - key.utf8.count)
+        let responses = responses.last(within: maxBytes - key.utf8.count)
         let size = responses.reduce(key.utf8.count) { $0 + $1.size }
         state.withLock { state in
             state.remove(key)
             guard !responses.isEmpty else { return }
-            let room = maximumBytes - size
+            let room = maxBytes - size
             if state.size > room {
                 for (key, _) in state.entries.sorted(by: { $0.value.used < $1.value.used }) where state.size > room / 10 * 9 {
                     state.remove(key)

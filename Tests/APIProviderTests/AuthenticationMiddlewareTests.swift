@@ -64,7 +64,7 @@ struct AuthenticationMiddlewareTests {
         let seen = Log<String>()
         let middleware = AuthenticationMiddleware(token: "old") { _ in .just("new") }
         let response = try await middleware.intercept(PreparedRequest("POST", body: Data("body".utf8))) { request in
-            .following(request) { request in
+            .followingRedirects(request) { request in
                 let token = request.headers["Authorization"] ?? "none"
                 seen.append("\(request.method) \(request.url.path) \(token)")
                 guard request.url.path == "/items" else {
@@ -276,7 +276,7 @@ struct AuthenticationMiddlewareTests {
             guard let provider = box.withLock({ $0 }) else { return .error(TestError("no provider")) }
             return provider.request(Endpoint<String>(.put, "/token").option(\.isAuthenticated, false))
         }
-        let (limit, retry) = (ConcurrencyLimitMiddleware(maximum: 1), RetryMiddleware(scheduler: scheduler))
+        let (limit, retry) = (ConcurrencyLimitMiddleware(maxConcurrent: 1), RetryMiddleware(scheduler: scheduler))
         let middlewares: [any Middleware] =
             switch order {
             case .limitOutside: [limit, authentication]
@@ -308,7 +308,7 @@ struct AuthenticationMiddlewareTests {
         let (goOn, done, slow, server) = (Signals<Void>(), Signals<Void>(), Producer<APIResponse>(), Server(valid: "new"))
         let provider = DefaultAPIProvider(
             baseURL: example, transport: ClosureTransport { $0.url.path == "/slow" ? slow.single : server.next($0) },
-            middlewares: [ConcurrencyLimitMiddleware(maximum: 1)])
+            middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 1)])
         let authentication = AuthenticationMiddleware { _ in
             await goOn.next()
             return "new"

@@ -125,7 +125,7 @@ struct CoalescingTests {
             provider.request(Endpoint<ByteStream>(.get, "/stream")).subscribe { _ in }.disposed(by: bag)
             // A sign-out in another test would count for requests with a credential.
             provider.request(Endpoint<Data>(.get, "/data").option(\.isAuthenticated, false)).subscribe { _ in }.disposed(by: bag)
-            provider.request(Endpoint<Data>(.get, "/data").option(\.redirects, .never)).subscribe { _ in }.disposed(by: bag)
+            provider.request(Endpoint<Data>(.get, "/data").option(\.redirectPolicy, .never)).subscribe { _ in }.disposed(by: bag)
         }
         #expect(log.entries.sorted() == ["/data", "/data", "/data", "/download", "/download", "/stream", "/stream"])
     }
@@ -179,7 +179,7 @@ struct CoalescingTests {
 struct ConcurrencyLimitTests {
     @Test("Others wait for their turn, first come, first served, and one that leaves makes place")
     func turns() {
-        let middleware = ConcurrencyLimitMiddleware(maximum: 2)
+        let middleware = ConcurrencyLimitMiddleware(maxConcurrent: 2)
         let (started, observers) = (Log<Int>(), Locked<[Int: Single<APIResponse>.SingleObserver]>([:]))
         let all = (0..<5).map { number in
             middleware.intercept(PreparedRequest("GET")) { _ in
@@ -202,16 +202,16 @@ struct ConcurrencyLimitTests {
     func none() async {
         let answers = Answers(.status(200))
         let error = await #expect(throws: APIError.self) {
-            try await ConcurrencyLimitMiddleware(maximum: 0).intercept(PreparedRequest("GET"), next: answers.next).value
+            try await ConcurrencyLimitMiddleware(maxConcurrent: 0).intercept(PreparedRequest("GET"), next: answers.next).value
         }
         #expect(
-            error?.description == "The request was not sent: the maximum of its ConcurrencyLimitMiddleware is 0; it must be 1 or more.")
+            error?.description == "The request was not sent: maxConcurrent of its ConcurrencyLimitMiddleware is 0; it must be at least 1.")
         #expect(answers.requests.count == 0)
     }
 
     @Test("Ten thousand requests that are answered at once take their turns without a deep stack, also when the first one is slow")
     func flat() {
-        let middleware = ConcurrencyLimitMiddleware(maximum: 1)
+        let middleware = ConcurrencyLimitMiddleware(maxConcurrent: 1)
         let (first, count) = (Producer<APIResponse>(), Locked(0))
         let bag = DisposeBag()
         middleware.intercept(PreparedRequest("GET")) { _ in first.single }.subscribe { _ in }.disposed(by: bag)
@@ -235,7 +235,7 @@ struct ConcurrencyLimitTests {
         let queue = DispatchQueue(label: "races", attributes: .concurrent)
         let late = Locked(0)
         for round in 0..<rounds {
-            let middleware = ConcurrencyLimitMiddleware(maximum: 1)
+            let middleware = ConcurrencyLimitMiddleware(maxConcurrent: 1)
             let (first, isTurn, isDisposed) = (Producer<APIResponse>(), Locked(false), Locked(false))
             let running = middleware.intercept(PreparedRequest("GET")) { _ in first.single }.subscribe { _ in isTurn.withLock { $0 = true }
             }

@@ -114,10 +114,10 @@ struct DownloadTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + String(repeating: "x", count: 10_000))
             connection.waitUntilClosed()
         }
-        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient, maximumResponseSize: 5_000))
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient, maxResponseSize: 5_000))
         let error = try await failure(server.url, by: provider)
         #expect(error.urlError?.code == .dataLengthExceedsMaximum)
-        let reason = "the response is larger than the transport's maximumResponseSize of 5000 bytes (URLError -1103)."
+        let reason = "the response is larger than the transport's maxResponseSize of 5000 bytes (URLError -1103)."
         #expect(error.description == "GET \(server.url) failed: \(reason)")
         #expect(try folder.names.isEmpty)
     }

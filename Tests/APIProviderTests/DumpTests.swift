@@ -37,7 +37,7 @@ struct DumpTests {
         let middlewares: [any Middleware] = [
             CredentialMiddleware(Item(name: "s3cret"), apply: { $1.headers["A"] = $0.name }) { _ in .never() },
             AuthenticationMiddleware(token: "s3cret") { _ in .never() }, DefaultHeadersMiddleware(["A": "s3cret"]), CoalescingMiddleware(),
-            ConcurrencyLimitMiddleware(maximum: 1), RetryMiddleware(), LoggingMiddleware(),
+            ConcurrencyLimitMiddleware(maxConcurrent: 1), RetryMiddleware(), LoggingMiddleware(),
         ]
         // Each has a request in flight.
         for middleware in middlewares { _ = middleware.intercept(request) { _ in .never() }.subscribe { _ in } }

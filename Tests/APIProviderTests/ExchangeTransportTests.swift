@@ -113,7 +113,7 @@ struct ExchangeTransportTests {
 
     @Test("A host gets as many requests as there are connections; the others wait, in their order")
     func queue() async throws {
-        let transport = makeTransport { $0.connectionsPerHost = 2 }
+        let transport = makeTransport { $0.maxRequestsPerHost = 2 }
         let subscriptions = (0..<5).map { send("/\($0)", by: transport) }
         #expect(stack.requests.map { $0.url.path } == ["/0", "/1"])
         subscriptions[2].dispose()
@@ -134,7 +134,7 @@ struct ExchangeTransportTests {
 
     @Test("A body that is too large is refused at once, and the single fails")
     func tooLarge() async throws {
-        send("/a", by: makeTransport { $0.maximumResponseSize = 3 })
+        send("/a", by: makeTransport { $0.maxResponseSize = 3 })
         let sending = try #require(stack.sendings.entries.first)
         #expect(!sending.onBody(Data("four".utf8)))
         #expect(await events.next() == "-1103")
@@ -167,7 +167,7 @@ struct ExchangeTransportTests {
 
     @Test("A request whose time is over while it waits for a connection is not sent, and leaves the connection to the next")
     func lateInQueue() async throws {
-        let transport = makeTransport { ($0.connectionsPerHost, $0.timeoutIntervalForResource) = (1, 0.05) }
+        let transport = makeTransport { ($0.maxRequestsPerHost, $0.timeoutIntervalForResource) = (1, 0.05) }
         send("/a", by: transport)
         let late = transport.send(PreparedRequest(.get, example.appendingPathComponent("b")))
             .subscribe(onFailure: { [events] _ in events.send("late") })
@@ -202,7 +202,7 @@ struct ExchangeTransportTests {
     @Test("Thousands of waiting requests that end as soon as they begin do not overflow the stack")
     func deepQueue() async throws {
         let held = Log<Exchange>()
-        let transport = ExchangeTransport(settings { $0.connectionsPerHost = 1 }) { exchange in
+        let transport = ExchangeTransport(settings { $0.maxRequestsPerHost = 1 }) { exchange in
             if held.count == 0 { held.append(exchange) } else { exchange.complete(with: URLError(.cancelled)) }
             return Disposables.create()
         }
@@ -264,7 +264,7 @@ struct ExchangeTransportTests {
     @Test("A request that is disposed while the network stack starts it is stopped")
     func disposedAtStart() throws {
         let (started, waiting, stopped) = (Log<Exchange>(), Log<any Disposable>(), Log<String>())
-        let transport = ExchangeTransport(settings { $0.connectionsPerHost = 1 }) { exchange in
+        let transport = ExchangeTransport(settings { $0.maxRequestsPerHost = 1 }) { exchange in
             started.append(exchange)
             waiting.entries.last?.dispose()
             return Disposables.create {

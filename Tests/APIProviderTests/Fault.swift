@@ -71,7 +71,7 @@ extension Fault {
     private static let largeHead = Outcome.transport(
         "dataLengthExceedsMaximum", -1103, "the head of the request or of the response is larger than the system takes")
     private static let large = Outcome.transport(
-        "dataLengthExceedsMaximum", -1103, "the response is larger than the transport's maximumResponseSize of \(maximum) bytes")
+        "dataLengthExceedsMaximum", -1103, "the response is larger than the transport's maxResponseSize of \(maximum) bytes")
 
     private static let tenThousand = String(repeating: "a", count: 10_000)
     private static let halfAGzip =
@@ -193,7 +193,7 @@ extension Fault {
         // No limit is documented for the head of a response, which would go on for ever.
         configuration.timeoutIntervalForResource = 10
         #endif
-        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration, maximumResponseSize: maximum))
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: configuration, maxResponseSize: maximum))
         do { return .success(try await provider.request(request).value) } catch { return .failure(error) }
     }
 }

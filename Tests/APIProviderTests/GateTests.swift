@@ -11,9 +11,9 @@ struct GateTests {
 
     private var paths: [String?] { started.entries.map(\.request.url.path) }
 
-    private func makeTransport(connectionsPerHost: Int, _ start: @escaping @Sendable (Exchange) -> Void = { _ in }) -> ExchangeTransport {
+    private func makeTransport(maxRequestsPerHost: Int, _ start: @escaping @Sendable (Exchange) -> Void = { _ in }) -> ExchangeTransport {
         var settings = ExchangeTransport.Settings()
-        settings.connectionsPerHost = connectionsPerHost
+        settings.maxRequestsPerHost = maxRequestsPerHost
         return ExchangeTransport(settings, scheduler: TestScheduler(), executor: .immediate) { [started] exchange in
             started.append(exchange)
             start(exchange)
@@ -30,7 +30,7 @@ struct GateTests {
 
     @Test("Those that wait are sent in their order, one for each that the network stack has ended")
     func order() {
-        let transport = makeTransport(connectionsPerHost: 2)
+        let transport = makeTransport(maxRequestsPerHost: 2)
         let all = ["/a", "/b", "/c", "/d", "/e"].map { send($0, by: transport) }
         #expect(paths == ["/a", "/b"])
         complete(started.entries[1])
@@ -46,7 +46,7 @@ struct GateTests {
 
     @Test("A place is free when the network stack has ended, and not when somebody disposes")
     func disposedWhileRunning() {
-        let transport = makeTransport(connectionsPerHost: 1)
+        let transport = makeTransport(maxRequestsPerHost: 1)
         let all = ["/a", "/b"].map { send($0, by: transport) }
         all[0].dispose()
         #expect(paths == ["/a"])
@@ -56,7 +56,7 @@ struct GateTests {
 
     @Test("A request that is disposed while it waits is not sent, and takes no place")
     func disposedWhileWaiting() {
-        let transport = makeTransport(connectionsPerHost: 1)
+        let transport = makeTransport(maxRequestsPerHost: 1)
         let all = ["/a", "/b", "/c"].map { send($0, by: transport) }
         all[1].dispose()
         complete(started.entries[0])
@@ -65,7 +65,7 @@ struct GateTests {
 
     @Test("A request that ends as it starts makes room for the next")
     func endsAtOnce() {
-        let transport = makeTransport(connectionsPerHost: 1) { $0.complete(with: URLError(.cancelled)) }
+        let transport = makeTransport(maxRequestsPerHost: 1) { $0.complete(with: URLError(.cancelled)) }
         let all = (0..<3).map { send("/\($0)", by: transport) }
         #expect(paths == ["/0", "/1", "/2"])
         withExtendedLifetime(all) {}
@@ -73,7 +73,7 @@ struct GateTests {
 
     @Test("Each host has places of its own")
     func hosts() throws {
-        let transport = makeTransport(connectionsPerHost: 1)
+        let transport = makeTransport(maxRequestsPerHost: 1)
         let other = try #require(URL(string: "https://other.example.com"))
         let all = [send("/a", by: transport), send("/b", by: transport), send("/c", to: other, by: transport)]
         #expect(paths == ["/a", "/c"])
@@ -83,7 +83,7 @@ struct GateTests {
     @Test("However requests come and go, no more are sent than may be, and each that stays is")
     func random() {
         var generator = SeededGenerator(seed: 7)
-        let transport = makeTransport(connectionsPerHost: 3)
+        let transport = makeTransport(maxRequestsPerHost: 3)
         var (waiting, ended) = ([any Disposable](), 0)
         var (running, sent) = ([Exchange](), 0)
         for number in 0..<3_000 {
@@ -115,7 +115,7 @@ struct GateTests {
     @Test("With an executor that runs closures at once, the event comes before subscribe returns")
     func immediate() throws {
         let head = try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: nil))
-        let transport = makeTransport(connectionsPerHost: 1) { exchange in
+        let transport = makeTransport(maxRequestsPerHost: 1) { exchange in
             if exchange.receive(head) { _ = exchange.receive(Data("ok".utf8)) }
             exchange.complete()
         }
@@ -129,7 +129,7 @@ struct GateTests {
     func crawler() async {
         await #expect(processExitsWith: .success) {
             var settings = ExchangeTransport.Settings()
-            settings.connectionsPerHost = 1
+            settings.maxRequestsPerHost = 1
             let clock = ConcurrentDispatchQueueScheduler(qos: .utility)
             let transport = ExchangeTransport(settings, scheduler: clock, executor: .immediate) { exchange in
                 // No error: the testing library keeps a backtrace of each that is thrown.

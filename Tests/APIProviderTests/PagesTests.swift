@@ -126,17 +126,17 @@ struct PagesTests {
         arguments: [(1, [1, 2]), (2, [1, 2]), (3, [1, 2, 3]), (9, [1, 2, 3])])
     func all(maximum: Int, items: [Int]) async throws {
         let server = Server(Self.three)
-        #expect(try await server.readNumbers().all(\.items, maximumPages: maximum).value == items)
+        #expect(try await server.readNumbers().all(\.items, maxPages: maximum).value == items)
         #expect(server.seen.count == min(maximum, 3))
     }
 
     @Test("Without a closure, the link in the header leads on, with the headers of the first request")
     func links() async throws {
         let server = Server(Self.three) { $0 < 3 ? "</items?page=\($0 + 1)>; rel=\"next\"" : nil }
-        #expect(try await server.read().all(\.items, maximumPages: 5).value == [1, 2, 3])
+        #expect(try await server.read().all(\.items, maxPages: 5).value == [1, 2, 3])
         #expect(server.seen.entries == ["/items 1", "/items?page=2 1", "/items?page=3 1"])
         let evil = Server(Self.three) { _ in "<https://evil.example/>; rel=next" }
-        let error = await #expect(throws: APIError.self) { try await evil.read().all(\.items, maximumPages: 5).value }
+        let error = await #expect(throws: APIError.self) { try await evil.read().all(\.items, maxPages: 5).value }
         #expect("\(String(describing: error))".contains("leads from"))
         #expect(evil.seen.count == 1)
     }
@@ -145,7 +145,7 @@ struct PagesTests {
     private func redirectedPages(to location: String, next: String) -> (pages: Pages<String>, seen: Log<String>) {
         let seen = Log<String>()
         let transport = ClosureTransport { request in
-            .following(request) { request in
+            .followingRedirects(request) { request in
                 .deferred {
                     let url = request.url.absoluteString
                     seen.append("\(url) \(request.headers["Authorization"] ?? "-")")
@@ -176,7 +176,7 @@ struct PagesTests {
     @Test("A list goes on where a redirect within its origin has led")
     func redirectedWithin() async throws {
         let (pages, seen) = redirectedPages(to: "/page1", next: "/page2")
-        #expect(try await pages.all({ [$0] }, maximumPages: 2).value == ["", ""])
+        #expect(try await pages.all({ [$0] }, maxPages: 2).value == ["", ""])
         #expect(seen.entries.last == "https://api.example.com/page2 Bearer s3cret")
     }
 
@@ -193,7 +193,7 @@ struct PagesTests {
                 return .just(APIResponse(to: request, headers: ["Link": "</items#\(number)>; rel=next"]))
             })
         let pages = provider.pages(Endpoint<String>(.get, .url(try #require(URL(string: "https://api.example.com/items")))))
-        let error = await #expect(throws: APIError.self) { try await pages.all({ [$0] }, maximumPages: 5).value }
+        let error = await #expect(throws: APIError.self) { try await pages.all({ [$0] }, maxPages: 5).value }
         #expect(error?.description.contains("has been requested before") == true)
         #expect(count.withLock { $0 } == 1)
     }
@@ -216,8 +216,8 @@ struct PagesTests {
     @Test("A number of pages below 1 is an error that says so", arguments: [0, -1])
     func noPages(maximum: Int) async {
         let server = Server(Self.three)
-        let error = await #expect(throws: APIError.self) { try await server.readNumbers().all(\.items, maximumPages: maximum).value }
-        #expect(error?.description == "The request was not sent: maximumPages is \(maximum); it must be 1 or more.")
+        let error = await #expect(throws: APIError.self) { try await server.readNumbers().all(\.items, maxPages: maximum).value }
+        #expect(error?.description == "The request was not sent: maxPages is \(maximum); it must be 1 or more.")
         #expect(server.seen.entries == [])
     }
 
@@ -233,7 +233,7 @@ struct PagesTests {
         await #expect(throws: TestError.self) { _ = try await other.next() }
         #expect(try await other.next() == nil)
         await #expect(throws: TestError.self) {
-            try await server.readNumbers().all({ _ -> [Int] in throw TestError("items") }, maximumPages: 3).value
+            try await server.readNumbers().all({ _ -> [Int] in throw TestError("items") }, maxPages: 3).value
         }
     }
 
@@ -269,7 +269,7 @@ struct PagesTests {
             }
         }
         let provider = DefaultAPIProvider(baseURL: example, transport: transport)
-        let subscription = provider.pages(Endpoint<Page>(.get, "/items")).all(\.items, maximumPages: 2).subscribe { _ in
+        let subscription = provider.pages(Endpoint<Page>(.get, "/items")).all(\.items, maxPages: 2).subscribe { _ in
             Issue.record("An event came.")
         }
         await started.next()

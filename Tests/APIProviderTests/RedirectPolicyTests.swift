@@ -30,7 +30,7 @@ struct RedirectPolicyTests {
         }
 
         func send(_ policy: RedirectPolicy) -> Single<(value: String, response: APIResponse)> {
-            provider.request(Endpoint<String>(.get, "/a", headers: ["X-Own": "1"]).option(\.redirects, policy).withResponse())
+            provider.request(Endpoint<String>(.get, "/a", headers: ["X-Own": "1"]).option(\.redirectPolicy, policy).withResponse())
         }
     }
 
@@ -86,7 +86,9 @@ struct RedirectPolicyTests {
 
     @Test("A request with a secret segment keeps it and its mark")
     func secret() async throws {
-        let endpoint = Endpoint<Void>(.get, "/\(secret: "hunter2/x")").option(\.redirects, .never).validating { _ in throw TestError("x") }
+        let endpoint = Endpoint<Void>(.get, "/\(secret: "hunter2/x")").option(\.redirectPolicy, .never).validating { _ in
+            throw TestError("x")
+        }
         let request = try endpoint.preparedRequest(relativeTo: example)
         #expect(Redactor(for: request).line(of: request) == "GET https://api.example.com/…")
         await #expect(throws: TestError.self) { try await server.provider.request(endpoint).value }
@@ -96,7 +98,7 @@ struct RedirectPolicyTests {
     func download() async {
         let folder = TemporaryFolder()
         let file = folder.url("a")
-        let endpoint = Endpoint(.get, "/a", downloadingTo: file).option(\.redirects, .never)
+        let endpoint = Endpoint(.get, "/a", downloadingTo: file).option(\.redirectPolicy, .never)
         let error = await #expect(throws: APIError.self) { try await server.provider.request(endpoint).value }
         #expect(error?.statusCode == 302)
         #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -107,7 +109,7 @@ struct RedirectPolicyTests {
         let (first, url) = (try #require(URL(string: first)), try #require(URL(string: url)))
         let head = try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
         let provider = DefaultAPIProvider(transport: ClosureTransport { .just(APIResponse(request: $0, response: head, data: Data())) })
-        return try await provider.request(Endpoint<Data>(.get, .url(first)).option(\.redirects, policy).withResponse()).value.response
+        return try await provider.request(Endpoint<Data>(.get, .url(first)).option(\.redirectPolicy, policy).withResponse()).value.response
             .statusCode
     }
 
@@ -124,7 +126,7 @@ struct RedirectPolicyTests {
             #expect(error?.urlError?.code == .httpTooManyRedirects)
             #expect(
                 error?.description.hasSuffix(
-                    "the transport followed a redirect by itself, so the option redirects has no effect; turn that off in the transport "
+                    "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport "
                         + "(URLError -1007).") == true)
         }
         #expect(try await send(.follow, from: first, to: url) == 200)

@@ -363,7 +363,7 @@ struct RetryMiddlewareTests {
         ) {
             request in
             inner.intercept(request) { request in
-                .following(request) { request in
+                .followingRedirects(request) { request in
                     let fields = ["Content-Type", "X-Own", "X-Inner"].map { request.headers[$0] ?? "-" }
                     seen.append(
                         ([request.method.rawValue, request.url.host ?? "", request.url.path] + fields).joined(separator: " ")

@@ -133,7 +133,7 @@ struct StreamStubTests {
             }
         }
         feed.send(ServerSentEvent(data: "a"))
-        await feed.untilRead()
+        await feed.waitUntilRead()
         if door == .transport { #expect(received.entries == ["before", "a"]) }
         #expect(feed.bytesRead == 14 + 9)
         feed.send("data: b\n\nda")
@@ -142,7 +142,7 @@ struct StreamStubTests {
         try await reading.value
 
         #expect(received.entries == ["before", "a", "b"])
-        #expect(!feed.isLeft)
+        #expect(!feed.isCancelled)
     }
 
     @Test("The test sees that the reader has left, and how", arguments: Door.allCases)
@@ -154,10 +154,10 @@ struct StreamStubTests {
             feed.send("data: a\n\n")
             #expect(try await events.next()?.data == "a")
         }
-        await feed.untilLeft()
-        #expect(feed.isLeft)
+        await feed.waitUntilCancelled()
+        #expect(feed.isCancelled)
         feed.send("data: b\n\n")
-        await feed.untilRead()
+        await feed.waitUntilRead()
     }
 
     @Test("A connection that a test breaks fails the reader, after what was sent", arguments: Door.allCases)

@@ -37,7 +37,7 @@ final class World: Sendable {
         _ path: RequestPath = "/a", _ headers: HTTPHeaders = [:], method: HTTPMethod = .get, _ policy: CachePolicy = .standard
     ) async throws -> APIResponse {
         try await provider.request(
-            Endpoint<APIResponse>(method, path, headers: headers) { $0 }.validating { _ in }.option(\.caching, policy)
+            Endpoint<APIResponse>(method, path, headers: headers) { $0 }.validating { _ in }.option(\.cachePolicy, policy)
         ).value
     }
 
@@ -494,7 +494,7 @@ struct StoringTests {
         MockURLProtocol.stub(
             method, "/a", respond: .status(status, headers: ["Location": "https://other.example.com/b", "Content-Location": "/c"]))
         let endpoint = Endpoint<APIResponse>(method, "/a") { $0 }.validating { _ in }
-        _ = try await world.provider.request(endpoint.option(\.redirects, .never).option(\.caching, policy)).value
+        _ = try await world.provider.request(endpoint.option(\.redirectPolicy, .never).option(\.cachePolicy, policy)).value
         for (path, isGone) in [("/a", isRemoved), ("/b", false), ("/c", isRemoved)] as [(RequestPath, Bool)] {
             #expect(try await world.get(path, [:], .onlyIfCached).statusCode == (isGone ? 504 : 200), "\(path)")
         }
@@ -586,7 +586,7 @@ struct StoringTests {
         #expect(try await world.get().text == "2")
         #expect(MockURLProtocol.requests.map(\.path) == ["/a", "/b", "/b"])
         let redirect = try await world.provider.request(
-            Endpoint<APIResponse>(.get, "/a") { $0 }.option(\.redirects, .never)
+            Endpoint<APIResponse>(.get, "/a") { $0 }.option(\.redirectPolicy, .never)
         ).value
         #expect(redirect.statusCode == 301 && redirect.isFromCache)
     }
@@ -602,7 +602,7 @@ struct StoringTests {
             return next
         }
         for _ in 0..<2 {
-            #expect(try await world.provider.request(Endpoint<String>(.get, "/a").option(\.redirects, decision)).value == "1")
+            #expect(try await world.provider.request(Endpoint<String>(.get, "/a").option(\.redirectPolicy, decision)).value == "1")
         }
         #expect(asked.entries == [301, 301])
         #expect(world.requests == 2)
@@ -620,7 +620,7 @@ struct StoringTests {
             next.method = "POST"
             return next
         }
-        #expect(try await world.provider.request(Endpoint<String>(.get, "/a").option(\.redirects, decision)).value == "2")
+        #expect(try await world.provider.request(Endpoint<String>(.get, "/a").option(\.redirectPolicy, decision)).value == "2")
         #expect(try await world.get("/b").text == "3")
     }
 

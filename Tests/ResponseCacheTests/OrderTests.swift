@@ -34,7 +34,7 @@ private final class Hand: Sendable {
     ) -> Log<APIResponse> {
         var request = PreparedRequest(method, example.appendingPathComponent(path), headers: headers)
         request.urlRequest.httpShouldHandleCookies = hasCookies
-        (request.options.caching, request.options.isAuthenticated) = (policy, isAuthenticated)
+        (request.options.cachePolicy, request.options.isAuthenticated) = (policy, isAuthenticated)
         let log = Log<APIResponse>()
         let next: Middleware.Next = { [sent] request in
             .create { observer in

@@ -19,7 +19,7 @@ struct StoreTests {
     private let folder = TemporaryFolder()
 
     private func stores(_ maximum: Int = 1_000_000) -> [any CacheStore] {
-        [MemoryCache(maximumBytes: maximum), DiskCache(folder.url("cache"), maximumBytes: maximum)]
+        [MemoryCache(maxBytes: maximum), DiskCache(folder.url("cache"), maxBytes: maximum)]
     }
 
     @Test("What is stored comes back, also after another; none and all are forgotten")
@@ -81,7 +81,7 @@ struct StoreTests {
     @Test("In memory, those that were not used for longest go first, as in a simple list", arguments: [UInt64(1), 2, 3])
     func leastRecentlyUsed(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let cache = MemoryCache(maximumBytes: 3_000)
+        let cache = MemoryCache(maxBytes: 3_000)
         var model: [(key: String, value: CachedResponse)] = []
         for step in 0..<5_000 {
             let key = "key\(Int.random(in: 0..<20, using: &random))"
@@ -108,7 +108,7 @@ struct StoreTests {
 
     @Test("On disk, old files go when there is no room, and a tenth is free then: each file takes whole blocks")
     func eviction() throws {
-        let cache = DiskCache(folder.url("cache"), maximumBytes: 100_000)
+        let cache = DiskCache(folder.url("cache"), maxBytes: 100_000)
         for number in 0..<100 { cache.replace([response(String(repeating: "x", count: 800))], for: "key\(number)") }
         #expect(try 20...24 ~= files().count)
         #expect(cache.responses(for: "key99") != [])
@@ -338,7 +338,7 @@ struct StoreTests {
         await withTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {
                 group.addTask {
-                    let cache = DiskCache(folder, maximumBytes: 40_000)
+                    let cache = DiskCache(folder, maxBytes: 40_000)
                     var random = SeededGenerator(seed: UInt64(writer))
                     for step in 0..<rounds(1_000) {
                         let key = "key\(Int.random(in: 0..<8, using: &random))"

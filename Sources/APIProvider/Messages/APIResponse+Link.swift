@@ -23,7 +23,7 @@ extension APIResponse {
                 !parameters.contains(where: { $0.name == "anchor" }),
                 let url = target.isEmpty ? request.url : URL(reference: String(target), from: request.url)
             else { continue }
-            let hasLeft = request.redirects == .otherOrigin
+            let hasLeft = request.redirectTrail == .otherOrigin
             guard allowsOtherOrigins || url.origin == request.url.origin && !hasLeft else {
                 let start = hasLeft ? "a request that was redirected to another origin" : request.url.origin
                 throw APIError.invalid(

@@ -35,7 +35,7 @@ public struct PreparedRequest: Sendable {
     /// Texts that no error and no log shows.
     package internal(set) var secrets = RequestSecrets()
     /// Whether redirects led to this request, and whether one left the origin.
-    var redirects = RedirectTrail.none
+    var redirectTrail = RedirectTrail.none
     /// The body as one file, where a session sends no other.
     var uploadFile: URL?
     /// What the provider adds; `nil` if no provider sends it.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What happens when a server redirects a request: see ``RequestOptions/redirects``.
+/// What happens when a server redirects a request: see ``RequestOptions/redirectPolicy``.
 public enum RedirectPolicy: Sendable {
     /// Redirects are followed, at most 20.
     case follow
@@ -18,15 +18,15 @@ extension RequestOptions {
     /// What happens when the server redirects the request.
     ///
     /// ```swift
-    /// Endpoint<Void>(.get, "/short/\(id)").option(\.redirects, .never).withResponse()
+    /// Endpoint<Void>(.get, "/short/\(id)").option(\.redirectPolicy, .never).withResponse()
     /// Endpoint<Data>(.get, "/file").option(
-    ///     \.redirects,
+    ///     \.redirectPolicy,
     ///     .decide { next, _ in next.url.host == "cdn.example.com" ? next : nil })
     /// ```
     ///
     /// Only ``RedirectPolicy/follow`` works with your own ``Transport`` that follows redirects by itself. With any other policy, a redirected
     /// request fails.
-    public var redirects: RedirectPolicy {
+    public var redirectPolicy: RedirectPolicy {
         get { self[RedirectKey.self] }
         set { self[RedirectKey.self] = newValue }
     }
@@ -38,7 +38,8 @@ extension APIResponse {
     /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
     func refuseRedirects(of request: PreparedRequest) throws {
         guard let url = response.url, url.resource != request.url.resource else { return }
-        let reason = "the transport followed a redirect by itself, so the option redirects has no effect; turn that off in the transport"
+        let reason =
+            "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport"
         throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, reason: reason))
     }
 }

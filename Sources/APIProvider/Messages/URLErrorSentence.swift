@@ -14,7 +14,7 @@ extension URLError {
     }
 
     /// How many redirects are followed.
-    static let maximumRedirects = 20
+    static let maxRedirects = 20
 
     /// Whether the request cannot have reached the server.
     var saysThatNothingWasSent: Bool {
@@ -22,7 +22,7 @@ extension URLError {
     }
 
     static func passed(_ maximum: Int) -> URLError {
-        let text = "the response is larger than the transport's maximumResponseSize of \(maximum) bytes"
+        let text = "the response is larger than the transport's maxResponseSize of \(maximum) bytes"
         return URLError(.dataLengthExceedsMaximum, reason: text)
     }
 
@@ -71,7 +71,7 @@ extension URLError {
         case .badURL where host.contains(":"):
             "Foundation on Linux does not accept an IPv6 address as the host; use a name that leads to it, or another transport"
         case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
-        case .httpTooManyRedirects: "it was redirected more than \(Self.maximumRedirects) times"
+        case .httpTooManyRedirects: "it was redirected more than \(Self.maxRedirects) times"
         case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"
         default: nil
         }

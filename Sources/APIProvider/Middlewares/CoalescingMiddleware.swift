@@ -13,7 +13,7 @@ public import MiniRx
 /// alike. Put this middleware last, so that it sees the headers of the others: then users with different credentials never share a response.
 ///
 /// All get the response, or the error. If one is disposed, the others go on; when the last is disposed, the request is cancelled. Only the
-/// first reports progress. Downloads, streams, and requests with a body or with ``RequestOptions/redirects`` of their own are not shared.
+/// first reports progress. Downloads, streams, and requests with a body or with ``RequestOptions/redirectPolicy`` of their own are not shared.
 public final class CoalescingMiddleware: Middleware {
     private struct Key: Hashable {
         let method: HTTPMethod
@@ -40,7 +40,7 @@ public final class CoalescingMiddleware: Middleware {
 
     /// Returns the response to the same request that is under way, or to `request`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, case .follow = request.options.redirects, request.isPlainGET else { return next(request) }
+        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy, request.isPlainGET else { return next(request) }
         let key = Key(
             method: request.method, url: request.url, headers: request.headers, timeout: request.timeoutInterval,
             handlesCookies: request.handlesCookies, returnsRedirects: request.returnsRedirects,

@@ -5,29 +5,29 @@ public import MiniRx
 ///
 /// ```swift
 /// DefaultAPIProvider(
-///     baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maximum: 4)])
+///     baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)])
 /// ```
 ///
 /// A request frees its place when its response is there, or when it fails or is disposed. A stream frees it when its reading begins. A
 /// timeout starts when the request is sent. The refresh of a ``CredentialMiddleware`` takes no place: see there.
 public struct ConcurrencyLimitMiddleware: Middleware {
-    private let maximum: Int
+    private let maxConcurrent: Int
     private let gate: Gate
 
     /// Creates a middleware.
     ///
-    /// - Parameter maximum: The number of requests that may run at the same time. With a number below 1, each request fails with an error
+    /// - Parameter maxConcurrent: The number of requests that may run at the same time. With a number below 1, each request fails with an error
     ///   that says so.
-    public init(maximum: Int) {
-        self.maximum = maximum
-        gate = Gate(limit: maximum)
+    public init(maxConcurrent: Int) {
+        self.maxConcurrent = maxConcurrent
+        gate = Gate(limit: maxConcurrent)
     }
 
     /// Returns the response to `request`, which is sent when it is its turn.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard maximum > 0 else {
+        guard maxConcurrent > 0 else {
             return .error(
-                APIError.invalid("the maximum of its ConcurrencyLimitMiddleware is \(maximum); it must be 1 or more"))
+                APIError.invalid("maxConcurrent of its ConcurrencyLimitMiddleware is \(maxConcurrent); it must be at least 1"))
         }
         guard request.context?.isPartOfRefresh != true else { return next(request) }
         return .deferred { [gate] in

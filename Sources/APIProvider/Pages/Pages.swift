@@ -53,24 +53,24 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     /// Requests all pages, one after the other, and succeeds with their items in order.
     ///
     /// ```swift
-    /// provider.pages(StarredRequest(login: "octocat")).all(\.self, maximumPages: 10)
+    /// provider.pages(StarredRequest(login: "octocat")).all(\.self, maxPages: 10)
     /// ```
     ///
     /// The first error ends it, and disposing cancels the request.
     ///
     /// - Parameters:
     ///   - items: Returns the items of a page. If it throws, the single fails with that error.
-    ///   - maximumPages: Of a list with more pages, only this many are requested. The number must be 1 or more.
+    ///   - maxPages: Of a list with more pages, only this many are requested. The number must be 1 or more.
     public func all<Item: Sendable>(
-        _ items: @escaping @Sendable (Page) throws -> [Item], maximumPages: Int
+        _ items: @escaping @Sendable (Page) throws -> [Item], maxPages: Int
     ) -> Single<[Item]> {
         .create {
-            guard maximumPages > 0 else {
-                throw APIError.invalid("maximumPages is \(maximumPages); it must be 1 or more")
+            guard maxPages > 0 else {
+                throw APIError.invalid("maxPages is \(maxPages); it must be 1 or more")
             }
             var all: [Item] = []
             var iterator = makeAsyncIterator()
-            for _ in 0..<maximumPages {
+            for _ in 0..<maxPages {
                 guard let page = try await iterator.next() else { break }
                 all += try items(page)
             }

@@ -103,7 +103,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 extension Endpoint {
     /// Throws, unless the response is a redirect and the endpoint wants it.
     private func check(_ response: APIResponse) throws {
-        if case .never = options.redirects, case .memory = destination, 300..<400 ~= response.statusCode { return }
+        if case .never = options.redirectPolicy, case .memory = destination, 300..<400 ~= response.statusCode { return }
         throw APIError.unacceptableStatus(response)
     }
 }

@@ -18,7 +18,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     public static var mediaType: String? { "application/x-ndjson" }
 
     /// The most bytes that a line may have.
-    public var maximumElementSize = 16_777_216
+    public var maxElementSize = 16_777_216
     private let bytes: ByteStream
 
     /// Creates the values of `bytes`.
@@ -26,7 +26,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
 
     /// Returns what reads the values.
     public func makeAsyncIterator() -> AsyncIterator {
-        let splitter = LineSplitter(endsAtCarriageReturn: false, maximum: maximumElementSize)
+        let splitter = LineSplitter(endsAtCarriageReturn: false, maximum: maxElementSize)
         return AsyncIterator(values: LineElements(bytes, splitter, JSONLineReader(response: bytes.response)))
     }
 

@@ -18,7 +18,7 @@ public struct ServerSentEvents: StreamedResponse {
     public static var mediaType: String? { "text/event-stream" }
 
     /// The most bytes that the lines of an event may have.
-    public var maximumElementSize = 16_777_216
+    public var maxElementSize = 16_777_216
     private let bytes: ByteStream
 
     /// Creates the events of `bytes`.
@@ -36,8 +36,8 @@ public struct ServerSentEvents: StreamedResponse {
 
     /// Returns what reads the events.
     public func makeAsyncIterator() -> AsyncIterator {
-        let reader = EventReader(response: bytes.response, maximum: maximumElementSize)
-        return AsyncIterator(events: LineElements(bytes, LineSplitter(maximum: maximumElementSize), reader))
+        let reader = EventReader(response: bytes.response, maximum: maxElementSize)
+        return AsyncIterator(events: LineElements(bytes, LineSplitter(maximum: maxElementSize), reader))
     }
 
     /// Reads the events.

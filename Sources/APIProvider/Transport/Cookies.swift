@@ -25,7 +25,7 @@ struct Cookies: Sendable {
             let fields = response.values(forHTTPHeaderField: "Set-Cookie")
         else { return }
         // More than these would not be kept.
-        for field in fields.setCookieFields.suffix(HTTPCookieStorage.maximumPerHost) {
+        for field in fields.setCookieFields.suffix(HTTPCookieStorage.maxPerHost) {
             if let cookie = SetCookie(field), let host = url.host?.lowercased() { storage.keep(cookie, from: url, host: host) }
         }
         storage.removeExcess(for: url)
@@ -33,7 +33,7 @@ struct Cookies: Sendable {
 }
 
 extension HTTPCookieStorage {
-    fileprivate static let maximumPerHost = 180
+    fileprivate static let maxPerHost = 180
     private static let maximumHeader = 8192
 
     /// RFC 6265bis, section 5.7, without the list of public suffixes and without sites.
@@ -62,9 +62,9 @@ extension HTTPCookieStorage {
 
     fileprivate func removeExcess(for url: URL) {
         let all = cookies(for: url) ?? []
-        guard all.count > Self.maximumPerHost else { return }
+        guard all.count > Self.maxPerHost else { return }
         let inOrder = all.sorted { ($0.isSecure ? 1 : 0, $0.created) < ($1.isSecure ? 1 : 0, $1.created) }
-        inOrder.prefix(all.count - Self.maximumPerHost).forEach(deleteCookie)
+        inOrder.prefix(all.count - Self.maxPerHost).forEach(deleteCookie)
     }
 
     /// The value of a Cookie header for `url`; `nil` if there are no cookies for it.

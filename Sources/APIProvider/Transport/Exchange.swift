@@ -91,7 +91,7 @@ public final class Exchange: Sendable {
     public func receive(_ chunk: Data) -> Bool {
         watchdog?.recordActivity()
         return attempt {
-            let limit = transport.settings.maximumResponseSize
+            let limit = transport.settings.maxResponseSize
             guard let sink = try state.withLock({ try $0.receive(chunk, limit: limit) }) else { return false }
             // A disk may be slow, and a reader runs other code, so this is not done under the lock.
             try sink.write(chunk)

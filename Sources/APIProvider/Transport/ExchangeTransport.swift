@@ -34,9 +34,9 @@ public struct ExchangeTransport: Transport {
         }
         @Secret private var storage: HTTPCookieStorage?
         /// The most requests that a host gets at once, by HTTP/2 too. Others wait, first come, first served. `nil` is no limit.
-        public var connectionsPerHost: Int? = 6
+        public var maxRequestsPerHost: Int? = 6
         /// The most bytes that a response's body may have. `nil` is no limit.
-        public var maximumResponseSize: Int?
+        public var maxResponseSize: Int?
         /// How many seconds may pass without a sign of life, unless the request has its own timeout: ``Exchange/sent(_:of:)``, the head of
         /// the response, and each part of its body. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
@@ -84,13 +84,13 @@ public struct ExchangeTransport: Transport {
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
         (self.settings, self.clock, self.cookies, self.executor, self.start) = (settings, clock, cookies, executor, start)
-        gate = settings.connectionsPerHost.map { Gate(limit: $0) }
+        gate = settings.maxRequestsPerHost.map { Gate(limit: $0) }
     }
 
     /// Sends `request`. Disposing stops the transfer.
     ///
     /// The body of an accepted response goes where the endpoint says: into memory, to a file, or to a reader as it comes. A stream does not
-    /// wait for one of the connections that a host gets at once, and `timeoutIntervalForResource` and `maximumResponseSize` do not count for it.
+    /// wait for one of the connections that a host gets at once, and `timeoutIntervalForResource` and `maxResponseSize` do not count for it.
     /// The server is held back while the reader is behind, if the closure of the transport calls ``Exchange/whenReady(_:)``.
     ///
     /// Progress is reported on the thread of the closure's calls, one call at a time. It starts again after a redirect, and when a request is
@@ -112,7 +112,7 @@ public struct ExchangeTransport: Transport {
         // A file may have changed since the request was made.
         try request.body?.check()
         // Headers for this origin do not belong where a redirect to another one leads.
-        let isElsewhere = request.redirects == .otherOrigin
+        let isElsewhere = request.redirectTrail == .otherOrigin
         request.addMissing(isElsewhere ? settings.additionalHeaders.forOtherOrigins : settings.additionalHeaders)
         // A range of a compressed body could not be decompressed.
         if request.headers["Range"] != nil { request.addMissing(["Accept-Encoding": "identity"]) }

@@ -7,20 +7,20 @@ import FoundationNetworking
 
 extension Single<APIResponse> {
     /// Sends `request`, and follows redirects as its options say.
-    package static func following(
-        _ request: PreparedRequest, redirects: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
+    package static func followingRedirects(
+        _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
         // The error of a hop says which request has failed, so that no request is sent again that was redirected.
         let sent = send(request).mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
         guard !request.returnsRedirects else { return sent }
         return sent.flatMap { response in
-            guard var next = try response.redirectedRequest(by: request.options.redirects, of: request) else { return .just(response) }
-            guard redirects < URLError.maximumRedirects else {
+            guard var next = try response.redirectedRequest(by: request.options.redirectPolicy, of: request) else { return .just(response) }
+            guard count < URLError.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
-            let hasLeft = request.redirects == .otherOrigin || next.url.origin != response.request.url.origin
-            next.redirects = hasLeft ? .otherOrigin : .sameOrigin
-            return following(next, redirects: redirects + 1, send)
+            let hasLeft = request.redirectTrail == .otherOrigin || next.url.origin != response.request.url.origin
+            next.redirectTrail = hasLeft ? .otherOrigin : .sameOrigin
+            return followingRedirects(next, count: count + 1, send)
         }
     }
 }
@@ -61,10 +61,10 @@ extension PreparedRequest {
     ///
     /// `nil` after a redirect to another origin, because what middlewares add does not belong there.
     func resumed(at last: PreparedRequest?) -> PreparedRequest? {
-        guard let last, last.redirects != .none else { return self }
-        guard last.redirects == .sameOrigin else { return nil }
+        guard let last, last.redirectTrail != .none else { return self }
+        guard last.redirectTrail == .sameOrigin else { return nil }
         var next = self
-        (next.url, next.method, next.redirects) = (last.url, last.method, last.redirects)
+        (next.url, next.method, next.redirectTrail) = (last.url, last.method, last.redirectTrail)
         if last.body == nil { next.body = nil }
         for (name, _) in headers { next.headers[name] = last.headers[name] }
         return next

@@ -13,7 +13,7 @@ public protocol Transport: Sendable {
     /// Returns a single that sends `request` at each subscription, and succeeds with the response, whatever its status. Disposing stops the
     /// transfer.
     ///
-    /// Return redirects as responses: the provider follows them as ``RequestOptions/redirects`` says, and calls this method for each request
+    /// Return redirects as responses: the provider follows them as ``RequestOptions/redirectPolicy`` says, and calls this method for each request
     /// that they lead to. A response whose body should go to a file, or be read while it comes, may have it in memory: then the endpoint
     /// writes it to the file, or makes it the one chunk of the stream.
     func send(_ request: PreparedRequest) -> Single<APIResponse>

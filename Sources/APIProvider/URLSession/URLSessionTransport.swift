@@ -29,10 +29,10 @@ public final class URLSessionTransport: Transport {
     /// - Parameters:
     ///   - configuration: The session's configuration. With a background configuration, each request fails with
     ///     ``APIError/invalidRequest(reason:underlying:)``, because a transfer in the background ends when your app may not be running.
-    ///   - maximumResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
+    ///   - maxResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
-    public convenience init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
-        self.init(configuration: configuration, maximumResponseSize: maximumResponseSize, callersSession: nil)
+    public convenience init(configuration: URLSessionConfiguration, maxResponseSize: Int? = nil) {
+        self.init(configuration: configuration, maxResponseSize: maxResponseSize, callersSession: nil)
     }
 
     /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies, but not its cache.
@@ -43,10 +43,10 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - session: The session whose configuration is used.
-    ///   - maximumResponseSize: As in ``init(configuration:maximumResponseSize:)``.
-    public convenience init(session: URLSession, maximumResponseSize: Int? = nil) {
+    ///   - maxResponseSize: As in ``init(configuration:maxResponseSize:)``.
+    public convenience init(session: URLSession, maxResponseSize: Int? = nil) {
         let callersSession = session.delegate == nil ? nil : session
-        self.init(configuration: session.configuration, maximumResponseSize: maximumResponseSize, callersSession: callersSession)
+        self.init(configuration: session.configuration, maxResponseSize: maxResponseSize, callersSession: callersSession)
     }
 
     /// - Parameters:
@@ -54,13 +54,13 @@ public final class URLSessionTransport: Transport {
     ///   - isForNetwork: Whether no protocol class of the app answers; `nil` if the configuration says so.
     ///   - scheduler: The clock of timeouts on Linux, where those of a session are not exact.
     package init(
-        configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil, callersSession: URLSession?,
+        configuration: URLSessionConfiguration, maxResponseSize: Int? = nil, callersSession: URLSession?,
         partsFolder: URL? = URLSession.folderForParts, isForNetwork: Bool? = nil,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     ) {
         var settings = ExchangeTransport.Settings()
         settings.additionalHeaders = HTTPHeaders((configuration.httpAdditionalHeaders ?? [:]).map { (key: "\($0)", value: "\($1)") })
-        settings.maximumResponseSize = maximumResponseSize
+        settings.maxResponseSize = maxResponseSize
         isForBackground = configuration.identifier != nil
         // A second session with the identifier would take the transfers of the first.
         let configuration = isForBackground ? .ephemeral : configuration
@@ -72,12 +72,12 @@ public final class URLSessionTransport: Transport {
         // A session takes requests that wait for a connection for silent ones, and its timers are not exact (Swift 6.3.1).
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
-        settings.connectionsPerHost = isForNetwork ? configuration.httpMaximumConnectionsPerHost : nil
+        settings.maxRequestsPerHost = isForNetwork ? configuration.httpMaximumConnectionsPerHost : nil
         let callbacks = CallbackQueue()
         let clock = Watchdog.Clock(scheduler: scheduler, executor: ClosureExecutor { callbacks.addOperation($0) })
         let cookies = configuration.cookies
         #else
-        settings.connectionsPerHost = nil
+        settings.maxRequestsPerHost = nil
         let (callbacks, clock, cookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
         #endif
         let session = OwnedSession(

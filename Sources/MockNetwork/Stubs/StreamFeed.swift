@@ -10,7 +10,7 @@ import MiniRx
 /// model.send("Hi")
 ///
 /// feed.send(ServerSentEvent(data: "Hel"))
-/// await feed.untilRead()
+/// await feed.waitUntilRead()
 /// #expect(model.text == "Hel")
 /// feed.fail(URLError(.networkConnectionLost))
 /// ```
@@ -24,7 +24,7 @@ public final class StreamFeed: Sendable {
 
     private struct State {
         var isTaken = false
-        var isLeft = false
+        var isCancelled = false
         /// The test has ended the body.
         var isEnded = false
         /// The end was passed on.
@@ -53,7 +53,7 @@ public final class StreamFeed: Sendable {
     public var bytesRead: Int { state.withLock(\.read) }
 
     /// Whether the reader has left before the end: it has broken off, was cancelled or disposed, or has run into its timeout.
-    public var isLeft: Bool { state.withLock(\.isLeft) }
+    public var isCancelled: Bool { state.withLock(\.isCancelled) }
 
     /// Sends bytes of the body.
     public func send(_ data: Data) { add(.data(data), count: data.count) }
@@ -72,10 +72,10 @@ public final class StreamFeed: Sendable {
 
     /// Waits until the reader has taken all that was sent, and asks for more or has left. With ``MockURLProtocol``, until the session has taken
     /// it.
-    public func untilRead() async { await wait { $0.read >= $0.sent || $0.isLeft } }
+    public func waitUntilRead() async { await wait { $0.read >= $0.sent || $0.isCancelled } }
 
     /// Waits until the reader has left before the end.
-    public func untilLeft() async { await wait { $0.isLeft } }
+    public func waitUntilCancelled() async { await wait { $0.isCancelled } }
 
     private func wait(until isOver: @escaping @Sendable (State) -> Bool) async {
         await withCheckedContinuation { continuation in change { $0.waiters.append(Waiter(isOver: isOver, continuation: continuation)) } }
@@ -139,7 +139,7 @@ extension StreamFeed {
         var more: Action?
         change { state in
             guard !state.isOver else { return }
-            state.isLeft = true
+            state.isCancelled = true
             more = state.whenMore.take()
         }
         _ = more

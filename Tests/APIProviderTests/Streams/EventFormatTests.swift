@@ -123,19 +123,19 @@ struct EventFormatTests {
 
     @Test func theSizeOfAnEventIsLimited() async throws {
         var stream = try ServerSentEvents(streamed(["data: 1234\n\ndata: 12345\ndata: 67890\n\n".utf8]), decoder: JSONDecoder())
-        stream.maximumElementSize = 10
+        stream.maxElementSize = 10
         var events = stream.makeAsyncIterator()
 
         #expect(try await events.next()?.data == "1234")
         let error = await #expect(throws: APIError.self) { try await events.next() }
         #expect(error?.urlError?.code == .dataLengthExceedsMaximum)
-        #expect(error?.description.contains("more than the maximumElementSize of 10 bytes") == true, "\(String(describing: error))")
+        #expect(error?.description.contains("more than the maxElementSize of 10 bytes") == true, "\(String(describing: error))")
         #expect(try await events.next() == nil)
     }
 
     @Test func noLimitIsTheLargestNumber() async throws {
         var stream = try ServerSentEvents(streamed(["data: 1\n\n".utf8]), decoder: JSONDecoder())
-        stream.maximumElementSize = .max
+        stream.maxElementSize = .max
         #expect(try await stream.all().map(\.data) == ["1"])
     }
 

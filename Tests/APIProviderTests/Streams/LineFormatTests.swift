@@ -60,7 +60,7 @@ struct LineFormatTests {
 
     @Test func aLineIsLimited() async throws {
         var lines = TextLines(streamedResponse(["1234\n12", "345"].map(\.utf8)), decoder: JSONDecoder())
-        lines.maximumElementSize = 4
+        lines.maxElementSize = 4
         var iterator = lines.makeAsyncIterator()
 
         #expect(try await iterator.next() == "1234")

@@ -15,7 +15,7 @@ struct StreamExchangeTests {
         var settings = ExchangeTransport.Settings()
         settings.timeoutInterval = 10
         settings.timeoutIntervalForResource = 60
-        settings.maximumResponseSize = 10
+        settings.maxResponseSize = 10
         let transport = ExchangeTransport(settings, scheduler: scheduler) { [started, stopped] exchange in
             started.send(exchange)
             return Disposables.create { stopped.send(()) }

@@ -12,16 +12,16 @@ private let api = example
 private struct Feed: Codable, Equatable { let items: [String] }
 
 private func cached(_ folder: URL, _ authentication: AuthenticationMiddleware) -> Single<Feed> {
-    let cache = CacheMiddleware(DiskCache(folder, maximumBytes: 50_000_000))
+    let cache = CacheMiddleware(DiskCache(folder, maxBytes: 50_000_000))
     let provider = DefaultAPIProvider(baseURL: api, middlewares: [cache, RetryMiddleware(), authentication])
 
     return
-        provider.request(Endpoint<Feed>(.get, "/feed").option(\.caching, .staleIfOffline))
+        provider.request(Endpoint<Feed>(.get, "/feed").option(\.cachePolicy, .staleIfOffline))
 }
 
 private func store() -> CacheMiddleware {
     let folder = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0].appendingPathComponent("Responses")
-    let cache = CacheMiddleware(DiskCache(folder, maximumBytes: 50_000_000))
+    let cache = CacheMiddleware(DiskCache(folder, maxBytes: 50_000_000))
     return cache
 }
 
@@ -29,8 +29,8 @@ private func store() -> CacheMiddleware {
 private func moved(_ folder: URL) -> [Any] {
     [
         CacheMiddleware(DiskCache(folder)),
-        Endpoint<Data>(.get, "/items").option(\.caching, .onlyIfCached),
-        Endpoint<Item>(.get, "/me").option(\.caching, .reload),
+        Endpoint<Data>(.get, "/items").option(\.cachePolicy, .onlyIfCached),
+        Endpoint<Item>(.get, "/me").option(\.cachePolicy, .reload),
         Endpoint<Data>(.get, "/items").withResponse().map { $1.metrics },
     ]
 }
@@ -56,8 +56,8 @@ private final class FeedModel {
     }
 
     func show(_ feed: Endpoint<Feed>) {
-        let old = provider.request(feed.option(\.caching, .onlyIfCached)).map { Optional($0) }.catchAndReturn(nil)
-        let new = provider.request(feed.option(\.caching, .reload))
+        let old = provider.request(feed.option(\.cachePolicy, .onlyIfCached)).map { Optional($0) }.catchAndReturn(nil)
+        let new = provider.request(feed.option(\.cachePolicy, .reload))
         old.observe(on: MainActor.shared).subscribe(with: self, onSuccess: { $0.items = $1?.items ?? $0.items }).disposed(by: bag)
         new.observe(on: MainActor.shared).subscribe(with: self, onSuccess: { $0.items = $1.items }, onFailure: { $0.show($1) })
             .disposed(by: bag)

@@ -10,7 +10,7 @@ private func page(_ provider: DefaultAPIProvider) -> Single<GitHubPage<[Reposito
 }
 
 private func pages(_ provider: DefaultAPIProvider) -> Single<[Repository]> {
-    provider.pages(StarredRequest(login: "octocat")).all(\.self, maximumPages: 10)
+    provider.pages(StarredRequest(login: "octocat")).all(\.self, maxPages: 10)
 }
 
 @MainActor

@@ -54,7 +54,7 @@ private struct Signature: AsyncMiddleware {
 private func providers(_ authentication: AuthenticationMiddleware) -> [DefaultAPIProvider] {
     [
         DefaultAPIProvider(baseURL: api, middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()]),
-        DefaultAPIProvider(baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maximum: 4)]),
+        DefaultAPIProvider(baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)]),
     ]
 }
 
@@ -108,8 +108,8 @@ private func retries() -> [RetryMiddleware] {
 
 private func redirects(id: Int) -> [Any] {
     [
-        Endpoint<Void>(.get, "/short/\(id)").option(\.redirects, .never).withResponse(),
-        Endpoint<Data>(.get, "/file").option(\.redirects, .decide { next, _ in next.url.host == "cdn.example.com" ? next : nil }),
+        Endpoint<Void>(.get, "/short/\(id)").option(\.redirectPolicy, .never).withResponse(),
+        Endpoint<Data>(.get, "/file").option(\.redirectPolicy, .decide { next, _ in next.url.host == "cdn.example.com" ? next : nil }),
     ]
 }
 
@@ -138,7 +138,7 @@ struct MiddlewareCommentTests {
     func all() async throws {
         MockURLProtocol.stub(.get, "/users/octocat/starred", respond: .json([Repository(name: "a")]))
         let all =
-            provider.pages(StarredRequest(login: "octocat")).all(\.self, maximumPages: 10)
+            provider.pages(StarredRequest(login: "octocat")).all(\.self, maxPages: 10)
         #expect(try await all.value == [Repository(name: "a")])
     }
 

@@ -84,7 +84,7 @@ struct StreamComments {
         model.send("Hi")
 
         feed.send(ServerSentEvent(data: "Hel"))
-        await feed.untilRead()
+        await feed.waitUntilRead()
         #expect(model.text == "Hel")
         feed.fail(URLError(.networkConnectionLost))
     }

@@ -9,7 +9,7 @@ import Testing
 private struct Item: Codable, Equatable { let name: String }
 
 private func items(_ provider: some APIProvider) -> Single<[Item]> {
-    provider.pages(Endpoint<[Item]>(.get, "/items")).all(\.self, maximumPages: 100)
+    provider.pages(Endpoint<[Item]>(.get, "/items")).all(\.self, maxPages: 100)
 }
 
 private func itemsByNumber(_ provider: some APIProvider) -> Single<[Item]> {
@@ -17,7 +17,7 @@ private func itemsByNumber(_ provider: some APIProvider) -> Single<[Item]> {
         Endpoint<[Item]>(.get, "/items", query: ["page": number, "per_page": 100]).map { (number, $0) }
     }
     return provider.pages(page(1)) { last, _ in last.items.count < 100 ? nil : page(last.number + 1) }
-        .all(\.items, maximumPages: 100)
+        .all(\.items, maxPages: 100)
 }
 
 private struct Cached<Value: Sendable>: Sendable {

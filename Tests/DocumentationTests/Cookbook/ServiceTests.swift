@@ -50,7 +50,7 @@ private struct Weather: Sendable {
         self.scheduler = scheduler
         provider = DefaultAPIProvider(
             baseURL: URL(string: "https://weather.example.com"),
-            transport: URLSessionTransport(configuration: configuration, maximumResponseSize: 1_000_000),
+            transport: URLSessionTransport(configuration: configuration, maxResponseSize: 1_000_000),
             middlewares: [RetryMiddleware(RetryPolicy(maxAttempts: 2)), LoggingMiddleware()])
     }
 

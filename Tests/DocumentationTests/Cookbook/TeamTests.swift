@@ -107,7 +107,8 @@ struct TeamTests {
         let (token, name, password) = ("t", "n", "p")
         let headers: [HTTPHeaders] = [.authorization(bearerToken: token), .authorization(username: name, password: password)]
         let middlewares: [any Middleware] = [
-            ConcurrencyLimitMiddleware(maximum: 4), CoalescingMiddleware(), RetryMiddleware(.default, budget: RetryBudget(ratio: 0.1)),
+            ConcurrencyLimitMiddleware(maxConcurrent: 4), CoalescingMiddleware(),
+            RetryMiddleware(.default, budget: RetryBudget(ratio: 0.1)),
             CredentialMiddleware(1, apply: { _, _ in }, isExpired: { $0.statusCode == 403 }) { _ in .just(2) },
         ]
         #expect(headers.count == 2 && middlewares.count == 4)

@@ -16,11 +16,11 @@ import Testing
 
         model.ask("Hi")
         feed.send(ServerSentEvent(data: #"{"text":"Hello"}"#))
-        await feed.untilRead()
+        await feed.waitUntilRead()
         #expect(model.text == "Hello")
 
         feed.send(ServerSentEvent(data: #"{"text":" there"}"#))
-        await feed.untilRead()
+        await feed.waitUntilRead()
         #expect(model.text == "Hello there")
         #expect(model.isWriting)
     }

@@ -16,11 +16,11 @@ import Testing
 
         model.ask("Hi")
         feed.send(ServerSentEvent(data: #"{"text":"Hello"}"#))
-        await feed.untilRead()
+        await feed.waitUntilRead()
         #expect(model.text == "Hello")
 
         feed.send(ServerSentEvent(data: #"{"text":" there"}"#))
-        await feed.untilRead()
+        await feed.waitUntilRead()
         #expect(model.text == "Hello there")
         #expect(model.isWriting)
     }
@@ -30,9 +30,9 @@ import Testing
 
         model.ask("Hi")
         feed.send(ServerSentEvent(data: #"{"text":"Hello"}"#))
-        await feed.untilRead()
+        await feed.waitUntilRead()
         model.stop()
-        await feed.untilLeft()
+        await feed.waitUntilCancelled()
 
         #expect(model.text == "Hello")
         #expect(!model.isWriting)

@@ -27,11 +27,11 @@ public struct AsyncHTTPClientTransport: Transport {
     ///   - configuration: The client's TLS, proxy and timeouts, and how many connections a host gets. The client follows no redirects and
     ///     decompresses responses whatever it says.
     ///   - cookies: The storage for cookies. `nil` means no cookies.
-    ///   - maximumResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
+    ///   - maxResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
-    public init(configuration: HTTPClient.Configuration, cookies: HTTPCookieStorage? = nil, maximumResponseSize: Int? = nil) {
-        let client = Client(configuration, maximumResponseSize: maximumResponseSize)
-        self.init(client, ExchangeTransport.Settings(cookies: cookies, maximumResponseSize: maximumResponseSize))
+    public init(configuration: HTTPClient.Configuration, cookies: HTTPCookieStorage? = nil, maxResponseSize: Int? = nil) {
+        let client = Client(configuration, maxResponseSize: maxResponseSize)
+        self.init(client, ExchangeTransport.Settings(cookies: cookies, maxResponseSize: maxResponseSize))
     }
 
     /// Creates a transport with your client, or with one of its own.
@@ -44,17 +44,17 @@ public struct AsyncHTTPClientTransport: Transport {
     ///     connection, because the client might follow it itself, and the body of a redirect is not read. The transport does not ask for
     ///     compressed responses. `nil` is a client of the transport's own.
     ///   - cookies: The storage for cookies. `nil` means no cookies.
-    ///   - maximumResponseSize: As in ``init(configuration:cookies:maximumResponseSize:)``.
-    public init(client: HTTPClient? = nil, cookies: HTTPCookieStorage? = nil, maximumResponseSize: Int? = nil) {
+    ///   - maxResponseSize: As in ``init(configuration:cookies:maxResponseSize:)``.
+    public init(client: HTTPClient? = nil, cookies: HTTPCookieStorage? = nil, maxResponseSize: Int? = nil) {
         let client =
-            client.map { Client(lent: $0, maximumResponseSize: maximumResponseSize) }
-            ?? Client(HTTPClient.Configuration(), maximumResponseSize: maximumResponseSize)
-        self.init(client, ExchangeTransport.Settings(cookies: cookies, maximumResponseSize: maximumResponseSize))
+            client.map { Client(lent: $0, maxResponseSize: maxResponseSize) }
+            ?? Client(HTTPClient.Configuration(), maxResponseSize: maxResponseSize)
+        self.init(client, ExchangeTransport.Settings(cookies: cookies, maxResponseSize: maxResponseSize))
     }
 
     init(_ client: Client, _ settings: ExchangeTransport.Settings) {
         var settings = settings
-        settings.connectionsPerHost = client.connectionsPerHost
+        settings.maxRequestsPerHost = client.maxRequestsPerHost
         exchanges = ExchangeTransport(settings) { client.start($0) }
     }
 
@@ -78,9 +78,9 @@ public struct AsyncHTTPClientTransport: Transport {
 }
 
 extension ExchangeTransport.Settings {
-    fileprivate init(cookies: HTTPCookieStorage?, maximumResponseSize: Int?) {
+    fileprivate init(cookies: HTTPCookieStorage?, maxResponseSize: Int?) {
         self.init()
-        (self.cookies, self.maximumResponseSize) = (cookies, maximumResponseSize)
+        (self.cookies, self.maxResponseSize) = (cookies, maxResponseSize)
     }
 }
 

@@ -22,32 +22,32 @@ final class Client: Sendable {
 
     /// Whether somebody else has made the client and shuts it down. Such a client may follow redirects, and may not decompress.
     let isLent: Bool
-    let connectionsPerHost: Int
-    let maximumResponseSize: Int?
+    let maxRequestsPerHost: Int
+    let maxResponseSize: Int?
     private let client: HTTPClient
     /// The hosts to which there may be kept connections.
     private let answeredHosts = NIOLockedValueBox<Set<String>>([])
 
-    init(lent client: HTTPClient, maximumResponseSize: Int?) {
-        (self.client, self.maximumResponseSize, isLent) = (client, maximumResponseSize, true)
-        connectionsPerHost = HTTPClient.Configuration().connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit
+    init(lent client: HTTPClient, maxResponseSize: Int?) {
+        (self.client, self.maxResponseSize, isLent) = (client, maxResponseSize, true)
+        maxRequestsPerHost = HTTPClient.Configuration().connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit
     }
 
-    init(_ configuration: HTTPClient.Configuration, maximumResponseSize: Int?) {
+    init(_ configuration: HTTPClient.Configuration, maxResponseSize: Int?) {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
         // The client decompresses all that it has read before the exchange can look at the size, and a part may grow a thousandfold.
-        configuration.decompression = .enabled(limit: maximumResponseSize.map { .size($0) } ?? .none)
+        configuration.decompression = .enabled(limit: maxResponseSize.map { .size($0) } ?? .none)
         // The exchange has its own timer. This one ends connections that nobody waits for any more.
         configuration.timeout.connect = configuration.timeout.connect ?? .seconds(60)
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.http1_1ConnectionDebugInitializer = ResponseGuard.adding(before: configuration.http1_1ConnectionDebugInitializer)
         configuration.http2StreamChannelDebugInitializer = ResponseGuard.adding(before: configuration.http2StreamChannelDebugInitializer)
-        connectionsPerHost = configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit
+        maxRequestsPerHost = configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit
         // The exchanges wait in their own queue, and streams have connections beside it.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
-        (self.maximumResponseSize, isLent) = (maximumResponseSize, false)
+        (self.maxResponseSize, isLent) = (maxResponseSize, false)
     }
 
     deinit { if !isLent { client.shutdown { _ in } } }
@@ -97,7 +97,7 @@ final class Client: Sendable {
             // Some failures reach the future alone, as that of a client that has been shut down.
             task.futureResult.whenFailure { delegate.end($0) }
         } catch {
-            exchange.complete(with: error.asURLError(maximumResponseSize))
+            exchange.complete(with: error.asURLError(maxResponseSize))
         }
     }
 }

@@ -13,7 +13,7 @@ import FoundationNetworking
 
 extension Error {
     /// The error that `URLSession` reports for the same failure.
-    func asURLError(_ maximumResponseSize: Int?) -> any Error {
+    func asURLError(_ maxResponseSize: Int?) -> any Error {
         switch self {
         case let error as HTTPClientError: error.urlError
         case let error as NIOConnectionError: error.urlError
@@ -22,7 +22,7 @@ extension Error {
         case let error as HTTPParserError: error.urlError
         case let error as NIOSSLError: error.urlError
         case is NIOSSLExtraError: URLError(.serverCertificateUntrusted)
-        case let error as NIOHTTPDecompression.DecompressionError where error == .limit: URLError.passed(maximumResponseSize)
+        case let error as NIOHTTPDecompression.DecompressionError where error == .limit: URLError.passed(maxResponseSize)
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError: URLError(.cannotDecodeRawData)
         case is NIOHTTP2Errors.StreamClosed: URLError(.networkConnectionLost)
         case is URLError, is CocoaError: self
@@ -38,7 +38,7 @@ extension URLError {
     }
 
     fileprivate static func passed(_ maximum: Int?) -> URLError {
-        URLError(.dataLengthExceedsMaximum, "the response is larger than the transport's maximumResponseSize of \(maximum ?? 0) bytes")
+        URLError(.dataLengthExceedsMaximum, "the response is larger than the transport's maxResponseSize of \(maximum ?? 0) bytes")
     }
 }
 

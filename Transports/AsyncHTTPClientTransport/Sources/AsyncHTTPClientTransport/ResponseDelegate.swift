@@ -74,7 +74,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
         guard !isOver else { return }
         isOver = true
         if let error, !hasAnswer, sendAgain(error) { return }
-        exchange.complete(with: error?.asURLError(client.maximumResponseSize))
+        exchange.complete(with: error?.asURLError(client.maxResponseSize))
     }
 
     private func receive(_ head: HTTPResponseHead) -> Bool {

@@ -125,8 +125,8 @@ struct ConnectionTests {
     /// A provider whose requests may be silent for ten seconds of `time`.
     private func provider(trusting certificate: NIOSSLCertificate, _ time: TestScheduler) -> DefaultAPIProvider {
         var settings = ExchangeTransport.Settings()
-        (settings.connectionsPerHost, settings.timeoutInterval) = (8, 10)
-        let client = Client(configuration(trusting: certificate), maximumResponseSize: nil)
+        (settings.maxRequestsPerHost, settings.timeoutInterval) = (8, 10)
+        let client = Client(configuration(trusting: certificate), maxResponseSize: nil)
         return DefaultAPIProvider(transport: ExchangeTransport(settings, scheduler: time) { client.start($0) })
     }
 
@@ -213,9 +213,9 @@ struct ConnectionTests {
         }
         weak var own: Client?
         var settings = ExchangeTransport.Settings()
-        settings.connectionsPerHost = 1
+        settings.maxRequestsPerHost = 1
         let single = {
-            let client = Client(HTTPClient.Configuration(), maximumResponseSize: nil)
+            let client = Client(HTTPClient.Configuration(), maxResponseSize: nil)
             own = client
             let transport = ExchangeTransport(settings) { client.start($0) }
             return DefaultAPIProvider(transport: transport).request(Endpoint<String>(.get, .url(server.url)))

@@ -13,14 +13,14 @@ import FoundationNetworking
 struct TestedTransport: Transport {
     private let transport: AsyncHTTPClientTransport
 
-    init(configuration: URLSessionConfiguration, maximumResponseSize: Int? = nil) {
+    init(configuration: URLSessionConfiguration, maxResponseSize: Int? = nil) {
         var settings = ExchangeTransport.Settings()
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] { settings.additionalHeaders["\(name)"] = "\(value)" }
         if configuration.httpShouldSetCookies { settings.cookies = configuration.httpCookieStorage }
-        settings.maximumResponseSize = maximumResponseSize
+        settings.maxResponseSize = maxResponseSize
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
-        transport = AsyncHTTPClientTransport(Client(HTTPClient.Configuration(), maximumResponseSize: maximumResponseSize), settings)
+        transport = AsyncHTTPClientTransport(Client(HTTPClient.Configuration(), maxResponseSize: maxResponseSize), settings)
     }
 
     func send(_ request: PreparedRequest) -> Single<APIResponse> { transport.send(request) }
