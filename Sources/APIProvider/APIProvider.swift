@@ -15,17 +15,4 @@ extension APIProvider {
 
     /// Calls the requirement. In the overload itself, `request(endpoint)` would mean the overload.
     private func send<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> { self.request(request) }
-
-    /// Not available: in `async` code, the value of a request is the `value` of its `Single`.
-    @available(*, unavailable, message: "write .value behind it: try await provider.request(…).value")
-    @_disfavoredOverload
-    public func request<Response: Sendable>(_ request: some APIRequest<Response>) async throws -> Response { try await send(request).value }
-
-    /// Not available: a request is sent when its `Single` is subscribed to.
-    @available(*, unavailable, message: "subscribe to what request(_:) returns: provider.request(…).subscribe { result in … }")
-    public func request<Response: Sendable>(
-        _ request: some APIRequest<Response>, completion: @escaping @Sendable (Result<Response, any Error>) -> Void
-    ) -> any Disposable {
-        self.request(request).subscribe(completion)
-    }
 }

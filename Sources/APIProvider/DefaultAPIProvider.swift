@@ -88,7 +88,7 @@ public struct DefaultAPIProvider: APIProvider {
             try endpoint.checkDestination()
             let progress = endpoint.progress
             if let report = progress.report { request.reportProgress = report }
-            request.context = RequestContext(baseURL: baseURL, decoder: decoder, latestSignOut: endpoint.latestSignOut)
+            request.context = RequestContext(baseURL: baseURL, decoder: decoder, sessionEpoch: endpoint.sessionEpoch)
             let response = send(request).map { try endpoint.value(of: $0.readable(by: decoder)) }
             return endpoint.limiting(progress.pacing(response), to: request)
         }

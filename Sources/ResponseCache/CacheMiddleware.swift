@@ -67,7 +67,7 @@ public final class CacheMiddleware: Middleware {
     /// What the cache has done since it was created.
     public var statistics: CacheStatistics { state.withLock(\.statistics) }
 
-    /// Forgets all responses. Call it at the sign-out: `authentication.token = nil; cache.removeAll()`.
+    /// Forgets all responses. Call it at the sign-out: `authentication.credential = nil; cache.removeAll()`.
     ///
     /// It waits for responses that are being stored. When it returns, nothing of before is left.
     public func removeAll() {

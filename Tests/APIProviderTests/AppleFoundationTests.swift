@@ -34,7 +34,7 @@ struct AppleFoundationTests {
         let configuration = URLSessionConfiguration.patient
         configuration.protocolClasses = [CopyingProtocol.self]
         let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: configuration).request(Endpoint<EmptyResponse>(.get, .url(example))).value
+            try await DefaultAPIProvider(configuration: configuration).request(Endpoint<Void>(.get, .url(example))).value
         }
         #expect(error.underlying as? Sentence == CopyingProtocol.sentence)
         #expect(error.description == "GET https://api.example.com failed: The queue is closed.")

@@ -84,7 +84,7 @@ struct AuthenticationMiddlewareTests {
         let error = await #expect(throws: APIError.self) { try await middleware.intercept(PreparedRequest("GET"), next: server.next).value }
         #expect(
             error?.description
-                == "The request was not sent: its token has a line break or a NUL; a file that it was read from may end in a line break.")
+                == "The request was not sent: its token contains a line break or NUL; if you read it from a file, trim it.")
         #expect(server.seen.entries.isEmpty)
     }
 
@@ -227,7 +227,7 @@ struct AuthenticationMiddlewareTests {
         tokens.send(.success("new"))
         _ = middleware.intercept(request, next: server.next).subscribe { events.append($0) }
         #expect(statuses(events) == [200, 200])
-        #expect(middleware.token == "new")
+        #expect(middleware.credential == "new")
         #expect(tokens.subscriptions == 1)
         withExtendedLifetime(late) {}
     }
@@ -310,8 +310,10 @@ struct AuthenticationMiddlewareTests {
             baseURL: example, transport: ClosureTransport { $0.url.path == "/slow" ? slow.single : server.next($0) },
             middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 1)])
         let authentication = AuthenticationMiddleware { _ in
-            await goOn.next()
-            return "new"
+            .create {
+                await goOn.next()
+                return "new"
+            }
         }
         let bag = DisposeBag()
         provider.request(Endpoint(.get, "/slow") { $0 }).subscribe { _ in }.disposed(by: bag)
@@ -329,7 +331,7 @@ struct AuthenticationMiddlewareTests {
         let server = Server(valid: "new")
         let tokens = Producer<String>()
         let events = Log<SingleEvent<APIResponse>>()
-        weak var released: AuthenticationMiddleware?
+        weak var released: AuthenticationMiddleware<String>?
         do {
             let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
             released = middleware
@@ -399,10 +401,10 @@ struct AuthenticationMiddlewareTests {
         let middleware = AuthenticationMiddleware(token: "a") { _ in .error(TestError("refresh")) }
         let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [middleware])
         for url in ["https://API.example.com:443/a", "http://api.example.com/a", "https://api.example.com:8443/a", "https://h/a"] {
-            _ = try? await provider.request(Endpoint<EmptyResponse>(.get, .url(try #require(URL(string: url))))).value
+            _ = try? await provider.request(Endpoint<Void>(.get, .url(try #require(URL(string: url))))).value
         }
-        _ = try await provider.request(Endpoint<EmptyResponse>(.get, "/b")).value
-        _ = try await provider.request(Endpoint<EmptyResponse>(.get, "/c").option(\.isAuthenticated, false)).value
+        _ = try await provider.request(Endpoint<Void>(.get, "/b")).value
+        _ = try await provider.request(Endpoint<Void>(.get, "/c").option(\.isAuthenticated, false)).value
         #expect(
             sent.entries == [
                 "https://API.example.com:443/a Bearer a", "http://api.example.com/a none", "https://api.example.com:8443/a none",
@@ -468,12 +470,12 @@ struct AuthenticationMiddlewareTests {
             asked.append(expired)
             return .error(TestError("signed out"))
         }
-        middleware.token = "a"
+        middleware.credential = "a"
         _ = try await middleware.intercept(PreparedRequest("GET"), next: server.next).value
-        #expect(middleware.token == "a")
-        middleware.token = nil
+        #expect(middleware.credential == "a")
+        middleware.credential = nil
         await #expect(throws: TestError("signed out")) { try await middleware.intercept(PreparedRequest("GET"), next: server.next).value }
-        #expect(middleware.token == nil)
+        #expect(middleware.credential == nil)
         #expect(asked.entries == [nil])
         #expect(server.seen.entries == ["Bearer a"])
     }
@@ -487,11 +489,11 @@ struct AuthenticationMiddlewareTests {
         let middleware = AuthenticationMiddleware(token: "old") { _ in tokens.single }
         for _ in 0..<3 { _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe { events.append($0) } }
         #expect(events.count == 0)
-        middleware.token = "set"
+        middleware.credential = "set"
         #expect(statuses(events) == [200, 200, 200])
         #expect(log.entries == ["refresh cancelled"])
         tokens.send(.success("late"))
-        #expect(middleware.token == "set")
+        #expect(middleware.credential == "set")
     }
 
     @Test("Signing out during a refresh drops it, and those who wait fail: another user may sign in")
@@ -501,15 +503,15 @@ struct AuthenticationMiddlewareTests {
         let events = Log<SingleEvent<APIResponse>>()
         let middleware = AuthenticationMiddleware { _ in tokens.single }
         for _ in 0..<3 { _ = middleware.intercept(PreparedRequest("GET"), next: sent.next).subscribe { events.append($0) } }
-        middleware.token = nil
-        middleware.token = "bob"
+        middleware.credential = nil
+        middleware.credential = "bob"
         #expect(events.count == 3)
         for event in events.entries {
             let error = #expect(throws: APIError.self) { try event.get() }
             #expect(error?.description == "The request was not sent: its user has signed out.")
         }
         tokens.send(.success("late"))
-        #expect(middleware.token == "bob")
+        #expect(middleware.credential == "bob")
         #expect(sent.requests.isEmpty)
     }
 
@@ -525,12 +527,12 @@ struct AuthenticationMiddlewareTests {
             sent.append(request.headers["Authorization"] ?? "none")
             return responses.single
         }.subscribe { events.append($0) }
-        middleware.token = nil
-        middleware.token = next
+        middleware.credential = nil
+        middleware.credential = next
         responses.send(.success(APIResponse(to: PreparedRequest("POST", headers: ["Authorization": "Bearer alice"]), status: 401)))
         #expect(statuses(events) == [401])
         #expect(sent.entries == ["Bearer alice"])
-        #expect(middleware.token == next)
+        #expect(middleware.credential == next)
     }
 
     /// Waits before each request.
@@ -568,8 +570,8 @@ struct AuthenticationMiddlewareTests {
         let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(answers.next), middlewares: middlewares)
         _ = provider.request(Endpoint(.put, "/notes", body: .json("Alice's")) { $0 }).subscribe { events.append($0) }
         if order == .delayBetween { scheduler.advance(by: .seconds(1)) }
-        alice.token = nil
-        alice.token = "bob"
+        alice.credential = nil
+        alice.credential = "bob"
         scheduler.run()
         let sent = answers.requests.map { $0.headers["Authorization"] }
         switch order {
@@ -603,11 +605,11 @@ struct AuthenticationMiddlewareTests {
         let (scheduler, events) = (TestScheduler(), Log<SingleEvent<APIResponse>>())
         let answers = Answers(.status(200))
         let middleware = AuthenticationMiddleware(token: "alice") { _ in .error(URLError(.notConnectedToInternet)) }
-        middleware.token = nil
+        middleware.credential = nil
         let provider = DefaultAPIProvider(
             baseURL: example, transport: ClosureTransport(answers.next), middlewares: [RetryMiddleware(scheduler: scheduler), middleware])
         _ = provider.request(Endpoint(.get, "") { $0 }).subscribe { events.append($0) }
-        middleware.token = "bob"
+        middleware.credential = "bob"
         scheduler.run()
         #expect(statuses(events) == [200])
         #expect(answers.requests.map { $0.headers["Authorization"] } == ["Bearer bob"])
@@ -621,7 +623,7 @@ struct AuthenticationMiddlewareTests {
             let middleware = AuthenticationMiddleware { _ in tokens.single }
             DispatchQueue.concurrentPerform(iterations: 2) { index in
                 if index == 0 {
-                    middleware.token = "set"
+                    middleware.credential = "set"
                 } else {
                     _ = middleware.intercept(PreparedRequest("GET"), next: Answers(.status(200)).next).subscribe { _ in
                         events.withLock { $0 += 1 }
@@ -644,7 +646,7 @@ struct AuthenticationMiddlewareTests {
         let own = DefaultAPIProvider(baseURL: example, transport: ClosureTransport { _ in .never() }, middlewares: [middleware])
         provider.withLock { $0 = own }
         // A busy machine may take long to begin a task.
-        let request = Endpoint<EmptyResponse>(.get, "", timeoutInterval: 600)
+        let request = Endpoint<Void>(.get, "", timeoutInterval: 600)
         let error = try await #require(throws: APIError.self) { try await own.request(request).value }
         #expect(error.description.hasPrefix("The request was not sent: it is part of the refresh of the token, and would wait for itself"))
         provider.withLock { $0 = nil }
@@ -656,13 +658,13 @@ struct AuthenticationMiddlewareTests {
         let server = Server(valid: "new")
         let middleware = AuthenticationMiddleware(token: "old") { _ in
             guard let provider = provider.withLock({ $0 }) else { return .error(TestError("no provider")) }
-            return provider.request(Endpoint<EmptyResponse>(.post, "/token").option(\.isAuthenticated, false).validating { _ in }).map {
+            return provider.request(Endpoint<Void>(.post, "/token").option(\.isAuthenticated, false).validating { _ in }).map {
                 _ in "new"
             }
         }
         let own = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(server.next), middlewares: [middleware])
         provider.withLock { $0 = own }
-        _ = try await own.request(Endpoint<EmptyResponse>(.get, "")).value
+        _ = try await own.request(Endpoint<Void>(.get, "")).value
         #expect(server.seen.entries == ["Bearer old", "none", "Bearer new"])
         provider.withLock { $0 = nil }
     }

@@ -191,7 +191,7 @@ struct BodyTests {
     @Test("The body of a prepared request has the content of its files")
     func inMemory() throws {
         try Data("abc".utf8).write(to: folder.url("file"))
-        let request = try Endpoint<EmptyResponse>(.post, .url(example), body: .file(folder.url("file"), contentType: "a/b"))
+        let request = try Endpoint<Void>(.post, .url(example), body: .file(folder.url("file"), contentType: "a/b"))
             .preparedRequest()
         #expect(request.bodyData == Data("abc".utf8))
     }
@@ -284,7 +284,7 @@ struct BodyTests {
     }
 
     private func sent(_ body: HTTPBody) throws -> PreparedRequest {
-        try Endpoint<EmptyResponse>(.post, "", body: body).preparedRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
+        try Endpoint<Void>(.post, "", body: body).preparedRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)
     }
 
     /// The body, read in chunks.

@@ -100,8 +100,8 @@ struct CoalescingTests {
         let log = Log<String>()
         let first = provider.request(Endpoint<String>(.get, "/me")).subscribe { log.append("a \((try? $0.get()) ?? "error")") }
         #expect(producer.subscriptions == 1)
-        authentication.token = nil
-        authentication.token = "b"
+        authentication.credential = nil
+        authentication.credential = "b"
         let second = provider.request(Endpoint<String>(.get, "/me")).subscribe { log.append("b \((try? $0.get()) ?? "error")") }
         #expect(producer.subscriptions == 2)
         producer.send(.success(APIResponse(to: PreparedRequest("GET"), data: Data("of b".utf8))))

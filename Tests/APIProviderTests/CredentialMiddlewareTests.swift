@@ -4,7 +4,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Credentials of one's own", tenMinutes)
+@Suite("A credential that is not a string", tenMinutes)
 struct CredentialMiddlewareTests {
     private struct Session: Sendable, Equatable {
         var access: String
@@ -37,11 +37,11 @@ struct CredentialMiddlewareTests {
 
     private func middleware(
         _ session: Session?, expiry: @escaping @Sendable (Session) -> Date? = { $0.expires }, now: Date = Date(),
-        isExpired: @escaping @Sendable (APIResponse) throws -> Bool = { $0.statusCode == 403 }
-    ) -> CredentialMiddleware<Session> {
-        CredentialMiddleware(
+        isRejected: @escaping @Sendable (APIResponse) throws -> Bool = { $0.statusCode == 403 }
+    ) -> AuthenticationMiddleware<Session> {
+        AuthenticationMiddleware(
             session, scheduler: TestScheduler(), now: { now },
-            apply: { $1.headers["Authorization"] = "Bearer \($0.access)" }, expiry: expiry, isExpired: isExpired,
+            apply: { $1.headers["Authorization"] = "Bearer \($0.access)" }, expiry: expiry, isRejected: isRejected,
             refresh: { [server] session in .deferred { .just(try server.refresh(session)) } })
     }
 
@@ -58,7 +58,7 @@ struct CredentialMiddlewareTests {
     func body() async throws {
         let middleware = middleware(
             Session(access: "a2", refresh: "r1"),
-            isExpired: { response in
+            isRejected: { response in
                 struct Problem: Decodable { let code: String }
                 return try response.decode(Problem.self).code == "expired"
                     && response.request.headers["Authorization"] == "Bearer a2"
@@ -71,7 +71,7 @@ struct CredentialMiddlewareTests {
 
     @Test("A predicate that throws is the error of the request")
     func throwing() async {
-        let middleware = middleware(Session(access: "a1", refresh: "r1"), isExpired: { _ in throw TestError("predicate") })
+        let middleware = middleware(Session(access: "a1", refresh: "r1"), isRejected: { _ in throw TestError("predicate") })
         await #expect(throws: TestError("predicate")) { try await middleware.intercept(PreparedRequest("GET"), next: server.next).value }
         #expect(server.refreshes.count == 0)
     }
@@ -93,24 +93,28 @@ struct CredentialMiddlewareTests {
         #expect(server.seen.entries == ["Bearer a2"])
     }
 
-    @Test("The refresh may be written with async, and its task goes on when no request waits any more")
+    @Test("A refresh that has begun ends, though no request waits any more")
     func async() async throws {
         let (waiting, ended) = (Signals<Void>(), Signals<Bool>())
         let goOn = Signals<Void>()
         let server = server
-        let middleware = CredentialMiddleware<Session>(
+        let middleware = AuthenticationMiddleware<Session>(
             Session(access: "a1", refresh: "r1"), apply: { $1.headers["Authorization"] = "Bearer \($0.access)" },
-            isExpired: { $0.statusCode == 403 }
+            isRejected: { $0.statusCode == 403 }
         ) { expired in
-            await Task.yield()
-            return try server.refresh(expired)
+            .create {
+                await Task.yield()
+                return try server.refresh(expired)
+            }
         }
         #expect(try await middleware.intercept(PreparedRequest("GET"), next: server.next).value.statusCode == 200)
         let slow = AuthenticationMiddleware { _ in
-            waiting.send(())
-            await goOn.next()
-            ended.send(Task.isCancelled)
-            return "slow"
+            .create {
+                waiting.send(())
+                await goOn.next()
+                ended.send(Task.isCancelled)
+                return "slow"
+            }
         }
         let subscription = slow.intercept(PreparedRequest("GET"), next: server.next).subscribe { _ in Issue.record("An event came.") }
         await waiting.next()
@@ -123,7 +127,7 @@ struct CredentialMiddlewareTests {
 
     @Test("A credential that adds nothing sends nothing, and says why", arguments: accessTokensThatAddNothing)
     func nothingAdded(access: String?) async {
-        let middleware = CredentialMiddleware(
+        let middleware = AuthenticationMiddleware(
             Session(access: access ?? "", refresh: "r1"),
             apply: { if access != nil { $1.headers["Authorization"] = "Bearer \($0.access)" } }
         ) { _ in .error(TestError("refresh")) }
@@ -131,8 +135,8 @@ struct CredentialMiddlewareTests {
         #expect(server.seen.count == 0)
         let reason =
             access == nil
-            ? "added nothing to it; set a header in apply" : "a line break or a NUL; a file that it was read from may end in a line break"
-        #expect(error?.description == "The request was not sent: its credential has \(reason).")
+            ? "has added nothing to it; set a header in apply" : "contains a line break or NUL; if you read it from a file, trim it"
+        #expect(error?.description == "The request was not sent: its credential \(reason).")
     }
 
     @Test("A request that has the credential already, as behind a redirect, is sent")
@@ -144,7 +148,7 @@ struct CredentialMiddlewareTests {
 
     @Test("Apply may throw, and nothing is sent")
     func apply() async {
-        let middleware = CredentialMiddleware<Int>(1, apply: { _, _ in throw TestError("apply") }) { _ in .just(2) }
+        let middleware = AuthenticationMiddleware<Int>(1, apply: { _, _ in throw TestError("apply") }) { _ in .just(2) }
         await #expect(throws: TestError("apply")) { try await middleware.intercept(PreparedRequest("GET"), next: server.next).value }
         #expect(server.seen.count == 0)
     }

@@ -232,14 +232,14 @@ struct CurlTests {
         let folder = TemporaryFolder()
         let file = folder.url("it's a file")
         try Data("a\0b\n".utf8).write(to: file)
-        let endpoint = Endpoint<EmptyResponse>(.put, .url(example), body: .file(file, contentType: "a/b"))
-        func request(_ endpoint: Endpoint<EmptyResponse>) throws -> PreparedRequest {
+        let endpoint = Endpoint<Void>(.put, .url(example), body: .file(file, contentType: "a/b"))
+        func request(_ endpoint: Endpoint<Void>) throws -> PreparedRequest {
             try endpoint.preparedRequest(relativeTo: nil, encoder: JSONEncoder(), mediaType: nil)
         }
         let call = try shell.call(try request(endpoint).curlCommand(redacting: .none))
         #expect(call.value(of: "--data-binary") == Data("@\(file.path)".utf8))
         let parts = [MultipartPart(name: "a", value: "1"), MultipartPart(name: "f", file: file, contentType: "a/b")]
-        let multipart = try request(Endpoint<EmptyResponse>(.post, .url(example), body: .multipart(parts)))
+        let multipart = try request(Endpoint<Void>(.post, .url(example), body: .multipart(parts)))
         #expect(try shell.call(multipart.curlCommand(redacting: .none)).body == multipart.bodyData)
         #expect(!multipart.curlCommand().contains(file.path))
     }
@@ -250,7 +250,7 @@ struct CurlTests {
         let folder = TemporaryFolder()
         let file = folder.url("a file")
         try Data(0...255).write(to: file)
-        let requests: [Endpoint<EmptyResponse>] = [
+        let requests: [Endpoint<Void>] = [
             Endpoint(.get, .url(server.url, "/a/\("b c")"), query: ["q": "[1-3]{x}'$"], headers: ["X-Empty": "", "X-A": "'\"$`\\é"]),
             Endpoint(.head, .url(server.url)),
             Endpoint(.post, .url(server.url), body: .json(["a": "@it's\n\"$HOME\""])),

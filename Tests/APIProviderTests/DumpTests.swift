@@ -35,7 +35,7 @@ struct DumpTests {
             ClosureTransport { _ in .just(response) },
         ]
         let middlewares: [any Middleware] = [
-            CredentialMiddleware(Item(name: "s3cret"), apply: { $1.headers["A"] = $0.name }) { _ in .never() },
+            AuthenticationMiddleware(Item(name: "s3cret"), apply: { $1.headers["A"] = $0.name }) { _ in .never() },
             AuthenticationMiddleware(token: "s3cret") { _ in .never() }, DefaultHeadersMiddleware(["A": "s3cret"]), CoalescingMiddleware(),
             ConcurrencyLimitMiddleware(maxConcurrent: 1), RetryMiddleware(), LoggingMiddleware(),
         ]

@@ -150,8 +150,8 @@ struct EndpointTests {
         let sent = Log<PreparedRequest>()
         let provider = provider(sent: sent, encoder: encoder)
         let date = Dated(date: Date(timeIntervalSince1970: 5))
-        _ = try await provider.request(Endpoint<EmptyResponse>(.post, "", body: .json(date))).value
-        _ = try await provider.request(Endpoint<EmptyResponse>(.post, "", body: .json(date, encoder: own))).value
+        _ = try await provider.request(Endpoint<Void>(.post, "", body: .json(date))).value
+        _ = try await provider.request(Endpoint<Void>(.post, "", body: .json(date, encoder: own))).value
         #expect(
             sent.entries.map { String(decoding: $0.bodyData ?? Data(), as: UTF8.self) } == [
                 #"{"date":5}"#, #"{"date":"1970-01-01T00:00:05Z"}"#,
@@ -165,7 +165,7 @@ struct EndpointTests {
         let date = Dated(date: Date(timeIntervalSince1970: 5))
         #expect(try await provider(body: #"{"date":5}"#, decoder: decoder).request(Endpoint<Dated>(.get, "")).value == date)
         let error = try await #require(throws: APIError.self) {
-            try await provider(status: 400, body: #"{"date":5}"#, decoder: decoder).request(Endpoint<EmptyResponse>(.get, "")).value
+            try await provider(status: 400, body: #"{"date":5}"#, decoder: decoder).request(Endpoint<Void>(.get, "")).value
         }
         #expect(try error.response?.decode(Dated.self) == date)
     }
@@ -201,7 +201,7 @@ struct EndpointTests {
     func collections() throws {
         var headers = HTTPHeaders(["B": "2", "A": "1"])
         #expect(headers.map(\.name) == ["A", "B"])
-        headers.merge(["b": "3", "C": nil])
+        headers = headers.merging(["b": "3", "C": nil])
         #expect(headers.merging(["D": "4"]) == ["A": "1", "b": "3", "D": "4"])
 
         var query = QueryParameters(["b": "2", "a": "1"])
@@ -321,12 +321,12 @@ struct EndpointTests {
         let provider = DefaultAPIProvider(
             baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0, status: $0.method == "GET" ? 200 : 500)) },
             middlewares: [LoggingMiddleware(now: { .init(uptimeNanoseconds: 1) }, log: log.append)])
-        _ = try await provider.request(Endpoint<EmptyResponse>(.get, "/users/\(1)").option(\.name, "user(login:)")).value
-        _ = try? await provider.request(Endpoint<EmptyResponse>(.post, "/users").option(\.name, "addUser")).value
+        _ = try await provider.request(Endpoint<Void>(.get, "/users/\(1)").option(\.name, "user(login:)")).value
+        _ = try? await provider.request(Endpoint<Void>(.post, "/users").option(\.name, "addUser")).value
         let offline = DefaultAPIProvider(
             baseURL: example, transport: ClosureTransport { _ in .error(URLError(.notConnectedToInternet)) },
             middlewares: [LoggingMiddleware(now: { .init(uptimeNanoseconds: 1) }, log: log.append)])
-        _ = try? await offline.request(Endpoint<EmptyResponse>(.post, "/users").option(\.name, "addUser")).value
+        _ = try? await offline.request(Endpoint<Void>(.post, "/users").option(\.name, "addUser")).value
         #expect(
             log.entries == [
                 "user(login:): 200 OK, 0 bytes, 0 ms", "addUser: 500 Internal Server Error, 0 bytes, 0 ms",

@@ -119,7 +119,7 @@ struct FaultTests {
         ])
         let error = try await #require(throws: APIError.self) {
             try await DefaultAPIProvider(transport: TestedTransport(configuration: .patient)).request(
-                Endpoint<EmptyResponse>(.get, .url(server.url))
+                Endpoint<Void>(.get, .url(server.url))
             ).value
         }
         let response = try #require(error.response)

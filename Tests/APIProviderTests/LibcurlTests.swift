@@ -88,7 +88,7 @@ struct LibcurlTests {
     func words(words: String, code: URLError.Code) async throws {
         let configuration = URLSessionConfiguration.patient
         configuration.protocolClasses = [Failing.self]
-        let request = Endpoint<EmptyResponse>(.get, .url(example), headers: ["X-Words": words])
+        let request = Endpoint<Void>(.get, .url(example), headers: ["X-Words": words])
         let error = try await #require(throws: APIError.self) {
             try await DefaultAPIProvider(configuration: configuration).request(request).value
         }

@@ -248,8 +248,8 @@ struct PagesTests {
             .pages(Endpoint<Data>(.get, "/items")) { _, _ in Endpoint(.get, "/items", query: ["page": sent.count + 1]) }
         var iterator = pages.makeAsyncIterator()
         for _ in 0..<2 { _ = try await iterator.next() }
-        authentication.token = nil
-        authentication.token = "bob"
+        authentication.credential = nil
+        authentication.credential = "bob"
         let error = await #expect(throws: APIError.self) { _ = try await iterator.next() }
         #expect(error?.description == "The request was not sent: its user has signed out.")
         #expect(sent.entries == ["Bearer alice", "Bearer alice"])

@@ -63,14 +63,14 @@ struct RedactionTests {
             ("/bot\(secret: "7:ab")/x", "/bot…/x"), ("/\(secret: "Z")/Zebra", "/…/Zebra"), ("/\(secret: "é/ü")", "/…"),
             ("/a\(secret: "letters")/b", "/a…/b"),
         ] as [(RequestPath, String)] {
-            let request = try Endpoint<EmptyResponse>(.get, path, query: ["q": "letters"]).preparedRequest(relativeTo: example)
+            let request = try Endpoint<Void>(.get, path, query: ["q": "letters"]).preparedRequest(relativeTo: example)
             #expect(Redactor(for: request).line(of: request) == "GET https://api.example.com\(shown)?q=…")
             #expect("\(path)" == shown)
             var other = request
             other.headers["Accept"] = "letters"
             #expect(other.curlCommand().contains("https://api.example.com\(shown)?q="))
         }
-        let request = try Endpoint<EmptyResponse>(.get, "/\(secret: "letters")/a").preparedRequest(relativeTo: example)
+        let request = try Endpoint<Void>(.get, "/\(secret: "letters")/a").preparedRequest(relativeTo: example)
         #expect(Redactor(for: request).message("no letters at /letters/a") == "no … at /…/a")
         #expect(Redactor(for: request).header("Accept", "letters") == "…")
         #expect(Redactor(.none, for: request).line(of: request) == "GET https://api.example.com/letters/a")
@@ -89,7 +89,7 @@ struct RedactionTests {
         // Enough that no order of a dictionary is right by chance.
         let pairs = (10..<40).map { ("supersecret\($0)", "supersecret\($0)word") }
         for (short, long) in pairs {
-            let request = try Endpoint<EmptyResponse>(.get, "/\(secret: short)/\(secret: long)").preparedRequest(relativeTo: example)
+            let request = try Endpoint<Void>(.get, "/\(secret: short)/\(secret: long)").preparedRequest(relativeTo: example)
             #expect(Redactor(for: request).message("no \(long) at \(short)") == "no … at …")
         }
     }

@@ -94,10 +94,10 @@ struct RequestBuildingTests {
     func json() throws {
         let value = Dictionary(uniqueKeysWithValues: (0..<20).map { ("key\($0)", $0) })
         let bodies = try (0..<20).map { _ in
-            try Endpoint<EmptyResponse>(.post, "", body: .json(value)).preparedRequest(relativeTo: example).bodyData
+            try Endpoint<Void>(.post, "", body: .json(value)).preparedRequest(relativeTo: example).bodyData
         }
         #expect(Set(bodies).count == 1)
-        let sorted = try Endpoint<EmptyResponse>(.post, "", body: .json(["b": 1, "a": 2])).preparedRequest(relativeTo: example)
+        let sorted = try Endpoint<Void>(.post, "", body: .json(["b": 1, "a": 2])).preparedRequest(relativeTo: example)
         #expect(sorted.bodyData == Data(#"{"a":2,"b":1}"#.utf8))
     }
 
@@ -119,7 +119,7 @@ struct RequestBuildingTests {
         #expect(own.headers["Accept"] == "a/b")
         #expect(own.headers["Content-Type"] == "c/d")
         #expect(try Endpoint<Data>(.get, "").preparedRequest(relativeTo: example).headers["Accept"] == nil)
-        #expect(try Endpoint<EmptyResponse>(.get, "").preparedRequest(relativeTo: example).headers["Accept"] == nil)
+        #expect(try Endpoint<Void>(.get, "").preparedRequest(relativeTo: example).headers["Accept"] == nil)
         #expect(try Endpoint<String?>(.get, "").preparedRequest(relativeTo: example).headers["Accept"] == nil)
         let others = [
             try Endpoint<Void>(.get, "").preparedRequest(relativeTo: example),

@@ -227,8 +227,8 @@ struct RetryMiddlewareTests {
         let provider = DefaultAPIProvider(
             baseURL: example, transport: ClosureTransport(once.next),
             middlewares: [RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))])
-        let endpoint = Endpoint<EmptyResponse>(.post, "").validating { _ in }
-        _ = try await provider.request(Endpoint<EmptyResponse>(.get, "").option(\.retryPolicy, .never).validating { _ in }).value
+        let endpoint = Endpoint<Void>(.post, "").validating { _ in }
+        _ = try await provider.request(Endpoint<Void>(.get, "").option(\.retryPolicy, .never).validating { _ in }).value
         #expect(once.requests.count == 1)
         let posting = Answers(.status(418), .status(200))
         let other = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(posting.next), middlewares: [RetryMiddleware(.never)])
@@ -273,7 +273,7 @@ struct RetryMiddlewareTests {
         let answers = Answers(.status(503), .status(200), .status(503), .status(200))
         let middleware = RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))
         let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(answers.next), middlewares: [middleware])
-        let single = provider.request(Endpoint<EmptyResponse>(.get, ""))
+        let single = provider.request(Endpoint<Void>(.get, ""))
         #expect(answers.requests.isEmpty)
         _ = try await single.value
         #expect(answers.requests.count == 2)
@@ -312,43 +312,6 @@ struct RetryMiddlewareTests {
             #expect(throws: TestError("closure")) { try outcome.events.entries.first?.get() }
             #expect(outcome.attempts.count == 1)
         }
-    }
-
-    private func budgeted(_ budget: RetryBudget) -> RetryMiddleware {
-        RetryMiddleware(RetryPolicy(maxAttempts: 3), budget: budget, scheduler: scheduler, random: { 1 })
-    }
-
-    @Test("Of a thousand requests in an outage, a tenth is sent again, and what is in reserve")
-    func budget() {
-        let answers = Answers(.status(503))
-        let middleware = budgeted(RetryBudget(ratio: 0.1, reserve: 10))
-        for _ in 0..<1_000 { #expect(send(PreparedRequest("GET"), by: middleware, to: answers).statuses == [503]) }
-        #expect(110 - 1...110 ~= answers.requests.count - 1_000)
-    }
-
-    @Test("A budget saves no more than its reserve, and is there again when all is well")
-    func savings() {
-        let middleware = budgeted(RetryBudget(ratio: 0.5, reserve: 2))
-        for _ in 0..<100 { send(PreparedRequest("GET"), by: middleware, to: Answers(.status(200))) }
-        let answers = Answers(.status(503))
-        send(PreparedRequest("GET"), by: middleware, to: answers)
-        send(PreparedRequest("GET"), by: middleware, to: answers)
-        #expect(answers.requests.count == 2 + 2)
-        for _ in 0..<4 { send(PreparedRequest("GET"), by: middleware, to: Answers(.status(200))) }
-        #expect(send(PreparedRequest("GET"), by: middleware, to: Answers(.error(URLError(.timedOut)), .status(200))).statuses == [200])
-    }
-
-    @Test(
-        "A budget of numbers that make no sense fails each request, and says so",
-        arguments: [(-0.1, 10), (0.1, -1), (.nan, 1), (.infinity, 1)])
-    func wrongBudget(ratio: Double, reserve: Int) throws {
-        let answers = Answers(.status(200))
-        let outcome = send(PreparedRequest("GET"), by: budgeted(RetryBudget(ratio: ratio, reserve: reserve)), to: answers)
-        let error = #expect(throws: APIError.self) { try outcome.events.entries.first?.get() }
-        #expect(
-            error?.description
-                == "The request was not sent: its RetryBudget has a ratio of \(ratio) and a reserve of \(reserve); both must be 0 or more.")
-        #expect(answers.requests.isEmpty)
     }
 
     /// Sends a request with a body of text to a server that redirects `/items`, and whose other paths fail the first time. Between them is

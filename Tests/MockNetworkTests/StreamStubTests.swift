@@ -298,8 +298,8 @@ struct StreamStubTests {
         }
         #expect(await received.next() == "a")
         await scheduler.waits.next()
-        authentication.token = nil
-        authentication.token = "bob"
+        authentication.credential = nil
+        authentication.credential = "bob"
         scheduler.clock.advance(by: .seconds(30))
         #expect(await received.next() == "The request was not sent: its user has signed out.")
         #expect(MockURLProtocol.requests.map { $0.headers["Authorization"] } == ["Bearer alice"])
@@ -328,7 +328,8 @@ struct StreamStubTests {
         let scheduler = WaitingScheduler()
         let disposed = Signals<Void>()
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
-        let subscription = provider.events(Endpoint(.get, "/events"), scheduler: scheduler).forEach { _ in }
+        let events = provider.events(Endpoint(.get, "/events"), scheduler: scheduler)
+        let subscription = Single.create { for try await _ in events {} }
             .do(onDispose: { disposed.send(()) })
             .subscribe()
         await scheduler.waits.next()

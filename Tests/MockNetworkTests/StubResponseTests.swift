@@ -253,7 +253,7 @@ struct StubResponseTests {
         MockURLProtocol.stub("/a", respond: delay.map { .status(200).delayed(by: $0) } ?? .never)
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
         let events = Log<String>()
-        let subscription = provider.request(Endpoint<EmptyResponse>(.get, "/a", timeoutInterval: 1.5)).subscribe(
+        let subscription = provider.request(Endpoint<Void>(.get, "/a", timeoutInterval: 1.5)).subscribe(
             onSuccess: { _ in events.append("value") }, onFailure: { events.append("\(($0 as? APIError)?.urlError?.code == .timedOut)") })
         scheduler.advance(by: .milliseconds(1_399))
         #expect(events.entries.isEmpty)

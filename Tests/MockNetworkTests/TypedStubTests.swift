@@ -168,7 +168,7 @@ struct TypedStubTests {
 
     @Test("A secret segment shows neither in what a stub expects nor in what it got")
     func secretsOfStubs() async throws {
-        func request(_ secret: String) -> Endpoint<EmptyResponse> {
+        func request(_ secret: String) -> Endpoint<Void> {
             Endpoint(
                 .post, "/bot\(secret: secret)/x", query: ["chat": secret], headers: ["X-Chat": "a \(secret)"], body: .json(["chat": secret])
             )
@@ -207,7 +207,7 @@ struct TypedStubTests {
         }
         try await MockURLProtocol.withScope {
             try MockURLProtocol.replay(har: file)
-            let other = Endpoint<EmptyResponse>(.get, "/bot\(secret: "10:an0ther")/getMe")
+            let other = Endpoint<Void>(.get, "/bot\(secret: "10:an0ther")/getMe")
             let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
             await #expect(throws: APIError.self) { try await provider.request(other).value }
             _ = try await provider.request(other).value

@@ -210,9 +210,9 @@ struct OrderTests {
         }
         let (alice, bob) = (Log<SingleEvent<String>>(), Log<SingleEvent<String>>())
         _ = provider([Waiting(turn: turn.single), cache, authentication]).request(Endpoint(.get, "/a")).subscribe { alice.append($0) }
-        authentication.token = nil
+        authentication.credential = nil
         cache.removeAll()
-        authentication.token = "bob"
+        authentication.credential = "bob"
         _ = provider([cache, authentication]).request(Endpoint(.get, "/a")).subscribe { bob.append($0) }
         turn.send(.success(()))
         #expect(try bob.entries.first?.get() == "data of Bearer bob")

@@ -50,19 +50,14 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// Sets each field of `headers`, and replaces fields of the same name.
-    public mutating func merge(_ headers: HTTPHeaders) {
-        for (name, value) in headers { self[name] = value }
-        adopt(headers.problem)
-    }
-
     /// Notes why a field cannot be made, unless a reason is known already.
     mutating func adopt(_ problem: String?) { self.problem = self.problem ?? problem }
 
     /// Returns these headers with each field of `headers` set. Fields of the same name are replaced.
     public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
         var merged = self
-        merged.merge(headers)
+        for (name, value) in headers { merged[name] = value }
+        merged.adopt(headers.problem)
         return merged
     }
 

@@ -64,7 +64,7 @@ public struct APIResponse: Sendable {
 
     /// Decodes the body. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
     ///
-    /// `Data` is the body, ``EmptyResponse`` ignores it, and an `Optional` is `nil` if it is empty. Other types are decoded by the decoder of
+    /// `Data` is the body, and an `Optional` is `nil` if it is empty. Other types are decoded by the decoder of
     /// the provider that got the response, or as JSON if there was no provider.
     ///
     /// A `String` is read with the charset of the `Content-Type`: UTF-8, which is the default, UTF-16, ISO-8859-1 or Windows-1252. With any
@@ -136,10 +136,6 @@ private protocol RawResponse {
 
 extension Data: RawResponse {
     fileprivate init(_ response: APIResponse) { self = response.data }
-}
-
-extension EmptyResponse: RawResponse {
-    fileprivate init(_ response: APIResponse) { self.init() }
 }
 
 extension String: RawResponse {

@@ -96,7 +96,7 @@ extension PreparedRequest {
     func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
 
     /// Whether a user has signed out since the request was subscribed to.
-    package var isBeforeSignOut: Bool { context.map { $0.latestSignOut < SignOuts.latest } ?? false }
+    package var isBeforeSignOut: Bool { context.map { $0.sessionEpoch < SessionEpoch.current } ?? false }
 
     /// The request with what only a provider sets, if somebody has made it anew in the place of `original`.
     func inheriting(from original: PreparedRequest) -> PreparedRequest {

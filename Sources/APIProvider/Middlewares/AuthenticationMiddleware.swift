@@ -1,7 +1,9 @@
-import Foundation
+public import Foundation
 public import MiniRx
 
-/// Adds a token to each request, and refreshes it when the server answers 401.
+/// Adds a credential to each request, and refreshes it when the server rejects it, or before it expires.
+///
+/// For a bearer token, the credential is a `String`:
 ///
 /// ```swift
 /// let authentication = AuthenticationMiddleware(token: keychain.accessToken) { _ in
@@ -10,14 +12,212 @@ public import MiniRx
 /// }
 /// let provider = DefaultAPIProvider(baseURL: api, middlewares: [authentication])
 ///
-/// authentication.token = newToken  // after sign-in
-/// authentication.token = nil  // after sign-out
+/// authentication.credential = newToken  // after sign-in
+/// authentication.credential = nil  // after sign-out
 /// ```
 ///
-/// It is a ``CredentialMiddleware`` of a `String`. Its page says what happens when.
-public typealias AuthenticationMiddleware = CredentialMiddleware<String>
+/// It may also be your own type. With `async` code, the refresh is a ``Single/create(priority:work:)``:
+///
+/// ```swift
+/// struct Session: Codable, Sendable {
+///     var accessToken, refreshToken: String, expires: Date
+/// }
+///
+/// let authentication = AuthenticationMiddleware(
+///     keychain.session,
+///     apply: {
+///         $1.headers["Authorization"] = "Bearer \($0.accessToken)"
+///     },
+///     expiry: { $0.expires - 60 }
+/// ) { expired in
+///     .create {
+///         guard let expired else { throw SignInError.needed }
+///         let refresh = RefreshRequest(refreshToken: expired.refreshToken)
+///         let session = try await login.request(refresh).value
+///         keychain.session = session
+///         return session
+///     }
+/// }
+/// ```
+///
+/// If many requests are refused at the same time, there is one refresh, and each request is sent once more with the new credential. A
+/// request that is in flight during the refresh and is refused later is also sent once more, without another refresh.
+///
+/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is not sent, nor sent again by a
+/// ``RetryMiddleware``. It fails instead.
+///
+/// Some requests are not sent again, and the refusal is their answer: a request that was sent again already, one that lost its credential on
+/// a redirect, and one whose user has signed out.
+///
+/// If the refresh fails, all requests that wait for it fail with its error. The next request tries again. A waiting request keeps its own
+/// timeout. A refresh that has begun goes on when no request waits any more, because the server may already have replaced the credential.
+/// Give it a timeout: all requests wait until it ends.
+///
+/// If the server also refuses the new credential, that is the answer, and a refusal starts no other refresh for a minute. So an endpoint
+/// that always answers 401 does not cause a refresh for each request.
+///
+/// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts have none, nor have
+/// endpoints with `.option(\.isAuthenticated, false)`.
+///
+/// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. It then fails with
+/// an error that says so, or with a timeout if it was sent from another queue. A request that the
+/// refresh subscribes to on the task or thread that calls it takes no place of a ``ConcurrencyLimitMiddleware``, because the requests that
+/// wait for the refresh may have all of them. Write a refresh of several requests with ``Single/create(priority:work:)``.
+public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
+    private let credentials: CredentialStore<Credential>
+    private let hosts: Set<String>?
+    private let apply: @Sendable (Credential, inout PreparedRequest) throws -> Void
+    private let expiry: @Sendable (Credential) -> Date?
+    private let isRejected: @Sendable (APIResponse) throws -> Bool
+    private let now: @Sendable () -> Date
 
-extension CredentialMiddleware where Credential == String {
+    /// Creates a middleware that starts with `credential`.
+    ///
+    /// - Parameters:
+    ///   - credential: The first credential. Without one, `refresh` is called before the first request is sent.
+    ///   - hosts: The hosts that the credential is for: `["api.example.com"]`. By default, it is for the scheme, host and port of the
+    ///     provider's base URL. A provider without a base URL needs hosts.
+    ///   - apply: Puts a credential into a request. Errors, logs and recordings do not show the headers that it sets. If it throws, the
+    ///     request fails with that error. If it adds nothing, the request fails, too. It is called for each request that is sent, on any
+    ///     thread.
+    ///   - expiry: Returns the date from which a credential is refreshed before it is sent; `nil` is never. Leave some time for clocks that
+    ///     differ: `{ $0.expires - 60 }`.
+    ///   - isRejected: Returns whether a response rejects the credential. By default, its status is 401. If it throws, the
+    ///     request fails with that error.
+    ///   - refresh: Returns a single of a new credential. It gets the one that was refused, or `nil` if there was none. It is called on any
+    ///     thread, and not again before its single has ended.
+    public convenience init(
+        _ credential: Credential? = nil, hosts: Set<String>? = nil,
+        apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
+        refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
+    ) {
+        self.init(
+            credential, hosts: hosts, scheduler: ConcurrentDispatchQueueScheduler(qos: .default), now: { Date() }, apply: apply,
+            expiry: expiry, isRejected: isRejected, refresh: refresh)
+    }
+
+    /// Creates a middleware with a scheduler for the timeouts of waiting requests, and with a clock.
+    package init(
+        _ credential: Credential?, hosts: Set<String>? = nil, scheduler: any Scheduler, now: @escaping @Sendable () -> Date = { Date() },
+        apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
+        refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
+    ) {
+        credentials = CredentialStore(credential, scheduler: scheduler, refresh: refresh)
+        self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
+        (self.apply, self.expiry, self.isRejected, self.now) = (apply, expiry, isRejected, now)
+    }
+
+    /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, also before another user signs in.
+    ///
+    /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new credential. At sign-out, all
+    /// requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
+    public var credential: Credential? {
+        get { credentials.current }
+        set { credentials.current = newValue }
+    }
+
+    /// Returns the response to `request` with the credential, or to the second attempt with a new one.
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+        do {
+            guard request.options.isAuthenticated, try appliesCredential(to: request) else { return next(request) }
+        } catch {
+            return .error(error)
+        }
+        let epoch = request.context?.sessionEpoch ?? SessionEpoch.current
+        return credential(forEpoch: epoch, for: request).flatMap { [self] credential in
+            guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential, forEpoch: epoch) else {
+                return send(request, with: credential, forEpoch: epoch, next)
+            }
+            return self.credential(forEpoch: epoch, for: request).flatMap { self.send(request, with: $0, forEpoch: epoch, next) }
+        }
+    }
+
+    private func send(
+        _ request: PreparedRequest, with credential: VersionedCredential<Credential>, forEpoch epoch: Int, _ next: @escaping Next
+    ) -> Single<APIResponse> {
+        .deferred { [self] in
+            let authorized = try applying(credential.value, to: request)
+            return next(authorized).flatMap { [self] response in
+                guard try isRejection(authorized, request, response) else { return .just(response) }
+                guard credentials.markRejected(credential, forEpoch: epoch),
+                    let again = request.isIdempotent ? request : request.resumed(at: response.request)
+                else { return .just(response) }
+                return self.credential(forEpoch: epoch, for: request).flatMap { try self.sendAgain(again, with: $0, next) }
+            }
+        }
+    }
+
+    private func sendAgain(
+        _ request: PreparedRequest, with credential: VersionedCredential<Credential>, _ next: Next
+    ) throws -> Single<APIResponse> {
+        let authorized = try applying(credential.value, to: request)
+        return next(authorized).do(onSuccess: { [self] response in
+            if try isRejection(authorized, request, response) { credentials.markRejectedAgain(credential) }
+        })
+    }
+
+    /// Whether `response` rejects the credential that `authorized` has and `request` has not.
+    private func isRejection(_ authorized: PreparedRequest, _ request: PreparedRequest, _ response: APIResponse) throws -> Bool {
+        try isRejected(response) && !response.hasDroppedCredential(of: authorized, addedTo: request)
+    }
+
+    private func appliesCredential(to request: PreparedRequest) throws -> Bool {
+        let (url, baseURL) = (request.url, request.context?.baseURL)
+        guard let hosts else {
+            guard let baseURL else {
+                throw APIError.invalid(
+                    "its AuthenticationMiddleware does not know which hosts the token is for; give it hosts:, or give the provider "
+                        + "a baseURL:"
+                )
+            }
+            return url.origin == baseURL.origin
+        }
+        if let entry = hosts.first(where: { $0.contains("/") || $0.contains(":") && !$0.contains("[") }) {
+            throw APIError.invalid(
+                "\"\(entry)\" in the hosts of AuthenticationMiddleware is not a host; write it as \"api.example.com\"")
+        }
+        return hosts.contains(url.host?.lowercased() ?? "")
+            && (url.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
+    }
+
+    private func credential(forEpoch epoch: Int, for request: PreparedRequest) -> Single<VersionedCredential<Credential>> {
+        let timeout = DispatchTimeInterval.wholeMilliseconds(request.timeoutInterval ?? 60)
+        return credentials.credential(forEpoch: epoch, within: timeout) {
+            let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
+            return APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
+        }
+    }
+
+    private func applying(_ credential: Credential, to request: PreparedRequest) throws -> PreparedRequest {
+        let token = credential as? String
+        var authorized = request
+        try apply(credential, &authorized)
+        let fields = authorized.headers(notIn: request).compactMap { authorized.headers[$0] }
+        guard (fields + [token].compactMap { $0 }).allSatisfy(\.isFieldValue) else {
+            let name = token == nil ? "credential" : "token"
+            throw APIError.invalid("its \(name) contains a line break or NUL; if you read it from a file, trim it")
+        }
+        if token == nil, authorized.hasNothing(notIn: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
+        authorized.secrets.add(token.map { [$0] } ?? fields.compactMap { $0.split(separator: " ").last.map(String.init) })
+        return authorized
+    }
+
+    /// Throws if `credential` adds nothing to a request without headers. A request that follows a redirect may have the credential already.
+    private func checkThatSomethingIsAdded(by credential: Credential, to request: PreparedRequest) throws {
+        var plain = request
+        plain.headers = [:]
+        var authorized = plain
+        try apply(credential, &authorized)
+        guard authorized.hasNothing(notIn: plain) else { return }
+        throw APIError.invalid("its credential has added nothing to it; set a header in apply")
+    }
+}
+
+extension AuthenticationMiddleware where Credential == String {
     /// Creates a middleware that starts with `token`.
     ///
     /// - Parameters:
@@ -26,7 +226,7 @@ extension CredentialMiddleware where Credential == String {
     ///     provider's base URL. A provider without a base URL needs hosts.
     ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show the
     ///     token nowhere. It is called for each request that is sent, on any thread.
-    ///   - isExpired: Returns whether a response says that the token has expired. By default, its status is 401. If it throws, the request
+    ///   - isRejected: Returns whether a response rejects the token. By default, its status is 401. If it throws, the request
     ///     fails with that error.
     ///   - refresh: Returns a single of a new token. It gets the token that was refused, or `nil` if there was none. It is called on any
     ///     thread, and not again before its single has ended.
@@ -35,29 +235,39 @@ extension CredentialMiddleware where Credential == String {
         apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
             $1.headers["Authorization"] = "Bearer \($0)"
         },
-        isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
+        isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
     ) {
-        self.init(token, hosts: hosts, apply: apply, isExpired: isExpired, refresh: refresh)
+        self.init(token, hosts: hosts, apply: apply, isRejected: isRejected, refresh: refresh)
+    }
+}
+
+extension RequestOptions {
+    /// Whether ``AuthenticationMiddleware`` adds its credential. With `false`, the request has none, and a 401 starts no refresh.
+    public var isAuthenticated: Bool {
+        get { self[AuthenticationKey.self] }
+        set { self[AuthenticationKey.self] = newValue }
+    }
+}
+
+private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool { true } }
+
+extension APIResponse {
+    /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.
+    fileprivate func hasDroppedCredential(of authorized: PreparedRequest, addedTo plain: PreparedRequest) -> Bool {
+        authorized.url.origin != request.url.origin
+            || authorized.headers(notIn: plain).contains { request.headers[$0] == nil }
+    }
+}
+
+extension PreparedRequest {
+    /// Whether its URL, its body and each of its headers are those of `other`.
+    fileprivate func hasNothing(notIn other: PreparedRequest) -> Bool {
+        headers(notIn: other).isEmpty && url == other.url && body?.pieces == other.body?.pieces
     }
 
-    /// Creates a middleware whose `refresh` is written with `async`. Its task is cancelled when a token is set meanwhile.
-    ///
-    /// The other parameters are those of ``init(token:hosts:apply:isExpired:refresh:)-(_,_,_,_,(String?)->Single<String>)``.
-    public convenience init(
-        token: String? = nil, hosts: Set<String>? = nil,
-        apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
-            $1.headers["Authorization"] = "Bearer \($0)"
-        },
-        isExpired: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
-        refresh: @escaping @Sendable (_ expired: String?) async throws -> String
-    ) {
-        self.init(token, hosts: hosts, apply: apply, isExpired: isExpired, refresh: refresh)
-    }
-
-    /// The current token: ``credential`` by its other name.
-    public var token: String? {
-        get { credential }
-        set { credential = newValue }
+    /// The names of the headers that `other` has not, or with other values.
+    fileprivate func headers(notIn other: PreparedRequest) -> [String] {
+        headers.filter { other.headers[$0.name] != $0.value }.map(\.name)
     }
 }

@@ -24,7 +24,7 @@ public final class CoalescingMiddleware: Middleware {
         let returnsRedirects: Bool
         /// What middlewares that come later will add: nothing is shared across a sign-out.
         let isAuthenticated: Bool
-        let latestSignOut: Int?
+        let sessionEpoch: Int?
     }
 
     private struct State {
@@ -45,7 +45,7 @@ public final class CoalescingMiddleware: Middleware {
             method: request.method, url: request.url, headers: request.headers, timeout: request.timeoutInterval,
             handlesCookies: request.handlesCookies, returnsRedirects: request.returnsRedirects,
             isAuthenticated: request.options.isAuthenticated,
-            latestSignOut: request.options.isAuthenticated ? request.context?.latestSignOut : nil)
+            sessionEpoch: request.options.isAuthenticated ? request.context?.sessionEpoch : nil)
         return .create { [state] observer in
             let response = state.withLock { shared in
                 if let other = shared.running[key] { return other.response }

@@ -2,16 +2,16 @@ import Dispatch
 import MiniRx
 
 /// A credential with a number, because a server may give the same one again.
-struct NumberedCredential<Value: Sendable>: Sendable {
+struct VersionedCredential<Value: Sendable>: Sendable {
     let value: Value
-    let generation: Int
+    let version: Int
     /// Until when it is new, if it comes from a refresh.
     let newUntil: DispatchTime?
 }
 
 /// Holds the credential, and refreshes it once for all requests that need it at the same time.
 final class CredentialStore<Value: Sendable>: Sendable {
-    typealias Credential = NumberedCredential<Value>
+    typealias Credential = VersionedCredential<Value>
 
     private enum Step {
         case use(Credential)
@@ -21,10 +21,10 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
     private struct State {
         var value: Value?
-        var generation = 0
+        var version = 0
         var newUntil: DispatchTime?
-        /// The number of the last sign-out.
-        var signOut = 0
+        /// The epoch that the last sign-out began.
+        var epoch = 0
         var isExpired = false
         var refresh: Refresh?
         /// Until when a refused credential is not refreshed, if it comes from a refresh: the server has refused a new one, too.
@@ -32,20 +32,20 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
         /// The credential, unless it is known to be refused.
         var valid: Credential? {
-            isExpired ? nil : value.map { Credential(value: $0, generation: generation, newUntil: newUntil) }
+            isExpired ? nil : value.map { Credential(value: $0, version: version, newUntil: newUntil) }
         }
 
         mutating func set(_ value: Value?, newUntil: DispatchTime? = nil) {
             (self.value, self.newUntil) = (value, newUntil)
             if newUntil == nil { pausedUntil = nil }
-            generation += 1
+            version += 1
             isExpired = false
-            if value == nil { signOut = SignOuts.next() }
+            if value == nil { epoch = SessionEpoch.advance() }
         }
 
-        /// What a request does that began after the sign-out with the number `began`.
-        mutating func step(of began: Int) throws -> Step {
-            guard signOut <= began else { throw CredentialStore.signedOut }
+        /// What a request of `epoch` does.
+        mutating func step(forEpoch epoch: Int) throws -> Step {
+            guard self.epoch <= epoch else { throw CredentialStore.signedOut }
             if let valid { return .use(valid) }
             if let refresh { return .wait(refresh) }
             let new = Refresh()
@@ -115,22 +115,22 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
     /// Notes that `credential` has expired. Returns whether the request may have another, which it may not if its user has signed out.
     ///
-    /// - Parameter began: The latest sign-out when the request began.
-    func expire(_ credential: Credential, of began: Int) -> Bool {
+    /// - Parameter epoch: The epoch in which the request began.
+    func markExpired(_ credential: Credential, forEpoch epoch: Int) -> Bool {
         state.withLock { state in
-            if state.generation == credential.generation { state.isExpired = true }
-            return state.signOut <= began
+            if state.version == credential.version { state.isExpired = true }
+            return state.epoch <= epoch
         }
     }
 
     /// Notes that the server has refused `credential`. Returns whether the request may be sent again with another.
     ///
-    /// - Parameter began: The latest sign-out when the request began.
-    func refuse(_ credential: Credential, of began: Int) -> Bool {
+    /// - Parameter epoch: The epoch in which the request began.
+    func markRejected(_ credential: Credential, forEpoch epoch: Int) -> Bool {
         let now = scheduler.now
         return state.withLock { state in
-            guard state.signOut <= began else { return false }
-            guard state.generation == credential.generation, !state.isExpired else { return true }
+            guard state.epoch <= epoch else { return false }
+            guard state.version == credential.version, !state.isExpired else { return true }
             if credential.newUntil != nil, let end = state.pausedUntil, now < end { return false }
             state.isExpired = true
             return true
@@ -138,10 +138,10 @@ final class CredentialStore<Value: Sendable>: Sendable {
     }
 
     /// Notes that the server has refused `credential` in the second attempt of a request. If it is new, another refresh would not help.
-    func refuseAgain(_ credential: Credential) {
+    func markRejectedAgain(_ credential: Credential) {
         guard let newUntil = credential.newUntil, scheduler.now < newUntil else { return }
         state.withLock { state in
-            if state.generation == credential.generation { state.pausedUntil = newUntil }
+            if state.version == credential.version { state.pausedUntil = newUntil }
         }
     }
 
@@ -149,15 +149,17 @@ final class CredentialStore<Value: Sendable>: Sendable {
     /// the request has signed out.
     ///
     /// - Parameters:
-    ///   - began: The latest sign-out when the request began.
+    ///   - epoch: The epoch in which the request began.
     ///   - late: The error if no credential comes in time.
-    func valid(of began: Int, within timeout: DispatchTimeInterval, late: @escaping @Sendable () -> any Error) -> Single<Credential> {
+    func credential(forEpoch epoch: Int, within timeout: DispatchTimeInterval, late: @escaping @Sendable () -> any Error) -> Single<
+        Credential
+    > {
         .deferred { [self] in
             let refresh: Refresh
-            switch try state.withLock({ try $0.step(of: began) }) {
+            switch try state.withLock({ try $0.step(forEpoch: epoch) }) {
             case .use(let credential): return .just(credential)
             case .wait(let other):
-                guard !OwnRefreshes.all.contains(where: { $0 === other }) else {
+                guard !RefreshContext.all.contains(where: { $0 === other }) else {
                     throw APIError.invalid(
                         "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
                             + "AuthenticationMiddleware, or with .option(\\.isAuthenticated, false)")
@@ -168,12 +170,12 @@ final class CredentialStore<Value: Sendable>: Sendable {
                 refresh = new
             }
             return refresh.credential.timeout(timeout, scheduler, error: late())
-                .flatMap { $0.map { .just($0) } ?? self.valid(of: began, within: timeout, late: late) }
+                .flatMap { $0.map { .just($0) } ?? self.credential(forEpoch: epoch, within: timeout, late: late) }
         }
     }
 
     private func start(_ new: Refresh, _ expired: Value?) {
-        new.subscription.disposable = OwnRefreshes.$all.withValue(OwnRefreshes.all + [new]) {
+        new.subscription.disposable = RefreshContext.$all.withValue(RefreshContext.all + [new]) {
             refresh(expired).subscribe { [state, scheduler] event in
                 let newUntil = scheduler.now + .seconds(60)
                 // The old value is let go outside of the lock.

@@ -29,7 +29,6 @@ import FoundationNetworking
 /// Put it before an ``AuthenticationMiddleware``. Put it before a ``LoggingMiddleware`` that should log each attempt.
 public struct RetryMiddleware: Middleware {
     private let policy: RetryPolicy
-    private let budget: RetryBudget?
     private let scheduler: any Scheduler
     private let random: @Sendable () -> Double
     private let now: @Sendable () -> Date
@@ -38,28 +37,25 @@ public struct RetryMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - policy: Says which requests are sent again, how often, and after which time.
-    ///   - budget: Limits how many retries there are for all requests together. `nil` is no limit.
     ///   - scheduler: The scheduler on which the middleware waits and sends again. In tests, use a `TestScheduler`.
     public init(
-        _ policy: RetryPolicy = .default, budget: RetryBudget? = nil,
-        scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
+        _ policy: RetryPolicy = .default, scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) {
-        self.init(policy, budget: budget, scheduler: scheduler, random: { .random(in: 0...1) })
+        self.init(policy, scheduler: scheduler, random: { .random(in: 0...1) })
     }
 
     /// Creates a middleware with its own clock, and with a source of random numbers from 0 to 1.
     package init(
-        _ policy: RetryPolicy = .default, budget: RetryBudget? = nil, scheduler: some Scheduler,
+        _ policy: RetryPolicy = .default, scheduler: some Scheduler,
         random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        (self.policy, self.budget, self.scheduler, self.random, self.now) = (policy, budget, scheduler, random, now)
+        (self.policy, self.scheduler, self.random, self.now) = (policy, scheduler, random, now)
     }
 
     /// Returns the response to the last attempt.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         let policy = request.options.retryPolicy ?? policy
         guard policy.maxAttempts > 1 else { return next(request) }
-        do { try budget?.add() } catch { return .error(error) }
         return attempt(1, request, policy, next)
     }
 
@@ -69,8 +65,7 @@ public struct RetryMiddleware: Middleware {
             .catch { .just(.failure($0)) }
             .flatMap { result in
                 guard number < policy.maxAttempts, let again = try policy.next(after: result, to: request),
-                    let delay = delay(after: number, result, policy),
-                    budget?.take() != false
+                    let delay = delay(after: number, result, policy)
                 else { return .just(try result.get()) }
                 return Single<Void>.timer(delay, scheduler).flatMap { attempt(number + 1, again, policy, next) }
             }

@@ -92,8 +92,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         private let pages: Pages
         private var position = Position.start
         private var requested: Set<PageKey> = []
-        /// The latest sign-out when the first page was asked for.
-        private var latestSignOut: Int?
+        /// The epoch in which the first page was requested.
+        private var sessionEpoch: Int?
 
         fileprivate init(pages: Pages) { self.pages = pages }
 
@@ -102,8 +102,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             let last = position
             position = .end
             guard var endpoint = try endpoint(after: last) else { return nil }
-            latestSignOut = latestSignOut ?? SignOuts.latest
-            endpoint.latestSignOut = latestSignOut
+            sessionEpoch = sessionEpoch ?? SessionEpoch.current
+            endpoint.sessionEpoch = sessionEpoch
             guard requested.insert(PageKey(endpoint)).inserted else {
                 throw APIError.invalid(
                     "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")

@@ -44,8 +44,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// Whether the provider's decoder reads the response. Then `Accept` names the decoder's media type.
     let isDecoded: Bool
     private(set) var adapt: @Sendable (inout PreparedRequest) throws -> Void = { _ in }
-    /// The latest sign-out at the first of several requests that belong together.
-    var latestSignOut: Int?
+    /// The epoch of the first of several requests that belong together.
+    var sessionEpoch: Int?
     private(set) var report: (@Sendable (TransferProgress) -> Void)?
     /// Reports on the main actor, of which each request has its own state.
     private(set) var pacedReports: [PacedReport] = []
@@ -111,7 +111,7 @@ extension Endpoint {
 extension Endpoint where Response: Decodable {
     /// Creates an endpoint whose type says how to read the response.
     ///
-    /// `Data` and `String` are the body, ``EmptyResponse`` ignores it, an `Optional` is `nil` if the body is empty, and the provider's
+    /// `Data` and `String` are the body, an `Optional` is `nil` if the body is empty, and the provider's
     /// decoder decodes all other types.
     ///
     /// - Parameters:
@@ -292,7 +292,7 @@ extension Endpoint {
     private func decoding<Value>(_ decode: @escaping @Sendable (APIResponse) throws -> Value) -> Endpoint<Value> {
         var copy = Endpoint<Value>(method, path, query, headers, body, timeoutInterval, isDecoded: isDecoded, decode)
         (copy.options, copy.destination, copy.adapt, copy.report, copy.validate) = (options, destination, adapt, report, validate)
-        (copy.pacedReports, copy.wholeTimeout, copy.latestSignOut) = (pacedReports, wholeTimeout, latestSignOut)
+        (copy.pacedReports, copy.wholeTimeout, copy.sessionEpoch) = (pacedReports, wholeTimeout, sessionEpoch)
         return copy
     }
 }

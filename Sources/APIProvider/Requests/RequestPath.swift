@@ -103,10 +103,6 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
             append(encoded(value.description))
         }
 
-        /// Not available: unwrap the value.
-        @available(*, unavailable, message: "unwrap the value: a path has no place for nil")
-        public mutating func appendInterpolation<Value>(_ value: Value?) {}
-
         /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///
         /// They show `…` instead, also where a server's answer to the request repeats the text. Text with fewer than six characters may be any

@@ -17,8 +17,6 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     /// `application/x-ndjson`.
     public static var mediaType: String? { "application/x-ndjson" }
 
-    /// The most bytes that a line may have.
-    public var maxElementSize = 16_777_216
     private let bytes: ByteStream
 
     /// Creates the values of `bytes`.
@@ -26,7 +24,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
 
     /// Returns what reads the values.
     public func makeAsyncIterator() -> AsyncIterator {
-        let splitter = LineSplitter(endsAtCarriageReturn: false, maximum: maxElementSize)
+        let splitter = LineSplitter(endsAtCarriageReturn: false, maxSize: bytes.maxElementSize)
         return AsyncIterator(values: LineElements(bytes, splitter, JSONLineReader(response: bytes.response)))
     }
 

@@ -77,7 +77,7 @@ struct LineElements<Reader: LineReader> {
 
 extension ElementTooLarge {
     fileprivate var urlError: URLError {
-        let reason = "an element of its stream has more than the maxElementSize of \(maximum) bytes"
+        let reason = "an element of its stream has more than the maxElementSize of \(maxSize) bytes"
         return URLError(.dataLengthExceedsMaximum, reason: reason)
     }
 }

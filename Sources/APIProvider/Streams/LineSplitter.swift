@@ -7,15 +7,15 @@ struct LineSplitter: Sendable {
     /// Whether a CR that no LF follows ends a line, too.
     let endsAtCarriageReturn: Bool
     /// The most bytes of a line.
-    let maximum: Int
+    let maxSize: Int
     /// The beginning of a line whose end has not come.
     private(set) var rest: [UInt8] = []
     /// The last byte was a CR that ended a line. An LF behind it ends no other.
     private var isBehindCarriageReturn = false
     private var isFirst = true
 
-    init(endsAtCarriageReturn: Bool = true, maximum: Int) {
-        (self.endsAtCarriageReturn, self.maximum) = (endsAtCarriageReturn, maximum)
+    init(endsAtCarriageReturn: Bool = true, maxSize: Int) {
+        (self.endsAtCarriageReturn, self.maxSize) = (endsAtCarriageReturn, maxSize)
     }
 
     /// Calls `body` with each line that ends in `bytes`, without its end.
@@ -26,7 +26,7 @@ struct LineSplitter: Sendable {
             if first == Self.lineFeed { start = 1 }
         }
         while let end = end(of: bytes, from: start) {
-            try hand(UnsafeBufferPointer(rebasing: bytes[start..<end]), to: body)
+            try emit(UnsafeBufferPointer(rebasing: bytes[start..<end]), to: body)
             start = end + 1
             guard endsAtCarriageReturn, bytes[end] == Self.carriageReturn else { continue }
             if start == bytes.count {
@@ -42,7 +42,7 @@ struct LineSplitter: Sendable {
     /// Calls `body` with the last line if it has no end.
     mutating func finish(_ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         guard !rest.isEmpty else { return }
-        try hand(UnsafeBufferPointer(start: nil, count: 0), to: body)
+        try emit(UnsafeBufferPointer(start: nil, count: 0), to: body)
     }
 
     private func end(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
@@ -53,15 +53,15 @@ struct LineSplitter: Sendable {
     }
 
     /// A line that has come in one piece is not copied.
-    private mutating func hand(_ line: UnsafeBufferPointer<UInt8>, to body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+    private mutating func emit(_ line: UnsafeBufferPointer<UInt8>, to body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         defer { isFirst = false }
-        guard !rest.isEmpty else { return try handWhole(line, to: body) }
+        guard !rest.isEmpty else { return try emitWhole(line, to: body) }
         rest.append(contentsOf: line)
         defer { rest.removeAll(keepingCapacity: rest.capacity <= 65_536) }
-        try rest.withUnsafeBufferPointer { try handWhole($0, to: body) }
+        try rest.withUnsafeBufferPointer { try emitWhole($0, to: body) }
     }
 
-    private func handWhole(_ line: UnsafeBufferPointer<UInt8>, to body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+    private func emitWhole(_ line: UnsafeBufferPointer<UInt8>, to body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         try check(line.count)
         // A byte order mark at the beginning of the stream is no text.
         let hasMark = isFirst && line.starts(with: [0xEF, 0xBB, 0xBF])
@@ -69,11 +69,11 @@ struct LineSplitter: Sendable {
     }
 
     private func check(_ count: Int) throws {
-        if count > maximum { throw ElementTooLarge(maximum: maximum) }
+        if count > maxSize { throw ElementTooLarge(maxSize: maxSize) }
     }
 }
 
 /// An element of a stream has more bytes than its stream takes.
 struct ElementTooLarge: Error {
-    let maximum: Int
+    let maxSize: Int
 }

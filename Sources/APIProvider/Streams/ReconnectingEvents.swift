@@ -30,7 +30,7 @@ extension APIProvider {
     ) -> ReconnectingEvents {
         ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) { lastEventID, signOut in
             var endpoint = request.endpoint
-            endpoint.latestSignOut = signOut
+            endpoint.sessionEpoch = signOut
             if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }
             return self.request(endpoint.withResponse())
         }
@@ -42,17 +42,10 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
     let policy: RetryPolicy
     let pause: @Sendable (DispatchTimeInterval) -> Single<Void>
     let method: @Sendable () -> HTTPMethod
-    let connect: @Sendable (_ lastEventID: String, _ latestSignOut: Int?) -> Single<(value: ServerSentEvents, response: APIResponse)>
+    let connect: @Sendable (_ lastEventID: String, _ sessionEpoch: Int?) -> Single<(value: ServerSentEvents, response: APIResponse)>
 
     /// Returns what sends the request and reads its events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
-
-    /// Returns a single that reads the events, and succeeds when the server ends them with a 204. Disposing ends the stream or the wait.
-    ///
-    /// - Parameter body: Called with one event after the other. If it throws, the single fails with that error.
-    public func forEach(_ body: @escaping @Sendable (ServerSentEvent) async throws -> Void) -> Single<Void> {
-        .create { for try await event in self { try await body(event) } }
-    }
 
     /// Sends the request, again and again, and reads its events.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -62,33 +55,33 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         /// What the server asks to wait, in milliseconds.
         private var retry: Int?
         /// How many streams in a row have brought no event.
-        private var fruitless = 0
+        private var emptyConnections = 0
         /// How many requests in a row have had no stream.
         private var failures = 0
-        private var isOver = false
+        private var isFinished = false
         /// What the last refusal asks to wait, in seconds.
         private var retryAfter: Double?
-        /// The latest sign-out at the first request.
-        private var latestSignOut: Int?
+        /// The epoch in which the first request began.
+        private var sessionEpoch: Int?
 
         init(events: ReconnectingEvents) { self.events = events }
 
         /// Waits for an event and returns it; `nil` is the end.
         public mutating func next() async throws -> ServerSentEvent? {
-            while !isOver {
+            while !isFinished {
                 do {
                     if let event = try await read() {
-                        fruitless = 0
+                        emptyConnections = 0
                         return event
                     }
                 } catch {
-                    let isMendable: Bool
-                    do { isMendable = try canMend(error) } catch { return try end(with: error) }
-                    guard isMendable else { return try end(with: error) }
+                    let canReconnect: Bool
+                    do { canReconnect = try isRecoverable(error) } catch { return try end(with: error) }
+                    guard canReconnect else { return try end(with: error) }
                 }
                 stream = nil
-                guard !isOver else { break }
-                fruitless += 1
+                guard !isFinished else { break }
+                emptyConnections += 1
                 do { try await wait() } catch { return try end(with: error) }
             }
             return nil
@@ -101,11 +94,11 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                     throw APIError.invalid(
                         "\(method.rawValue) may not be sent again when its events end; use GET, or read the events of one request")
                 }
-                latestSignOut = latestSignOut ?? SignOuts.latest
+                sessionEpoch = sessionEpoch ?? SessionEpoch.current
                 retryAfter = nil
-                let (value, response) = try await events.connect(lastEventID, latestSignOut).value
+                let (value, response) = try await events.connect(lastEventID, sessionEpoch).value
                 failures = 0
-                isOver = response.statusCode == 204
+                isFinished = response.statusCode == 204
                 stream = value.makeAsyncIterator()
                 stream?.events.reader.resume(from: lastEventID)
             }
@@ -117,7 +110,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         }
 
         /// Whether another request may succeed. A request that got no stream counts, up to the attempts of the policy.
-        private mutating func canMend(_ error: any Error) throws -> Bool {
+        private mutating func isRecoverable(_ error: any Error) throws -> Bool {
             guard stream == nil else { return error.isTransient }
             failures += 1
             guard failures < events.policy.maxAttempts else { return false }
@@ -132,17 +125,17 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         }
 
         private mutating func end(with error: any Error) throws -> ServerSentEvent? {
-            (stream, isOver) = (nil, true)
+            (stream, isFinished) = (nil, true)
             throw error
         }
 
         private func wait() async throws {
             let random = Double.random(in: 0...1)
-            let backoff = events.policy.delay(after: fruitless, random: random).seconds
+            let backoff = events.policy.delay(after: emptyConnections, random: random).seconds
             let least = events.policy.delay(after: 1, random: (1 + random) / 2).seconds
             // A server that brings nothing is asked less and less often, whatever it says.
             let asked = [retry.map { Double($0) / 1000 }, retryAfter].compactMap { $0 }.max()
-            let seconds = asked.map { Swift.max($0, fruitless > 1 ? backoff : 0) } ?? backoff
+            let seconds = asked.map { Swift.max($0, emptyConnections > 1 ? backoff : 0) } ?? backoff
             try await events.pause(.wholeMilliseconds(Swift.max(seconds, least))).value
         }
     }

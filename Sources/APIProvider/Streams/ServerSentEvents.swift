@@ -17,8 +17,6 @@ public struct ServerSentEvents: StreamedResponse {
     /// `text/event-stream`.
     public static var mediaType: String? { "text/event-stream" }
 
-    /// The most bytes that the lines of an event may have.
-    public var maxElementSize = 16_777_216
     private let bytes: ByteStream
 
     /// Creates the events of `bytes`.
@@ -36,8 +34,8 @@ public struct ServerSentEvents: StreamedResponse {
 
     /// Returns what reads the events.
     public func makeAsyncIterator() -> AsyncIterator {
-        let reader = EventReader(response: bytes.response, maximum: maxElementSize)
-        return AsyncIterator(events: LineElements(bytes, LineSplitter(maximum: maxElementSize), reader))
+        let reader = EventReader(response: bytes.response, maxSize: bytes.maxElementSize)
+        return AsyncIterator(events: LineElements(bytes, LineSplitter(maxSize: bytes.maxElementSize), reader))
     }
 
     /// Reads the events.
@@ -61,7 +59,7 @@ struct EventReader: LineReader {
     static var takesLineWithoutEnd: Bool { false }
 
     private let origin: ServerSentEvent.Origin
-    private let maximum: Int
+    private let maxSize: Int
     private var type = ""
     private var data: [UInt8] = []
     private var id = ""
@@ -70,8 +68,8 @@ struct EventReader: LineReader {
     /// How long to wait before the stream is asked for again, in milliseconds, if the server has said so.
     private(set) var retry: Int?
 
-    init(response: APIResponse, maximum: Int) {
-        (origin, self.maximum) = (ServerSentEvent.Origin(response), maximum)
+    init(response: APIResponse, maxSize: Int) {
+        (origin, self.maxSize) = (ServerSentEvent.Origin(response), maxSize)
     }
 
     /// The identifier of the previous stream counts until this one brings another.
@@ -86,7 +84,7 @@ struct EventReader: LineReader {
         if name.elementsEqual("data".utf8) {
             data.append(contentsOf: value)
             data.append(UInt8(ascii: "\n"))
-            if data.count - 1 > maximum { throw ElementTooLarge(maximum: maximum) }
+            if data.count - 1 > maxSize { throw ElementTooLarge(maxSize: maxSize) }
         } else if name.elementsEqual("event".utf8) {
             type = String(decoding: value, as: UTF8.self)
         } else if name.elementsEqual("id".utf8) {

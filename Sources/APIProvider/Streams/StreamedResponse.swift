@@ -73,3 +73,18 @@ extension Endpoint where Response: StreamedResponse {
         destination = .stream
     }
 }
+
+extension RequestOptions {
+    /// The most bytes that one line or event of a stream may have, 16 MB by default. A larger one ends the stream with an error. The stream
+    /// as a whole has no limit.
+    public var maxElementSize: Int {
+        get { self[MaxElementSizeKey.self] }
+        set { self[MaxElementSizeKey.self] = newValue }
+    }
+}
+
+private enum MaxElementSizeKey: RequestOptionKey { static var defaultValue: Int { 16_777_216 } }
+
+extension ByteStream {
+    var maxElementSize: Int { response.request.options.maxElementSize }
+}

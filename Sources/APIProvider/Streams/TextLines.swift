@@ -13,8 +13,6 @@ import Foundation
 ///
 /// Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if a line is too long.
 public struct TextLines: StreamedResponse {
-    /// The most bytes that a line may have.
-    public var maxElementSize = 16_777_216
     private let bytes: ByteStream
 
     /// Creates the lines of `bytes`.
@@ -22,7 +20,7 @@ public struct TextLines: StreamedResponse {
 
     /// Returns what reads the lines.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(lines: LineElements(bytes, LineSplitter(maximum: maxElementSize), TextLineReader()))
+        AsyncIterator(lines: LineElements(bytes, LineSplitter(maxSize: bytes.maxElementSize), TextLineReader()))
     }
 
     /// Reads the lines.

@@ -122,8 +122,8 @@ struct EventFormatTests {
     }
 
     @Test func theSizeOfAnEventIsLimited() async throws {
-        var stream = try ServerSentEvents(streamed(["data: 1234\n\ndata: 12345\ndata: 67890\n\n".utf8]), decoder: JSONDecoder())
-        stream.maxElementSize = 10
+        let bytes = streamed(["data: 1234\n\ndata: 12345\ndata: 67890\n\n".utf8], maxElementSize: 10)
+        let stream = try ServerSentEvents(bytes, decoder: JSONDecoder())
         var events = stream.makeAsyncIterator()
 
         #expect(try await events.next()?.data == "1234")
@@ -134,8 +134,7 @@ struct EventFormatTests {
     }
 
     @Test func noLimitIsTheLargestNumber() async throws {
-        var stream = try ServerSentEvents(streamed(["data: 1\n\n".utf8]), decoder: JSONDecoder())
-        stream.maxElementSize = .max
+        let stream = try ServerSentEvents(streamed(["data: 1\n\n".utf8], maxElementSize: .max), decoder: JSONDecoder())
         #expect(try await stream.all().map(\.data) == ["1"])
     }
 
@@ -172,5 +171,7 @@ struct EventFormatTests {
         #expect(try ServerSentEvent(data: "[1]").decode([Int].self) == [1])
     }
 
-    private func streamed(_ chunks: [some Sequence<UInt8>]) -> ByteStream { streamedResponse(chunks, type: "text/event-stream") }
+    private func streamed(_ chunks: [some Sequence<UInt8>], maxElementSize: Int? = nil) -> ByteStream {
+        streamedResponse(chunks, type: "text/event-stream", maxElementSize: maxElementSize)
+    }
 }

@@ -59,8 +59,7 @@ struct LineFormatTests {
     }
 
     @Test func aLineIsLimited() async throws {
-        var lines = TextLines(streamedResponse(["1234\n12", "345"].map(\.utf8)), decoder: JSONDecoder())
-        lines.maxElementSize = 4
+        let lines = TextLines(streamedResponse(["1234\n12", "345"].map(\.utf8), maxElementSize: 4), decoder: JSONDecoder())
         var iterator = lines.makeAsyncIterator()
 
         #expect(try await iterator.next() == "1234")

@@ -178,8 +178,8 @@ private func signIn(_ login: DefaultAPIProvider, _ keychain: Keychain, _ newToke
     }
     let provider = DefaultAPIProvider(baseURL: api, middlewares: [authentication])
 
-    authentication.token = newToken  // after sign-in
-    authentication.token = nil  // after sign-out
+    authentication.credential = newToken  // after sign-in
+    authentication.credential = nil  // after sign-out
     return provider
 }
 

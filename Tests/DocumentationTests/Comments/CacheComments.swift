@@ -11,7 +11,7 @@ private let api = example
 
 private struct Feed: Codable, Equatable { let items: [String] }
 
-private func cached(_ folder: URL, _ authentication: AuthenticationMiddleware) -> Single<Feed> {
+private func cached(_ folder: URL, _ authentication: AuthenticationMiddleware<String>) -> Single<Feed> {
     let cache = CacheMiddleware(DiskCache(folder, maxBytes: 50_000_000))
     let provider = DefaultAPIProvider(baseURL: api, middlewares: [cache, RetryMiddleware(), authentication])
 
@@ -51,7 +51,7 @@ private final class FeedModel {
     func show(_ error: any Error) { Issue.record(error) }
 
     func signOut() {
-        authentication.token = nil
+        authentication.credential = nil
         cache.removeAll()
     }
 

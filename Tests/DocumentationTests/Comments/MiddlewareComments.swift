@@ -51,7 +51,7 @@ private struct Signature: AsyncMiddleware {
     }
 }
 
-private func providers(_ authentication: AuthenticationMiddleware) -> [DefaultAPIProvider] {
+private func providers(_ authentication: AuthenticationMiddleware<String>) -> [DefaultAPIProvider] {
     [
         DefaultAPIProvider(baseURL: api, middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()]),
         DefaultAPIProvider(baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)]),
@@ -74,16 +74,18 @@ private struct RefreshRequest: APIRequest {
     var endpoint: Endpoint<Session> { Endpoint(.post, "/token", body: .form(["refresh_token": refreshToken])) }
 }
 
-private func session(_ login: DefaultAPIProvider, _ keychain: Keychain) -> CredentialMiddleware<Session> {
-    let authentication = CredentialMiddleware(
+private func session(_ login: DefaultAPIProvider, _ keychain: Keychain) -> AuthenticationMiddleware<Session> {
+    let authentication = AuthenticationMiddleware(
         keychain.session, apply: { $1.headers["Authorization"] = "Bearer \($0.accessToken)" },
         expiry: { $0.expires - 60 }
     ) { expired in
-        guard let expired else { throw SignInError.needed }
-        let refresh = RefreshRequest(refreshToken: expired.refreshToken)
-        let session = try await login.request(refresh).value
-        keychain.session = session
-        return session
+        .create {
+            guard let expired else { throw SignInError.needed }
+            let refresh = RefreshRequest(refreshToken: expired.refreshToken)
+            let session = try await login.request(refresh).value
+            keychain.session = session
+            return session
+        }
     }
     return authentication
 }
@@ -93,10 +95,7 @@ private func retries() -> [RetryMiddleware] {
     policy.shouldRetry = { request, result in
         (try? result.get())?.statusCode == 423 ? true : nil  // the lock will be free soon
     }
-    return [
-        RetryMiddleware(policy),
-        RetryMiddleware(.default, budget: RetryBudget(ratio: 0.1)),
-    ]
+    return [RetryMiddleware(policy)]
 }
 
 @MainActor private func upload(_ endpoint: Endpoint<Void>) -> Endpoint<Void> {

@@ -11,7 +11,7 @@ private struct Item: Codable, Equatable { let name: String }
 private final class Account: Sendable {
     let provider: DefaultAPIProvider
     private let login: DefaultAPIProvider
-    private let authentication: CredentialMiddleware<Session>
+    private let authentication: AuthenticationMiddleware<Session>
     private let keep: @Sendable (Session?) -> Void
 
     /// - Parameters:
@@ -21,17 +21,19 @@ private final class Account: Sendable {
         baseURL: URL, configuration: URLSessionConfiguration = .default, session: Session?, keep: @escaping @Sendable (Session?) -> Void
     ) {
         let login = DefaultAPIProvider(baseURL: baseURL, configuration: configuration)
-        let authentication = CredentialMiddleware(
+        let authentication = AuthenticationMiddleware(
             session,
             apply: { $1.headers["Authorization"] = "Bearer \($0.accessToken)" },
             expiry: { $0.expires - 60 }
         ) { expired in
-            guard let expired else { throw SignInError.needed }
-            let refresh = Endpoint<Session>(
-                .post, "/token", body: .form(["grant_type": "refresh_token", "refresh_token": expired.refreshToken]))
-            let session = try await login.request(refresh).value
-            keep(session)
-            return session
+            .create {
+                guard let expired else { throw SignInError.needed }
+                let refresh = Endpoint<Session>(
+                    .post, "/token", body: .form(["grant_type": "refresh_token", "refresh_token": expired.refreshToken]))
+                let session = try await login.request(refresh).value
+                keep(session)
+                return session
+            }
         }
         (self.login, self.authentication, self.keep) = (login, authentication, keep)
         provider = DefaultAPIProvider(

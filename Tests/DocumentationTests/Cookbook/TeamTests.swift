@@ -108,10 +108,9 @@ struct TeamTests {
         let headers: [HTTPHeaders] = [.authorization(bearerToken: token), .authorization(username: name, password: password)]
         let middlewares: [any Middleware] = [
             ConcurrencyLimitMiddleware(maxConcurrent: 4), CoalescingMiddleware(),
-            RetryMiddleware(.default, budget: RetryBudget(ratio: 0.1)),
-            CredentialMiddleware(1, apply: { _, _ in }, isExpired: { $0.statusCode == 403 }) { _ in .just(2) },
+            AuthenticationMiddleware(1, apply: { _, _ in }, isRejected: { $0.statusCode == 403 }) { _ in .just(2) },
         ]
-        #expect(headers.count == 2 && middlewares.count == 4)
+        #expect(headers.count == 2 && middlewares.count == 3)
         _ = Endpoint<User>(.get, "/me").timeout(.seconds(5))
     }
 }

@@ -22,7 +22,7 @@ func parse(_ bytes: [UInt8], in folder: URL) {
         let response = APIResponse(request: PreparedRequest(.get, url), response: head, data: data)
         _ = Redactor().message(of: response)
         _ = try? response.link("next", allowsOtherOrigins: true)
-        let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .never), budget: RetryBudget(reserve: 0))
+        let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .never))
         _ = retry.intercept(response.request) { _ in .just(response) }.subscribe { _ in }
     }
     let file = folder.appendingPathComponent("fuzz.har")

@@ -1,0 +1,11 @@
+/// The refreshes that the current task or thread is part of.
+enum RefreshContext {
+    @TaskLocal static var all: [any RefreshUnderWay] = []
+
+    /// Whether one of them has not ended.
+    static var areUnderWay: Bool { all.contains(where: \.isUnderWay) }
+}
+
+protocol RefreshUnderWay: AnyObject, Sendable {
+    var isUnderWay: Bool { get }
+}
