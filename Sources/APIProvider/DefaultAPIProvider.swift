@@ -88,9 +88,9 @@ public struct DefaultAPIProvider: APIProvider {
             try endpoint.checkDestination()
             let progress = endpoint.progress
             if let report = progress.report { request.reportProgress = report }
-            request.context = RequestContext(baseURL: baseURL, decoder: decoder, sessionEpoch: endpoint.sessionEpoch)
+            request.context = RequestContext(baseURL: baseURL, decoder: decoder, sessionEpoch: endpoint.details.sessionEpoch)
             let response = send(request).map { try endpoint.value(of: $0.readable(by: decoder)) }
-            return endpoint.limiting(progress.pacing(response), to: request)
+            return endpoint.applyTimeout(to: progress.deliver(before: response), of: request)
         }
     }
 

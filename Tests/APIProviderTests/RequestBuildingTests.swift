@@ -36,6 +36,9 @@ struct RequestBuildingTests {
                 base: "https://h", path: "/x/\("a/b c+é")/y", url: "https://h/x/a%2Fb%20c%2B%C3%A9/y",
                 rule: "an interpolation is one segment"),
             Row(
+                base: "https://h", path: "/repos/\(path: "apple/swift å")/issues", url: "https://h/repos/apple/swift%20%C3%A5/issues",
+                rule: "an interpolated path is as many segments as it has"),
+            Row(
                 base: "https://h", path: "/v\(3)/x.\("json")", url: "https://h/v3/x.json", rule: "an interpolation may be part of a segment"
             ),
             Row(base: "https://h", path: "//", url: "https://h/", rule: "slashes alone are one"),
@@ -217,6 +220,12 @@ struct RequestBuildingTests {
             Invalid(
                 request: Endpoint(.get, "/users/\("")"),
                 sentence: #"The request was not sent: a value interpolated into the path after "/users/" is empty."#),
+            Invalid(
+                request: Endpoint(.get, "/repos/\(path: "apple/")/issues"),
+                sentence: #"The request was not sent: a value interpolated into the path after "/repos/" is empty."#),
+            Invalid(
+                request: Endpoint(.get, "/repos/\(path: "../user")"),
+                sentence: #"The request was not sent: its path has the segment ".."; write the path that is meant."#),
             Invalid(
                 request: Endpoint(.get, "/users/\(".")"),
                 sentence: #"The request was not sent: its path has the segment "."; write the path that is meant."#),

@@ -103,7 +103,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             position = .end
             guard var endpoint = try endpoint(after: last) else { return nil }
             sessionEpoch = sessionEpoch ?? SessionEpoch.current
-            endpoint.sessionEpoch = sessionEpoch
+            endpoint.details.sessionEpoch = sessionEpoch
             guard requested.insert(PageKey(endpoint)).inserted else {
                 throw APIError.invalid(
                     "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")

@@ -15,21 +15,21 @@ extension Endpoint {
     package func preparedRequest(relativeTo baseURL: URL?, encoder: JSONEncoder, mediaType: String?) throws -> PreparedRequest {
         var request = PreparedRequest(method, try url(relativeTo: baseURL), headers: headers)
         request.secrets.add(path.secrets, path: path.percentEncoded, shown: path.shown)
-        (request.timeoutInterval, request.options, request.destination) = (timeoutInterval, options, destination)
-        if isDecoded, let mediaType, headers["Accept"] == nil { request.headers["Accept"] = mediaType }
+        (request.timeoutInterval, request.options, request.destination) = (timeoutInterval, options, details.destination)
+        if details.isDecoded, let mediaType, headers["Accept"] == nil { request.headers["Accept"] = mediaType }
         if let content = try body?.encode(encoder) {
             request.body = content.body
             guard content.type.isFieldValue else { throw APIError.invalid("the content type of its body has a control character") }
             if headers["Content-Type"] == nil { request.headers["Content-Type"] = content.type }
         }
-        try adapt(&request)
+        try details.adapt(&request)
         try request.check()
         return request
     }
 
     /// Throws if the response cannot be written to its file, so that the request need not be sent.
     func checkDestination() throws {
-        guard case .file(let file) = destination else { return }
+        guard case .file(let file) = details.destination else { return }
         do {
             try PartialFile.check(file)
         } catch {

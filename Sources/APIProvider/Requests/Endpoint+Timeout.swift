@@ -6,13 +6,13 @@ private let clock = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 
 extension Endpoint {
     /// Fails `response` when the request has taken longer than the endpoint's `timeout`.
-    func limiting(_ response: Single<Response>, to request: PreparedRequest) -> Single<Response> {
-        guard let wholeTimeout else { return response }
-        guard wholeTimeout.seconds > 0 else {
-            return .error(APIError.invalid("its timeout is \(wholeTimeout.seconds) seconds; it must be more than 0"))
+    func applyTimeout(to response: Single<Response>, of request: PreparedRequest) -> Single<Response> {
+        guard let timeout = details.timeout else { return response }
+        guard timeout.seconds > 0 else {
+            return .error(APIError.invalid("its timeout is \(timeout.seconds) seconds; it must be more than 0"))
         }
-        let reason = "it took longer than the \(wholeTimeout.seconds) seconds that its endpoint allows in all"
+        let reason = "it took longer than the \(timeout.seconds) seconds that its endpoint allows in all"
         let error = APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
-        return response.timeout(wholeTimeout, clock, error: error)
+        return response.timeout(timeout, clock, error: error)
     }
 }

@@ -39,19 +39,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// The options that middlewares and transports read.
     public var options = RequestOptions()
 
-    /// Where the response goes.
-    package var destination = ResponseDestination.memory
-    /// Whether the provider's decoder reads the response. Then `Accept` names the decoder's media type.
-    let isDecoded: Bool
-    private(set) var adapt: @Sendable (inout PreparedRequest) throws -> Void = { _ in }
-    /// The epoch of the first of several requests that belong together.
-    var sessionEpoch: Int?
-    private(set) var report: (@Sendable (TransferProgress) -> Void)?
-    /// Reports on the main actor, of which each request has its own state.
-    private(set) var pacedReports: [PacedReport] = []
-    /// How long the request may take in all.
-    private(set) var wholeTimeout: DispatchTimeInterval?
-    private var validate: (@Sendable (APIResponse) throws -> Void)?
+    var details: EndpointDetails
+    package var destination: ResponseDestination { details.destination }
     private let decode: @Sendable (APIResponse) throws -> Response
 
     /// Creates an endpoint whose value `decode` makes from the response.
@@ -79,7 +68,13 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         _ timeoutInterval: TimeInterval?, isDecoded: Bool, _ decode: @escaping @Sendable (APIResponse) throws -> Response
     ) {
         (self.method, self.path, self.query, self.headers, self.body) = (method, path, query, headers, body)
-        (self.timeoutInterval, self.isDecoded, self.decode) = (timeoutInterval, isDecoded, decode)
+        (self.timeoutInterval, details, self.decode) = (timeoutInterval, EndpointDetails(isDecoded: isDecoded), decode)
+    }
+
+    /// Creates an endpoint for the request of `other` with another value.
+    private init<Other>(_ other: Endpoint<Other>, decode: @escaping @Sendable (APIResponse) throws -> Response) {
+        (method, path, query, headers, body) = (other.method, other.path, other.query, other.headers, other.body)
+        (timeoutInterval, options, details, self.decode) = (other.timeoutInterval, other.options, other.details, decode)
     }
 
     /// The endpoint itself.
@@ -90,7 +85,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response {
         do {
-            if let validate { try validate(response) } else if !response.response.isAccepted { try check(response) }
+            if let validate = details.validate { try validate(response) } else if !response.response.isAccepted { try check(response) }
             return try decode(response)
         } catch {
             // The error has the response, and nobody reads its stream.
@@ -100,10 +95,26 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     }
 }
 
+/// What an endpoint keeps beside its public properties, whatever the type of its response.
+struct EndpointDetails: Sendable {
+    /// Whether the provider's decoder reads the response. Then `Accept` names the decoder's media type.
+    let isDecoded: Bool
+    /// Where the response goes.
+    var destination = ResponseDestination.memory
+    var adapt: @Sendable (inout PreparedRequest) throws -> Void = { _ in }
+    var validate: (@Sendable (APIResponse) throws -> Void)?
+    var report: (@Sendable (TransferProgress) -> Void)?
+    var throttledReports: [ThrottledReport] = []
+    /// How long the request may take in all.
+    var timeout: DispatchTimeInterval?
+    /// The epoch of the first of several requests that belong together.
+    var sessionEpoch: Int?
+}
+
 extension Endpoint {
     /// Throws, unless the response is a redirect and the endpoint wants it.
     private func check(_ response: APIResponse) throws {
-        if case .never = options.redirectPolicy, case .memory = destination, 300..<400 ~= response.statusCode { return }
+        if case .never = options.redirectPolicy, case .memory = details.destination, 300..<400 ~= response.statusCode { return }
         throw APIError.unacceptableStatus(response)
     }
 }
@@ -114,13 +125,7 @@ extension Endpoint where Response: Decodable {
     /// `Data` and `String` are the body, an `Optional` is `nil` if the body is empty, and the provider's
     /// decoder decodes all other types.
     ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
-    ///   - headers: The header fields.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
+    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -134,13 +139,7 @@ extension Endpoint where Response: Decodable {
 extension Endpoint where Response == Data {
     /// Creates an endpoint whose value is the body of the response, unchanged.
     ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
-    ///   - headers: The header fields.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
+    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -153,13 +152,7 @@ extension Endpoint where Response == Data {
 extension Endpoint where Response == Void {
     /// Creates an endpoint that ignores the body of the response.
     ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
-    ///   - headers: The header fields.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
+    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -179,15 +172,10 @@ extension Endpoint where Response == URL {
     /// differ. If `validating` accepts such a status, such as 304, the request succeeds and the destination stays as it was. If
     /// `validating` or a middleware refuses a response with a status in 200...299, it has been written.
     ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
-    ///   - headers: The header fields.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
-    ///   - destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed,
-    ///     and anything else that stands there makes the request invalid.
+    /// The other parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
+    ///
+    /// - Parameter destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed,
+    ///   and anything else that stands there makes the request invalid.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL
@@ -197,7 +185,7 @@ extension Endpoint where Response == URL {
             if response.response.isAccepted, !response.data.isEmpty { try response.write(to: destination) }
             return destination
         }
-        self.destination = .file(destination)
+        details.destination = .file(destination)
     }
 }
 
@@ -210,7 +198,7 @@ extension Endpoint {
     /// closures run in the order in which they were added.
     public func adapting(_ adapt: @escaping @Sendable (inout PreparedRequest) throws -> Void) -> Endpoint {
         var copy = self
-        copy.adapt = { [first = self.adapt] request in
+        copy.details.adapt = { [first = details.adapt] request in
             try first(&request)
             try adapt(&request)
         }
@@ -223,18 +211,18 @@ extension Endpoint {
     /// it accepts a status whose body does not fit the type of the response, decoding fails.
     public func validating(_ validate: @escaping @Sendable (APIResponse) throws -> Void) -> Endpoint {
         var copy = self
-        copy.validate = validate
+        copy.details.validate = validate
         return copy
     }
 
     /// Transforms the value, on the same background queue. If `transform` throws, the request fails with that error.
     public func map<Value: Sendable>(_ transform: @escaping @Sendable (Response) throws -> Value) -> Endpoint<Value> {
-        decoding { [decode] in try transform(decode($0)) }
+        Endpoint<Value>(self) { [decode] in try transform(decode($0)) }
     }
 
     /// Adds the response to the value, so that you can read its headers: links to pages, entity tags, rate limits.
     public func withResponse() -> Endpoint<(value: Response, response: APIResponse)> {
-        decoding { [decode] in (try decode($0), $0) }
+        Endpoint<(value: Response, response: APIResponse)>(self) { [decode] in (try decode($0), $0) }
     }
 
     /// Reports the progress of the transfer, one call at a time, on a background queue. The value comes after the last report.
@@ -242,7 +230,7 @@ extension Endpoint {
     /// It starts again after a redirect and with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
         var copy = self
-        copy.report = { [first = self.report] progress in
+        copy.details.report = { [first = details.report] progress in
             first?(progress)
             report(progress)
         }
@@ -268,7 +256,7 @@ extension Endpoint {
         _ report: @escaping @MainActor (TransferProgress) -> Void
     ) -> Endpoint {
         var copy = self
-        copy.pacedReports.append(PacedReport(interval: interval, report: report))
+        copy.details.throttledReports.append(ThrottledReport(interval: interval, report: report))
         return copy
     }
 
@@ -278,7 +266,7 @@ extension Endpoint {
     /// ``timeoutInterval``. For a stream, it is the time until its head is there.
     public func timeout(_ time: DispatchTimeInterval) -> Endpoint {
         var copy = self
-        copy.wholeTimeout = time
+        copy.details.timeout = time
         return copy
     }
 
@@ -286,13 +274,6 @@ extension Endpoint {
     public func option<Value: Sendable>(_ option: WritableKeyPath<RequestOptions, Value>, _ value: Value) -> Endpoint {
         var copy = self
         copy.options[keyPath: option] = value
-        return copy
-    }
-
-    private func decoding<Value>(_ decode: @escaping @Sendable (APIResponse) throws -> Value) -> Endpoint<Value> {
-        var copy = Endpoint<Value>(method, path, query, headers, body, timeoutInterval, isDecoded: isDecoded, decode)
-        (copy.options, copy.destination, copy.adapt, copy.report, copy.validate) = (options, destination, adapt, report, validate)
-        (copy.pacedReports, copy.wholeTimeout, copy.sessionEpoch) = (pacedReports, wholeTimeout, sessionEpoch)
         return copy
     }
 }

@@ -5,11 +5,13 @@ public import Foundation
 /// ```swift
 /// "/search/repositories"
 /// "/repos/\(owner)/\(name)"
+/// "/repos/\(path: "apple/swift")/issues"
 /// "/bot\(secret: token)/getMe"
 /// .url(nextPage)
 /// ```
 ///
-/// An interpolated value is one segment. In `"/repos/\(owner)/\(name)"`, a slash in `name` becomes `%2F`. With an empty value, the request
+/// An interpolated value is one segment. In `"/repos/\(owner)/\(name)"`, a slash in `name` becomes `%2F`. With the label `path:`, slashes
+/// separate segments. With an empty value, the request
 /// is invalid, so `"/users/\(login)"` never becomes `/users/`. With a segment `.` or `..`, it is invalid too.
 ///
 /// A literal with a `?`, a `#` or an escape such as `%20` also makes the request invalid, because these characters would be escaped. Put a
@@ -101,6 +103,12 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         public mutating func appendInterpolation<Value: RawRepresentable & CustomStringConvertible>(_ value: Value)
         where Value.RawValue: CustomStringConvertible {
             append(encoded(value.description))
+        }
+
+        /// Appends text whose slashes separate segments: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request invalid.
+        public mutating func appendInterpolation(path segments: some CustomStringConvertible) {
+            let text = segments.description.split(separator: "/", omittingEmptySubsequences: false).map { encoded(String($0)) }
+            append(text.joined(separator: "/"))
         }
 
         /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.

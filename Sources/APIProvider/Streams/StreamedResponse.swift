@@ -52,13 +52,8 @@ extension Endpoint where Response: StreamedResponse {
     ///
     /// The stream as a whole has no limit.
     ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
-    ///   - headers: The header fields.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: How long the server may be silent, also within the body, in seconds; `nil` is the session's setting.
+    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``. With `timeoutInterval`, the server may be silent
+    /// that long, also within the body.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -70,7 +65,7 @@ extension Endpoint where Response: StreamedResponse {
         self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) {
             try Response(ByteStream($0), decoder: $0.decoder)
         }
-        destination = .stream
+        details.destination = .stream
     }
 }
 

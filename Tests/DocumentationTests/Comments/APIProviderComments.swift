@@ -109,6 +109,7 @@ private func paths(owner: String, name: String, token: String, nextPage: URL) ->
     [
         "/search/repositories",
         "/repos/\(owner)/\(name)",
+        "/repos/\(path: "apple/swift")/issues",
         "/bot\(secret: token)/getMe",
         .url(nextPage),
     ]

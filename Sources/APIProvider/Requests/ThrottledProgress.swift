@@ -2,7 +2,7 @@ import Dispatch
 import MiniRx
 
 /// A report on the main actor, and how often it may come.
-struct PacedReport: Sendable {
+struct ThrottledReport: Sendable {
     let interval: DispatchTimeInterval
     let report: @MainActor (TransferProgress) -> Void
 }
@@ -11,19 +11,19 @@ struct PacedReport: Sendable {
 struct RequestProgress: Sendable {
     let report: (@Sendable (TransferProgress) -> Void)?
     fileprivate let queued: QueuedProgress?
-    fileprivate let paced: [PacedProgress]
+    fileprivate let throttled: [ThrottledProgress]
 
-    /// Tells the last progress before the value, and none after a dispose. While a stream is read, closures that are not paced go on.
-    func pacing<Element>(_ single: Single<Element>) -> Single<Element> {
+    /// Reports the last progress before the value, and none after a dispose. While a stream is read, closures without an interval go on.
+    func deliver<Element>(before single: Single<Element>) -> Single<Element> {
         guard report != nil else { return single }
         return (queued.map { single.observe(on: $0.scheduler) } ?? single).do(
-            onSuccess: { [queued, paced] _ in
+            onSuccess: { [queued, throttled] _ in
                 queued?.finish()
-                paced.forEach { $0.finish() }
+                throttled.forEach { $0.finish() }
             },
-            onDispose: { [queued, paced] in
+            onDispose: { [queued, throttled] in
                 queued?.stop()
-                paced.forEach { $0.stop() }
+                throttled.forEach { $0.stop() }
             })
     }
 }
@@ -36,7 +36,7 @@ private final class QueuedProgress: Sendable {
 
     init(_ report: @escaping @Sendable (TransferProgress) -> Void) { self.report = report }
 
-    func tell(_ progress: TransferProgress) {
+    func enqueue(_ progress: TransferProgress) {
         _ = scheduler.schedule(after: .nanoseconds(0)) { [self] in
             if !state.withLock(\.isStopped) { report(progress) }
         }
@@ -44,42 +44,42 @@ private final class QueuedProgress: Sendable {
 
     func finish() { state.withLock { $0.isFinished = true } }
 
-    /// Nothing more is told, unless the value has come.
+    /// Nothing more is reported, unless the value has come.
     func stop() { state.withLock { $0.isStopped = !$0.isFinished } }
 }
 
 extension Endpoint {
     /// The progress of a new request.
     var progress: RequestProgress {
-        guard report != nil || !pacedReports.isEmpty else { return RequestProgress(report: nil, queued: nil, paced: []) }
-        let queued = report.map { QueuedProgress($0) }
-        let paced = pacedReports.map { PacedProgress($0) }
+        guard details.report != nil || !details.throttledReports.isEmpty else { return RequestProgress(report: nil, queued: nil, throttled: []) }
+        let queued = details.report.map { QueuedProgress($0) }
+        let throttled = details.throttledReports.map { ThrottledProgress($0) }
         return RequestProgress(
             report: { progress in
-                queued?.tell(progress)
-                for one in paced { one.tell(progress) }
-            }, queued: queued, paced: paced)
+                queued?.enqueue(progress)
+                for one in throttled { one.enqueue(progress) }
+            }, queued: queued, throttled: throttled)
     }
 }
 
 /// Keeps the latest progress until the next report is due.
-private final class PacedProgress: Sendable {
+private final class ThrottledProgress: Sendable {
     private struct State {
         var latest: TransferProgress?
         /// When the next report may come.
         var due = DispatchTime(uptimeNanoseconds: 0)
         var isScheduled = false
-        var isOver = false
+        var isFinished = false
     }
 
-    private let paced: PacedReport
+    private let throttled: ThrottledReport
     private let state = Locked(State())
 
-    init(_ paced: PacedReport) { self.paced = paced }
+    init(_ throttled: ThrottledReport) { self.throttled = throttled }
 
-    func tell(_ progress: TransferProgress) {
+    func enqueue(_ progress: TransferProgress) {
         let due = state.withLock { state -> DispatchTime? in
-            guard !state.isOver else { return nil }
+            guard !state.isFinished else { return nil }
             state.latest = progress
             defer { state.isScheduled = true }
             return state.isScheduled ? nil : state.due
@@ -87,30 +87,30 @@ private final class PacedProgress: Sendable {
         if let due { deliver(at: max(due, .now())) }
     }
 
-    /// The last progress is told at once.
+    /// Reports the last progress at once.
     func finish() {
         let isWaiting = state.withLock { state in
-            state.isOver = true
+            state.isFinished = true
             return state.latest != nil
         }
         if isWaiting { deliver(at: .now()) }
     }
 
-    /// Nothing more is told, unless all has come and the rest is on its way.
+    /// Nothing more is reported, unless all has come and the rest is on its way.
     func stop() {
         state.withLock { state in
-            if !state.isOver { state.latest = nil }
-            state.isOver = true
+            if !state.isFinished { state.latest = nil }
+            state.isFinished = true
         }
     }
 
     private func deliver(at time: DispatchTime) {
         let report = DispatchWorkItem { [self] in
             let progress = state.withLock { state in
-                (state.isScheduled, state.due) = (false, .now() + paced.interval)
+                (state.isScheduled, state.due) = (false, .now() + throttled.interval)
                 return state.latest.take()
             }
-            if let progress { MainActor.assumeIsolated { paced.report(progress) } }
+            if let progress { MainActor.assumeIsolated { throttled.report(progress) } }
         }
         if time <= .now() {
             DispatchQueue.main.async(execute: report)
