@@ -249,10 +249,7 @@ public final class CacheMiddleware: Middleware {
         let (request, options) = (lookup.request, lookup.request.options)
         guard request.method == .post, request.isReceivedInMemory, options.cachePolicy != .noStore,
             response.request.url.withoutFragment == request.url.withoutFragment,
-            response.value(forHTTPHeaderField: "Content-Location") != nil,
-            ["Location", "Content-Location"].contains(where: {
-                response.target(of: $0, from: request)?.withoutFragment == request.url.withoutFragment
-            })
+            response.target(of: "Content-Location", from: request)?.withoutFragment == request.url.withoutFragment
         else { return }
         let new = CachedResponse(response, requestTime: lookup.requestTime, responseTime: now())
         if new.remainingFreshness(at: now()) > 0 { replaceStored(with: new, lookup, sent: response.request) }

@@ -118,12 +118,7 @@ extension APIResponse {
     }
 
     /// Whether the transport has followed a redirect by itself.
-    var isFromOtherURL: Bool {
-        guard let url = response.url else { return false }
-        let asked = request.url
-        func path(_ url: URL) -> String { url.path.isEmpty ? "/" : url.path }
-        return url.origin != asked.origin || path(url) != path(asked) || url.query != asked.query
-    }
+    var isFromOtherURL: Bool { response.url.map { $0.resource != request.url.resource } ?? false }
 
     /// The URL in the field `name`, or `nil` if it has another origin than `request` and this response, which may be redirected.
     func target(of name: String, from asked: PreparedRequest) -> URL? {

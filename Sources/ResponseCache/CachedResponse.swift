@@ -1,10 +1,6 @@
 import APIProvider
 public import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A response in a ``CacheStore``.
 public struct CachedResponse: Sendable, Equatable {
     /// The status code.

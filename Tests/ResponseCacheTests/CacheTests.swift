@@ -514,6 +514,15 @@ struct StoringTests {
         #expect(try await world.get().text == "x")
     }
 
+    @Test("A response to a POST with another URL as Content-Location is not stored, even if its own is the Location")
+    func postToItsLocation() async throws {
+        let world = World()
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Location": "/a", "Content-Location": "/b"]
+        MockURLProtocol.stub(.post, "/a", respond: .data(Data("x".utf8), headers: headers))
+        _ = try await world.provider.request(Endpoint<Void>(.post, "/a", body: .json(1))).value
+        #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == 504)
+    }
+
     @Test("A POST whose response is streamed removes the stored response")
     func streamed() async throws {
         let world = World()

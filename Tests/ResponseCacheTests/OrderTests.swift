@@ -255,7 +255,7 @@ struct OrderTests {
     func anotherURL() async throws {
         let cache = CacheMiddleware()
         let request = PreparedRequest(.get, example.appendingPathComponent("/a"))
-        for (path, hits) in [("/b", 0), ("/a", 1)] {
+        for (path, hits) in [("/b", 0), ("/a/", 0), ("/a?b", 0), ("/a", 1)] {
             let url = try #require(URL(string: path, relativeTo: example))
             let head = try #require(
                 HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Cache-Control": "max-age=9"]))
