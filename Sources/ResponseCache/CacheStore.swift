@@ -7,7 +7,9 @@ public protocol CacheStore: Sendable {
     /// authentication or cookies.
     func responses(for key: String) -> [CachedResponse]
     /// Replaces all responses of a key. The last is the newest. An empty array removes the key.
+    ///
+    /// A ``CacheMiddleware`` stores one response at a time, and its `removeAll` waits for that. So do not use the cache in this method.
     func replace(_ responses: [CachedResponse], for key: String)
-    /// Removes all responses. ``CacheMiddleware/removeAll()`` waits for `replace` before it calls this, so do not call that from `replace`.
+    /// Removes all responses.
     func removeAll()
 }
