@@ -3,7 +3,7 @@ import Foundation
 
 /// The directives of a Cache-Control field (RFC 9111, section 5.2), of a request or a response.
 struct CacheControl {
-    /// The argument of each directive. Of several with one name, the first counts.
+    /// The argument of each directive. Of several with the same name, the first counts.
     private var directives: [String: String] = [:]
 
     init(_ field: String?) {
@@ -17,7 +17,7 @@ struct CacheControl {
 
     func has(_ name: String) -> Bool { directives[name] != nil }
 
-    /// The seconds of a directive. A value that is not a number is 0, so that nothing is kept too long.
+    /// The seconds of a directive. An invalid number counts as 0, so that no response is used too long.
     func seconds(_ name: String, without none: TimeInterval = 0) -> TimeInterval? {
         guard let argument = directives[name] else { return nil }
         let isQuoted = argument.count > 1 && argument.first == "\"" && argument.last == "\""
@@ -27,13 +27,13 @@ struct CacheControl {
 }
 
 extension StringProtocol {
-    /// A number of seconds as RFC 9111, section 1.2.2 has it: digits only. Any number is taken, and those above 2^31 are that.
+    /// A number of seconds (RFC 9111, section 1.2.2), at most 2^31.
     var deltaSeconds: TimeInterval? {
         guard !isEmpty, utf8.allSatisfy(\.isDigit) else { return nil }
         return Swift.min(TimeInterval(self) ?? .infinity, 2_147_483_648)
     }
 
-    /// The parts between commas that stand in no quoted string.
+    /// The parts between commas, except commas in quoted strings.
     fileprivate var partsAtCommas: [String] {
         var parts = [""]
         var (isQuoted, isEscaped) = (false, false)
@@ -47,7 +47,7 @@ extension StringProtocol {
             }
             if character == ",", !isQuoted { parts.append("") } else { parts[parts.count - 1].append(character) }
         }
-        // A quote that does not end is a character like others, so that it hides no directive.
+        // A quote without an end is an ordinary character, so that it hides no directive.
         return isQuoted ? split(separator: "," as Character).map { String($0) } : parts
     }
 }

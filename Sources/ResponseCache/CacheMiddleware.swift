@@ -2,131 +2,116 @@ public import APIProvider
 public import Foundation
 public import MiniRx
 
-/// Keeps responses and answers with them, as a private HTTP cache does (RFC 9111 and RFC 5861).
+/// Stores responses and uses them again, as a private HTTP cache does (RFC 9111 and RFC 5861).
 ///
 /// ```swift
 /// let cache = CacheMiddleware(DiskCache(folder, maxBytes: 50_000_000))
 /// let provider = DefaultAPIProvider(
 ///     baseURL: api, middlewares: [cache, RetryMiddleware(), authentication])
 ///
-/// provider.request(Endpoint<Feed>(.get, "/feed").option(\.cachePolicy, .staleIfOffline))
+/// provider.request(
+///     Endpoint<Feed>(.get, "/feed").option(\.cachePolicy, .staleIfOffline))
 /// ```
 ///
-/// The server says how long a response is fresh, by `Cache-Control`, `Expires` or `Last-Modified`. Until then, the cache answers. After that,
-/// it asks the server with `If-None-Match` or `If-Modified-Since`, once for all that want it, and a 304 makes the response fresh again. Each
-/// hop of a redirect is a response of its own. `POST`, `PUT`, `DELETE` and others remove what is stored for their URL when they succeed. A
-/// `HEAD` and a range are answered by a whole response. A GET that is a download or a stream, or has a body, passes by, and so does what the
-/// server marks with `no-store`. Of the responses that `Vary` tells apart, the last twenty are kept.
+/// The server says how long a response is fresh. A fresh response is used without a request. A stale one is validated: requests at the same
+/// time share one validation, and a 304 makes the response fresh again. Each redirect is stored under its own URL. A `HEAD` and a range are
+/// answered from a whole response. A successful `POST`, `PUT`, `DELETE` or other unsafe request removes the responses for its URL. Downloads,
+/// streams, GETs with a body and `no-store` responses are not cached. Of the variants that `Vary` tells apart, the last twenty are stored.
 ///
-/// Put it behind middlewares that set headers which `Vary` may name, and before `RetryMiddleware` and `AuthenticationMiddleware`. A private
-/// cache also keeps responses to requests with a credential: call ``removeAll()`` at the sign-out. A response to a request that was sent before
-/// is not stored after that. Requests with and without `\.isAuthenticated` do not share responses.
+/// Put the cache after middlewares that set headers which `Vary` may name, and before `RetryMiddleware` and `AuthenticationMiddleware`. It
+/// also stores responses to authenticated requests: call ``removeAll()`` at the sign-out. Requests with and without `\.isAuthenticated` do
+/// not share responses.
 ///
 /// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`.
 public final class CacheMiddleware: Middleware {
     /// The name in `Cache-Status`.
     static let name = "ResponseCache"
-    /// How many responses to the requests for one URL are kept, which `Vary` tells apart.
-    private static let variants = 20
+    private static let maxVariants = 20
 
     private struct State {
         var statistics = CacheStatistics()
         var epoch = Epoch()
-        /// How many calls of `removeAll` have not returned.
+        /// The number of `removeAll` calls that have not returned.
         var removals = 0
     }
 
-    /// What one request asks of the cache.
+    /// A request that the cache may answer.
     private struct Lookup {
         let request: PreparedRequest
-        let key: String
-        let epoch: Epoch
-        let next: Next
-    }
-
-    /// A request that a lookup has sent.
-    private struct Exchange {
-        let lookup: Lookup
         let flight: Flight
-        let requested: Date
+        let next: Next
+        /// When the request is sent, if the cache does not answer it.
+        var requestTime: Date
     }
 
     private let store: any CacheStore
+    /// Where responses are read. `nil` is the subscriber's thread: a `MemoryCache` is faster than a change of threads.
+    private let scheduler: (any Scheduler)?
     private let now: @Sendable () -> Date
     private let state = Locked(State())
 
     /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - store: Where responses are kept.
+    ///   - store: Where responses are stored.
     ///   - now: The clock.
-    public init(_ store: some CacheStore = MemoryCache(), now: @escaping @Sendable () -> Date = { Date() }) {
-        (self.store, self.now) = (store, now)
+    public convenience init(_ store: some CacheStore = MemoryCache(), now: @escaping @Sendable () -> Date = { Date() }) {
+        self.init(store, scheduler: store is MemoryCache ? nil : ConcurrentDispatchQueueScheduler(qos: .userInitiated), now: now)
+    }
+
+    init(_ store: some CacheStore, scheduler: (any Scheduler)?, now: @escaping @Sendable () -> Date) {
+        (self.store, self.scheduler, self.now) = (store, scheduler, now)
     }
 
     /// What the cache has done since it was created.
     public var statistics: CacheStatistics { state.withLock(\.statistics) }
 
-    /// Forgets all responses. Call it at the sign-out: `authentication.credential = nil; cache.removeAll()`.
+    /// Removes all responses. Call it at the sign-out: `authentication.credential = nil; cache.removeAll()`.
     ///
-    /// It waits for responses that are being stored. When it returns, nothing of before is left.
+    /// It waits for responses that are being stored. Responses to earlier requests are not stored.
     public func removeAll() {
         let epoch = state.withLock { state in
             defer { (state.epoch, state.removals) = (Epoch(), state.removals + 1) }
             return state.epoch
         }
-        epoch.writes.wait()
+        epoch.end()
         store.removeAll()
         state.withLock { $0.removals -= 1 }
     }
-
-    /// What a request that begins now belongs to. While all is removed, it is an epoch that is over.
-    private var epoch: Epoch { state.withLock { $0.removals == 0 ? $0.epoch : Epoch() } }
-
-    /// The same for a request that may have waited in front of the cache. If a user has signed out meanwhile, its epoch is over.
-    private func epoch(for request: PreparedRequest) -> Epoch { request.isBeforeSignOut ? Epoch() : epoch }
 
     /// Returns the response from the cache, or the one to `request`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainGET else { return forward(request, next) }
         return .deferred { [self] in
-            let epoch = epoch(for: request)
-            return .followingRedirects(request) { [self] asked in
-                // This closure gets each hop, so what it sends must not follow redirects. A `.decide` closure may change the method.
-                var request = asked
-                request.returnsRedirects = true
-                guard request.isPlainGET else { return forward(request, next) }
-                return lookUp(request, epoch, next).map { $0.withHeaders(of: asked) }
+            let epoch = epoch(of: request)
+            return .followingRedirects(request) { [self] original in
+                var hop = original
+                // The cache looks up each hop, so the transport must not follow redirects.
+                hop.returnsRedirects = true
+                // A `.decide` closure may have changed the method.
+                guard hop.isPlainGET else { return forward(hop, next) }
+                return lookUp(hop, epoch, next).map { $0.withHeaders(of: original) }
             }
         }
     }
 
-    /// Sends a request that the cache does not answer, and removes what it may have changed.
-    private func forward(_ request: PreparedRequest, _ next: @escaping Next) -> Single<APIResponse> {
-        guard ![.get, .head, .options, .trace].contains(request.method) else { return next(request) }
-        return .deferred { [self] in
-            let (lookup, requested) = (lookup(request, epoch(for: request), next), now())
-            return next(request).do(onSuccess: { [self] in invalidate($0, lookup, requested: requested) })
-        }
-    }
-
-    private func lookup(_ request: PreparedRequest, _ epoch: Epoch, _ next: @escaping Next) -> Lookup {
-        let kind = URL.cacheKind(isAuthenticated: request.options.isAuthenticated, hasCookies: request.handlesCookies)
-        return Lookup(request: request, key: request.url.cacheKey + kind, epoch: epoch, next: next)
+    /// Returns the epoch of a request that starts now. It has ended during `removeAll`, and if the user has signed out while the request waited.
+    private func epoch(of request: PreparedRequest) -> Epoch {
+        request.isBeforeSignOut ? Epoch(hasEnded: true) : state.withLock { $0.removals == 0 ? $0.epoch : Epoch(hasEnded: true) }
     }
 
     private func lookUp(_ request: PreparedRequest, _ epoch: Epoch, _ next: @escaping Next) -> Single<APIResponse> {
-        let policy = request.options.cachePolicy
-        let answer = Single.deferred { [self] () -> Single<APIResponse> in
-            let lookup = lookup(request, epoch, next)
-            // What is stored now may be another user's.
-            let isOutdated = state.withLock { $0.epoch !== epoch }
-            let readsNothing = isOutdated || policy == .reload || request.hasOtherConditions
-            let stored = readsNothing ? nil : newestMatch(lookup)
-            switch Decision(stored, for: request, policy, at: now()) {
+        let response = Single.deferred { [self] () -> Single<APIResponse> in
+            let flight = epoch.flight(for: request.cacheKey)
+            // After the end of the epoch, the stored responses may be another user's.
+            let hasEnded = state.withLock { $0.epoch !== epoch }
+            let ignoresStored = hasEnded || request.options.cachePolicy == .reload || request.hasOtherConditions
+            let stored = ignoresStored ? nil : newestMatch(request, flight)
+            let lookup = Lookup(request: request, flight: flight, next: next, requestTime: now())
+            switch Decision(for: request, stored: stored, at: lookup.requestTime) {
             case .use(let stored): return use(stored, lookup)
             case .useAndValidate(let stored):
-                validateLater(stored, lookup)
+                validateInBackground(stored, lookup)
                 return use(stored, lookup)
             case .validate(let stored): return validateOrUse(stored, lookup)
             case .send: return send(lookup)
@@ -135,12 +120,11 @@ public final class CacheMiddleware: Middleware {
                 return .just(APIResponse(to: request, status: 504, headers: ["Cache-Status": status]))
             }
         }
-        return store.scheduler.map { answer.subscribe(on: $0) } ?? answer
+        return scheduler.map { response.subscribe(on: $0) } ?? response
     }
 
-    private func newestMatch(_ lookup: Lookup) -> CachedResponse? {
-        store.responses(for: lookup.key).filter { $0.matches(lookup.request) && $0.answers(lookup.request) }
-            .max { $0.received < $1.received }
+    private func newestMatch(_ request: PreparedRequest, _ flight: Flight) -> CachedResponse? {
+        store.responses(for: flight.key).filter { $0.matches(request) && $0.answers(request) }.max { $0.responseTime < $1.responseTime }
     }
 
     private func use(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
@@ -148,51 +132,21 @@ public final class CacheMiddleware: Middleware {
         guard let response = stored.response(to: lookup.request, at: now) else { return send(lookup) }
         count {
             $0.hits += 1
-            if stored.freshFor(at: now) <= 0 { $0.staleHits += 1 }
+            if stored.remainingFreshness(at: now) <= 0 { $0.staleHits += 1 }
         }
         return .just(response)
     }
 
-    /// Sends the request, and stores its response.
-    private func send(_ lookup: Lookup) -> Single<APIResponse> {
-        count { $0.misses += 1 }
-        let exchange = exchange(lookup)
-        return lookup.next(lookup.request).map { [self] response in
-            keep(response, exchange)
-            return response
-        }
+    /// Validates a stale response for the next request, unless that is being done.
+    private func validateInBackground(_ stored: CachedResponse, _ lookup: Lookup) {
+        guard lookup.flight.beginValidation() else { return }
+        _ = validate(stored, lookup).do(onDispose: { lookup.flight.endValidation() }).subscribe { _ in }
     }
 
-    private func exchange(_ lookup: Lookup) -> Exchange {
-        Exchange(lookup: lookup, flight: lookup.epoch.flight(lookup.key), requested: now())
-    }
-
-    /// Asks the server whether the stored response still is right. All that ask at once share the answer.
-    private func validate(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
-        guard stored.hasValidator, !lookup.request.isConditional, lookup.request.method != .head, lookup.request.range == nil
-        else { return send(lookup) }
-        let exchange = exchange(lookup)
-        return exchange.flight.validations.intercept(lookup.request.validating(stored)) { [self] conditional in
-            count { $0.revalidations += 1 }
-            return lookup.next(conditional).flatMap { [self] response in
-                guard response.statusCode == 304, response.isOfItsURL else {
-                    keep(response, exchange)
-                    return .just(response)
-                }
-                // The server has no such response: it cannot be asked for any better (RFC 9111, section 4.3.4).
-                guard !stored.isOther(than: response) else { return send(lookup) }
-                let updated = stored.updated(by: response, requested: exchange.requested, received: now())
-                replace(exchange, with: updated, sent: response.request)
-                let detail = "\(Self.name); fwd=stale; fwd-status=304; stored"
-                return .just(updated.response(to: lookup.request, at: now(), status: detail) ?? response)
-            }
-        }
-    }
-
-    /// The answer of the server or, after an error, the stored response where that is allowed.
+    /// Validates a stale response. After an error, uses it if the server or the app allows that.
     private func validateOrUse(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
-        let isForErrors = stored.staleIfError(for: lookup.request, at: now())
-        let isForOffline = lookup.request.options.cachePolicy == .staleIfOffline && stored.mayBeStale
+        let isForErrors = stored.allowsStaleIfError(for: lookup.request, at: now())
+        let isForOffline = lookup.request.options.cachePolicy == .staleIfOffline && stored.allowsStale
         guard isForErrors || isForOffline else { return validate(stored, lookup) }
         return validate(stored, lookup).flatMap { [self] response in
             isForErrors && [500, 502, 503, 504].contains(response.statusCode) ? use(stored, lookup) : .just(response)
@@ -202,80 +156,103 @@ public final class CacheMiddleware: Middleware {
         }
     }
 
-    /// Validates while the app has the stale response, unless that is done already.
-    private func validateLater(_ stored: CachedResponse, _ lookup: Lookup) {
-        let flight = lookup.epoch.flight(lookup.key)
-        guard flight.beginValidation() else { return }
-        _ = validate(stored, lookup).do(onDispose: { flight.endValidation() }).subscribe { _ in }
-    }
-
-    /// Stores what may be stored.
-    private func keep(_ response: APIResponse, _ exchange: Exchange) {
-        let (request, status) = (exchange.lookup.request, response.statusCode)
-        // A transport that follows redirects by itself has the response of another URL.
-        guard request.range == nil, !request.hasOtherConditions, response.isOfItsURL else { return }
-        guard status != 304, request.method != .head else {
-            // A 304 to the app's own condition, or the head of what is stored (RFC 9111, section 4.3.5).
-            guard let stored = newestMatch(exchange.lookup) else { return }
-            if stored.isSame(as: response) {
-                let updated = stored.updated(by: response, requested: exchange.requested, received: now())
-                replace(exchange, with: updated, sent: response.request)
-            } else if status == stored.status {
-                replace(exchange, with: nil, sent: response.request)
+    /// Asks the server whether a stale response is still valid. Requests at the same time share the answer.
+    private func validate(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
+        let request = lookup.request
+        guard stored.hasValidator, !request.isConditional, request.method != .head, request.range == nil else { return send(lookup) }
+        return lookup.flight.validations.intercept(request.validating(stored)) { [self] conditional in
+            count { $0.revalidations += 1 }
+            return lookup.next(conditional).flatMap { [self] response in
+                guard response.statusCode == 304, !response.isFromOtherURL else {
+                    storeResponse(response, lookup)
+                    return .just(response)
+                }
+                // The server cannot be asked for a response that it does not have (RFC 9111, section 4.3.4).
+                guard !stored.isOther(than: response) else {
+                    var lookup = lookup
+                    lookup.requestTime = now()
+                    return send(lookup)
+                }
+                let updated = stored.updated(by: response, requestTime: lookup.requestTime, responseTime: now())
+                replaceStored(with: updated, lookup, sent: response.request)
+                let status = "\(Self.name); fwd=stale; fwd-status=304; stored"
+                return .just(updated.response(to: request, at: now(), status: status) ?? response)
             }
-            return
-        }
-        // An error of the server and a refusal say nothing about what is stored.
-        if status.isRefusal, let stored = newestMatch(exchange.lookup), !stored.status.isRefusal { return }
-        let new = CachedResponse(response, requested: exchange.requested, received: now())
-        replace(exchange, with: new, sent: response.request)
-    }
-
-    /// Stores `new` in the place of what the request would get. If `new` is nil or may not be stored, the old one is removed: it is not right
-    /// any more.
-    private func replace(_ exchange: Exchange, with new: CachedResponse?, sent: PreparedRequest) {
-        let (request, key) = (exchange.lookup.request, exchange.lookup.key)
-        guard !request.cacheControl.has("no-store"), !exchange.flight.isOutdated, beginWriting(exchange.lookup.epoch) else { return }
-        defer { exchange.lookup.epoch.writes.leave() }
-        let (old, now) = (store.responses(for: key), now())
-        // What was asked for later is newer, unless a clock that was ahead says so.
-        guard !old.contains(where: { $0.matches(request) && $0.requested > exchange.requested && $0.requested <= now }) else { return }
-        let kept = new?.stored(for: request, sent: sent)
-        let all = old.filter { !$0.matches(request) }.suffix(Self.variants - 1) + [kept].compactMap { $0 }
-        if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: key) }
-        // A change may have come while this was written.
-        if exchange.flight.isOutdated { store.replace([], for: key) }
-    }
-
-    /// Lets `removeAll` wait, unless it is too late for that.
-    private func beginWriting(_ epoch: Epoch) -> Bool {
-        state.withLock { state in
-            guard state.epoch === epoch else { return false }
-            epoch.writes.enter()
-            return true
         }
     }
 
-    /// Removes what an unsafe method may have changed (RFC 9111, section 4.4), unless its response is what a GET would get.
-    private func invalidate(_ response: APIResponse, _ lookup: Lookup, requested: Date) {
-        guard 200..<400 ~= response.statusCode else { return }
-        let (url, answering) = (lookup.request.url, response.request.url)
-        // Another origin, to which the request was redirected, says nothing about this one.
-        let others = ["Location", "Content-Location"].compactMap { response.value(forHTTPHeaderField: $0) }
-            .compactMap { URL(reference: $0, from: answering) }
-            .filter { $0.origin == url.origin && $0.origin == answering.origin }
-        for key in Set(([url, answering] + others).map(\.cacheKey)).flatMap({ key in URL.cacheKinds.map { key + $0 } }) {
-            epoch.endFlight(key)
+    private func send(_ lookup: Lookup) -> Single<APIResponse> {
+        count { $0.misses += 1 }
+        return lookup.next(lookup.request).do(onSuccess: { [self] in storeResponse($0, lookup) })
+    }
+
+    private func storeResponse(_ response: APIResponse, _ lookup: Lookup) {
+        let (request, status) = (lookup.request, response.statusCode)
+        guard request.range == nil, !request.hasOtherConditions, !response.isFromOtherURL else { return }
+        if status == 304 || request.method == .head {
+            // A 304 to the app's own condition and a HEAD only update what is stored (RFC 9111, section 4.3.5).
+            guard let stored = newestMatch(request, lookup.flight) else { return }
+            if stored.isSame(as: response) {
+                let updated = stored.updated(by: response, requestTime: lookup.requestTime, responseTime: now())
+                replaceStored(with: updated, lookup, sent: response.request)
+            } else if status == stored.status {
+                replaceStored(with: nil, lookup, sent: response.request)
+            }
+        } else if !status.isRefusal || newestMatch(request, lookup.flight)?.status.isRefusal ?? true {
+            let new = CachedResponse(response, requestTime: lookup.requestTime, responseTime: now())
+            replaceStored(with: new, lookup, sent: response.request)
+        }
+    }
+
+    /// Replaces the stored responses that match the request. If `new` is `nil` or must not be stored, it only removes them.
+    private func replaceStored(with new: CachedResponse?, _ lookup: Lookup, sent: PreparedRequest) {
+        let (request, flight, requestTime) = (lookup.request, lookup.flight, lookup.requestTime)
+        guard !request.cacheControl.has("no-store"), !flight.isInvalidated else { return }
+        flight.epoch.write {
+            let (old, now) = (store.responses(for: flight.key), now())
+            // A response to a later request is newer, unless the clock was ahead then.
+            let isLate = old.contains { $0.matches(request) && $0.requestTime > requestTime && $0.requestTime <= now }
+            guard !isLate else { return }
+            let others = old.filter { !$0.matches(request) }.suffix(Self.maxVariants - 1)
+            let all = others + [new?.storable(for: request, sent: sent)].compactMap { $0 }
+            if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: flight.key) }
+            // An unsafe request may have changed it while the store was written.
+            if flight.isInvalidated { store.replace([], for: flight.key) }
+        }
+    }
+
+    /// Sends a request that the cache does not answer.
+    private func forward(_ request: PreparedRequest, _ next: @escaping Next) -> Single<APIResponse> {
+        guard ![.get, .head, .options, .trace].contains(request.method) else { return next(request) }
+        return .deferred { [self] in
+            let (epoch, requestTime) = (epoch(of: request), now())
+            return next(request).do(onSuccess: { [self] response in
+                guard 200..<400 ~= response.statusCode else { return }
+                invalidate(request, response)
+                let flight = epoch.flight(for: request.cacheKey)
+                storePOST(response, Lookup(request: request, flight: flight, next: next, requestTime: requestTime))
+            })
+        }
+    }
+
+    /// Removes the responses that a successful unsafe request may have changed (RFC 9111, section 4.4).
+    private func invalidate(_ request: PreparedRequest, _ response: APIResponse) {
+        let targets = ["Location", "Content-Location"].compactMap { response.target(of: $0, from: request) }
+        for key in Set(([request.url, response.request.url] + targets).flatMap(\.cacheKeys)) {
+            state.withLock(\.epoch).invalidate(key)
             store.replace([], for: key)
         }
-        // RFC 9110, section 9.3.3.
-        let new = CachedResponse(response, requested: requested, received: now())
-        guard lookup.request.method == .post, lookup.request.isReceivedInMemory, lookup.request.options.cachePolicy != .noStore,
-            response.value(forHTTPHeaderField: "Content-Location") != nil, others.contains(where: { $0.cacheKey == url.cacheKey }),
-            answering.cacheKey == url.cacheKey, new.freshFor(at: now()) > 0
+    }
+
+    /// Stores a response to a POST that says that a GET would get it, too (RFC 9110, section 9.3.3).
+    private func storePOST(_ response: APIResponse, _ lookup: Lookup) {
+        let (request, options) = (lookup.request, lookup.request.options)
+        guard request.method == .post, request.isReceivedInMemory, options.cachePolicy != .noStore,
+            response.request.url.withoutFragment == request.url.withoutFragment,
+            response.target(of: "Content-Location", from: request)?.withoutFragment == request.url.withoutFragment
         else { return }
-        let exchange = Exchange(lookup: lookup, flight: lookup.epoch.flight(lookup.key), requested: requested)
-        replace(exchange, with: new, sent: response.request)
+        let new = CachedResponse(response, requestTime: lookup.requestTime, responseTime: now())
+        if new.remainingFreshness(at: now()) > 0 { replaceStored(with: new, lookup, sent: response.request) }
     }
 
     private func count(_ change: (inout CacheStatistics) -> Void) { state.withLock { change(&$0.statistics) } }

@@ -1,21 +1,15 @@
-public import MiniRx
-
-/// Keeps the responses of a ``CacheMiddleware``. ``MemoryCache`` and ``DiskCache`` are two; write your own to keep them elsewhere.
+/// Stores the responses of a ``CacheMiddleware``, as ``MemoryCache`` and ``DiskCache`` do. Write your own to store them elsewhere.
 ///
-/// It is called on any thread, by several at a time. A store may forget any response, and must return the others unchanged.
+/// Methods are called on any thread, also on several at the same time. Responses are read from your own store on a background queue. A store
+/// may remove any response at any time, but must return the others unchanged.
 public protocol CacheStore: Sendable {
-    /// Where responses are read. `nil` is the subscriber's thread, for a store that never waits.
-    var scheduler: (any Scheduler)? { get }
-    /// Returns the responses of a key: those that `Vary` keeps apart. A key is a URL, and something behind it for requests without
+    /// Returns the variants of a key, which differ in ``CachedResponse/varyFields``. A key is a URL, with a suffix for requests without
     /// authentication or cookies.
     func responses(for key: String) -> [CachedResponse]
-    /// Replaces all responses of a key. With none, the key is forgotten. The last is the newest.
+    /// Replaces all responses of a key. The last is the newest. An empty array removes the key.
+    ///
+    /// A ``CacheMiddleware`` stores one response at a time, and its `removeAll` waits for that. So do not use the cache in this method.
     func replace(_ responses: [CachedResponse], for key: String)
-    /// Forgets all. A ``CacheMiddleware`` waits for its `replace` before it calls this, so do not call its `removeAll` from `replace`.
+    /// Removes all responses.
     func removeAll()
-}
-
-extension CacheStore {
-    /// The subscriber's thread.
-    public var scheduler: (any Scheduler)? { nil }
 }

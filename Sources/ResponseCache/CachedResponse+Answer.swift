@@ -6,15 +6,16 @@ import FoundationNetworking
 #endif
 
 extension CachedResponse {
-    /// The answer to `request`: the whole, a range of it, its head, or a 304 if the app has it already. `nil` if ``answers(_:)`` is false.
+    /// Returns the response to `request`: all of this one, a range, the head, or a 304 to the app's condition. `nil` if ``answers(_:)`` is false.
     ///
-    /// - Parameter status: The value of `Cache-Status`. By default, that of a hit.
+    /// - Parameter cacheStatus: The value of `Cache-Status`. The default is that of a hit.
     func response(to request: PreparedRequest, at now: Date, status cacheStatus: String? = nil) -> APIResponse? {
         var (status, body, fields) = (status, body, fields)
-        let fresh = freshFor(at: now)
+        let remaining = remainingFreshness(at: now)
         fields["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
-        fields["Cache-Status"] = cacheStatus ?? "\(CacheMiddleware.name); hit" + (fresh > 0 ? "" : "; ttl=\(Int64(max(fresh, -1e9)))")
-        if isWhatTheAppHas(request) {
+        fields["Cache-Status"] =
+            cacheStatus ?? "\(CacheMiddleware.name); hit" + (remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))")
+        if satisfiesConditional(request) {
             (status, body) = (304, Data())
         } else if let range = request.range {
             guard let part = part(range) else { return nil }
@@ -31,33 +32,33 @@ extension CachedResponse {
         return response
     }
 
-    /// Whether it has what `request` asks for: all, or a range that is there.
+    /// Whether it has the range that `request` asks for, if any.
     func answers(_ request: PreparedRequest) -> Bool {
-        request.range.map { isWhatTheAppHas(request) || part($0) != nil } ?? true
+        request.range.map { satisfiesConditional(request) || part($0) != nil } ?? true
     }
 
-    /// The bytes of a range are those of the body as it was sent.
     private func part(_ range: String) -> Range<Int>? {
+        // A range counts the bytes of the encoded body, which is not stored.
         status == 200 && value("Content-Encoding") == nil ? body.range(range) : nil
     }
 
-    /// Whether a condition of the app names this response (RFC 9110, sections 13.1.2 and 13.1.3).
-    private func isWhatTheAppHas(_ request: PreparedRequest) -> Bool {
+    /// Whether the app has this response, by its own condition (RFC 9110, sections 13.1.2 and 13.1.3).
+    private func satisfiesConditional(_ request: PreparedRequest) -> Bool {
         guard 200..<300 ~= status else { return false }
         if let tags = request.headers["If-None-Match"] {
             let own = value("ETag")?.weakTag
             return tags.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == "*" || String($0).weakTag == own }
         }
-        guard let since = request.headers["If-Modified-Since"].flatMap({ Date(httpDate: $0, now: received) }) else {
+        guard let since = request.headers["If-Modified-Since"].flatMap({ Date(httpDate: $0, now: responseTime) }) else {
             return false
         }
-        return (value("Last-Modified").flatMap { Date(httpDate: $0, now: received) } ?? received) <= since
+        return (value("Last-Modified").flatMap { Date(httpDate: $0, now: responseTime) } ?? responseTime) <= since
     }
 
-    /// Whether a 304 or the head of `response` is about this one.
+    /// Whether a 304 or a HEAD is about this response.
     func isSame(as response: APIResponse) -> Bool {
         guard response.statusCode == 304 || response.statusCode == status else { return false }
-        // A HEAD has the length of what a GET would get.
+        // A HEAD has the Content-Length of a GET.
         let lengths = (response.value(forHTTPHeaderField: "Content-Length"), value("Content-Length"))
         if response.statusCode != 304, let new = lengths.0, let old = lengths.1, new != old { return false }
         if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.weakTag == value("ETag")?.weakTag }
@@ -65,21 +66,21 @@ extension CachedResponse {
         return response.statusCode != 304 || !hasValidator
     }
 
-    /// Whether a 304 is about another response, by its entity tag.
+    /// Whether a 304 names another response by its entity tag.
     func isOther(than response: APIResponse) -> Bool {
         guard let tag = response.value(forHTTPHeaderField: "ETag"), let own = value("ETag") else { return false }
         return tag.weakTag != own.weakTag
     }
 
-    /// Whether it may be used, stale, after an error (RFC 5861, section 4).
-    func staleIfError(for request: PreparedRequest, at now: Date) -> Bool {
-        guard mayBeStale, let window = request.cacheControl.seconds("stale-if-error") ?? freshness.ifError else { return false }
-        return -freshFor(at: now) <= window
+    /// Whether it may be used stale after an error (RFC 5861, section 4).
+    func allowsStaleIfError(for request: PreparedRequest, at now: Date) -> Bool {
+        guard allowsStale, let window = request.cacheControl.seconds("stale-if-error") ?? freshness.staleIfError else { return false }
+        return -remainingFreshness(at: now) <= window
     }
 }
 
 extension PreparedRequest {
-    /// The request with the conditions under which the server need not send `stored` again.
+    /// Returns the request with conditions, so that the server answers 304 if `stored` is still valid.
     func validating(_ stored: CachedResponse) -> PreparedRequest {
         var request = self
         request.headers["If-None-Match"] = stored.value("ETag")
@@ -87,64 +88,66 @@ extension PreparedRequest {
         return request
     }
 
-    /// Whether the app has a copy, and asks only for a newer one.
+    /// Whether the app asks only for a newer response than its own.
     var isConditional: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
 
-    /// Whether it has conditions that only the server can judge.
+    /// Whether it has conditions that only the server can evaluate.
     var hasOtherConditions: Bool { has(oneOf: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
 
-    /// The range that is asked for. Only a GET has one (RFC 9110, section 14.2).
+    /// The `Range` of a GET (RFC 9110, section 14.2).
     var range: String? { method == .head ? nil : headers["Range"] }
 
-    /// Its own `Cache-Control`.
     var cacheControl: CacheControl { CacheControl(headers["Cache-Control"]) }
+
+    /// The key of its responses in a store. Requests without a credential or without cookies do not share responses with others.
+    var cacheKey: String { url.withoutFragment + URL.cacheKeySuffixes[(options.isAuthenticated ? 0 : 1) + (handlesCookies ? 0 : 2)] }
 
     private func has(oneOf names: [String]) -> Bool { names.contains { headers[$0] != nil } }
 }
 
 extension APIResponse {
-    /// A redirect whose request has the headers of `asked`. What the cache and middlewares behind it have added must not travel to the
-    /// target: they see to that request again.
-    func withHeaders(of asked: PreparedRequest) -> APIResponse {
+    /// Returns a redirect whose request has the headers of `original`, so that headers which the cache and later middlewares have added are
+    /// not sent to its target.
+    func withHeaders(of original: PreparedRequest) -> APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request
-        for (name, _) in request.headers { request.headers[name] = asked.headers[name] }
+        for (name, _) in request.headers { request.headers[name] = original.headers[name] }
         var redirect = APIResponse(request: request, response: response, data: data)
         redirect.isFromStore = isFromStore
         return redirect
     }
 
-    /// Whether it is about the URL that its request has. A transport that follows redirects by itself has another one.
-    var isOfItsURL: Bool {
-        guard let url = response.url else { return true }
-        let asked = request.url
-        func path(_ url: URL) -> String { url.path.isEmpty ? "/" : url.path }
-        return url.origin == asked.origin && path(url) == path(asked) && url.query == asked.query
+    /// Whether the transport has followed a redirect by itself.
+    var isFromOtherURL: Bool { response.url.map { $0.resource != request.url.resource } ?? false }
+
+    /// The URL in the field `name`, or `nil` if it has another origin than `request` and this response, which may be redirected.
+    func target(of name: String, from asked: PreparedRequest) -> URL? {
+        guard let target = value(forHTTPHeaderField: name).flatMap({ URL(reference: $0, from: request.url) }),
+            target.origin == asked.url.origin, target.origin == request.url.origin
+        else { return nil }
+        return target
     }
 }
 
 extension Int {
-    /// Whether a response with this status says nothing about its URL: it is an error of the server, or a refusal.
+    /// Whether this status says nothing about the content of the URL: the server has failed or refuses.
     var isRefusal: Bool { self >= 500 || [401, 403, 407, 408, 429].contains(self) }
 }
 
 extension URL {
-    /// What follows ``cacheKey``, so that requests without a credential or cookies do not share responses with others.
-    static func cacheKind(isAuthenticated: Bool, hasCookies: Bool) -> String {
-        cacheKinds[(isAuthenticated ? 0 : 1) + (hasCookies ? 0 : 2)]
-    }
+    fileprivate static let cacheKeySuffixes = ["", "#anonymous", "#cookieless", "#anonymous-cookieless"]
 
-    static let cacheKinds = ["", "#anonymous", "#cookieless", "#anonymous-cookieless"]
+    /// The keys of all its responses.
+    var cacheKeys: [String] { Self.cacheKeySuffixes.map { withoutFragment + $0 } }
 
-    /// The URL without its fragment.
-    var cacheKey: String {
+    var withoutFragment: String {
         let text = absoluteString
         return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
     }
 }
 
 extension String {
-    /// An entity tag as it is compared weakly (RFC 9110, section 8.8.3.2).
+    /// The entity tag for weak comparison (RFC 9110, section 8.8.3.2).
     fileprivate var weakTag: String {
         let tag = trimmingCharacters(in: .whitespaces)
         return tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
@@ -152,7 +155,7 @@ extension String {
 }
 
 extension Data {
-    /// The bytes of a single range (RFC 9110, section 14.1.2); `nil` for several, and for one that is not there.
+    /// The bytes of a single range (RFC 9110, section 14.1.2), or `nil` if there are none or several ranges.
     fileprivate func range(_ field: String) -> Range<Int>? {
         guard field.hasPrefix("bytes="), !field.contains(",") else { return nil }
         let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map {

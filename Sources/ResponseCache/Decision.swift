@@ -1,43 +1,41 @@
 import APIProvider
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-/// What is done with a request, by what is stored (RFC 9111, section 4).
+/// What the cache does with a request (RFC 9111, section 4).
 enum Decision {
-    /// The stored response is fresh.
+    /// The stored response is used.
     case use(CachedResponse)
-    /// It is stale. It is used now, and validated for the next time (RFC 5861, section 3).
+    /// The stored response is used stale, and validated for the next request (RFC 5861, section 3).
     case useAndValidate(CachedResponse)
-    /// It is stale, and the server is asked.
+    /// The stored response is stale, so the server validates it.
     case validate(CachedResponse)
-    /// Nothing of use is stored.
+    /// No stored response matches.
     case send
-    /// Nothing of use is stored, and nothing may be sent.
+    /// The request must not be sent, and no stored response may be used.
     case fail
 
-    init(_ stored: CachedResponse?, for request: PreparedRequest, _ policy: CachePolicy, at now: Date) {
-        let asked = request.cacheControl
+    init(for request: PreparedRequest, stored: CachedResponse?, at now: Date) {
+        let (control, policy) = (request.cacheControl, request.options.cachePolicy)
+        let isOnlyIfCached = policy == .onlyIfCached || control.has("only-if-cached")
         guard let stored else {
-            self = policy == .onlyIfCached || asked.has("only-if-cached") ? .fail : .send
+            self = isOnlyIfCached ? .fail : .send
             return
         }
-        let (age, fresh) = (stored.age(at: now), stored.freshFor(at: now))
-        let isTooOld = asked.seconds("max-age").map { age > $0 } ?? false || asked.seconds("min-fresh").map { fresh < $0 } ?? false
-        let asksServer =
-            asked.has("no-cache") || stored.freshness.mustAlwaysValidate
-            || !asked.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
-        let mustAsk = isTooOld || asksServer
-        let mayBeStale = !mustAsk && stored.mayBeStale
-        if fresh > 0, !mustAsk {
+        let (age, remaining) = (stored.age(at: now), stored.remainingFreshness(at: now))
+        let isTooOld =
+            control.seconds("max-age").map { age > $0 } ?? false || control.seconds("min-fresh").map { remaining < $0 } ?? false
+        let isNoCache =
+            control.has("no-cache") || stored.freshness.mustAlwaysValidate
+            || !control.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
+        let mustValidate = isTooOld || isNoCache
+        let allowsStale = !mustValidate && stored.allowsStale
+        if remaining > 0, !mustValidate {
             self = .use(stored)
-        } else if policy == .onlyIfCached || asked.has("only-if-cached") {
-            self = policy == .onlyIfCached && stored.mayBeStale ? .use(stored) : .fail
-        } else if mayBeStale, let staleness = asked.seconds("max-stale", without: .infinity), -fresh <= staleness {
+        } else if isOnlyIfCached {
+            self = policy == .onlyIfCached && stored.allowsStale ? .use(stored) : .fail
+        } else if allowsStale, let limit = control.seconds("max-stale", without: .infinity), -remaining <= limit {
             self = .use(stored)
-        } else if mayBeStale, let window = stored.freshness.whileRevalidating, -fresh <= window {
+        } else if allowsStale, let window = stored.freshness.staleWhileRevalidate, -remaining <= window {
             self = .useAndValidate(stored)
         } else {
             self = .validate(stored)

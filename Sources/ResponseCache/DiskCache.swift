@@ -1,9 +1,9 @@
 import APIProvider
 public import Foundation
-public import MiniRx
+import MiniRx
 
-/// Keeps responses in files, one for each URL, which only their owner may read. When they take more than `maxBytes`, those that were not
-/// used for longest are removed.
+/// Stores responses in files, one for each URL, which only their owner may read. When they take more than `maxBytes`, the least recently
+/// used are removed.
 ///
 /// ```swift
 /// let folder = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
@@ -11,28 +11,26 @@ public import MiniRx
 /// let cache = CacheMiddleware(DiskCache(folder, maxBytes: 50_000_000))
 /// ```
 ///
-/// Several processes may share a folder. ``removeAll()`` of one removes the files of all, but what another has asked for before, it still
-/// stores: forget what it has, too. Files are replaced atomically. A truncated, foreign or outdated file is ignored. If the folder cannot be
-/// written, or the disk is full, nothing is kept and nothing fails.
+/// Several processes may share a folder. ``removeAll()`` removes the files of all processes, but another process may still store responses
+/// to its earlier requests: call `removeAll()` there too. Files are replaced atomically. A truncated, foreign or outdated file is ignored. If
+/// the folder cannot be written or the disk is full, nothing is stored and no request fails.
 ///
-/// A file has the URL, the header fields and the body in plain text, and so it has a secret in the URL, `Set-Cookie`, and the request's
-/// values of the headers that `Vary` names. Use ``CachePolicy/noStore`` where these must not be written.
+/// A file contains the URL, the header fields with `Set-Cookie`, the body, and the request's values of headers that `Vary` names, all in
+/// plain text. Use ``CachePolicy/noStore`` for requests where these must not be written.
 public final class DiskCache: CacheStore {
-    /// Files are read here.
-    public let scheduler: (any Scheduler)? = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     private let folder: URL
-    /// The path of the folder with the files, in `folder`.
+    /// The path of the folder inside `folder` that has the files.
     private let files: String
     private let maxBytes: Int
-    /// About how many bytes the files take; `nil` until they have been counted. Other processes may add some.
+    /// About how many bytes the files take, without those of other processes. `nil` before they are counted.
     private let size = Locked<Int64?>(nil)
     private static let (suffix, removedSuffix) = (".response", ".removed")
 
     /// Creates a store.
     ///
     /// - Parameters:
-    ///   - folder: A folder for this store alone. It is created when something is stored.
-    ///   - maxBytes: How many bytes all files may take, in whole blocks of the disk. A larger response is not kept.
+    ///   - folder: A folder that contains nothing else. It is created when a response is stored.
+    ///   - maxBytes: How many bytes all files may take, in whole blocks of the disk. A larger response is not stored.
     public init(_ folder: URL, maxBytes: Int = 100_000_000) {
         (self.folder, self.maxBytes) = (folder, maxBytes)
         files = folder.path + "/responses"
@@ -40,7 +38,7 @@ public final class DiskCache: CacheStore {
 
     /// Returns the responses of a key.
     public func responses(for key: String) -> [CachedResponse] {
-        // Somebody else may have put a link or a pipe there.
+        // The path may lead to a link or a pipe.
         let descriptor = open(path(of: key), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
@@ -50,14 +48,14 @@ public final class DiskCache: CacheStore {
         var bytes = Data(count: Int(clamping: status.st_size))
         let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
         guard count == bytes.count, let responses = CacheFile.responses(in: bytes, for: key) else { return [] }
-        // Its time says when it was used, to a minute.
+        // The modification time is the time of the last use, to a minute.
         if Int64(time(nil)) - status.modified / 1_000_000_000 > 60 { futimens(descriptor, nil) }
         return responses
     }
 
     /// Replaces the responses of a key.
     public func replace(_ responses: [CachedResponse], for key: String) {
-        let (path, responses) = (path(of: key), responses.last(within: maxBytes))
+        let (path, responses) = (path(of: key), responses.suffix(maxBytes: maxBytes))
         guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.inBlocks <= maxBytes, makeFolder()
         else {
             unlink(path)
@@ -68,7 +66,7 @@ public final class DiskCache: CacheStore {
             if lstat(path, &status) == 0, !status.isPrivate(S_IFREG) { unlink(path) }
             try PartialFile.replace(URL(fileURLWithPath: path), with: data, mode: 0o600, isDurable: false)
         } catch {
-            // What was there before is older than what the server has said now.
+            // The old response is outdated.
             unlink(path)
         }
         let isFull = size.withLock { size in
@@ -78,7 +76,7 @@ public final class DiskCache: CacheStore {
         if isFull { removeOldest() }
     }
 
-    /// Removes all files of the store. When it returns, nothing can be read. The room on the disk is free a little later.
+    /// Removes all responses. When it returns, none can be read. The files are deleted in the background.
     public func removeAll() {
         if rename(files, "\(folder.path)/\(UUID().uuidString)\(Self.removedSuffix)") != 0, errno != ENOENT {
             try? FileManager.default.removeItem(atPath: files)
@@ -87,7 +85,7 @@ public final class DiskCache: CacheStore {
         removeRemoved()
     }
 
-    /// Removes folders that ``removeAll()`` has renamed, also those of a process that was killed.
+    /// Deletes folders that ``removeAll()`` has renamed, including those of a process that was killed.
     private func removeRemoved() {
         DispatchQueue.global(qos: .utility).async { [folder] in
             for name in folder.path.names where name.hasSuffix(Self.removedSuffix) {
@@ -96,7 +94,7 @@ public final class DiskCache: CacheStore {
         }
     }
 
-    /// Whether the folder is there, and nobody else can write into it.
+    /// Makes sure that the folder exists and only its owner can use it. Returns `false` if that fails.
     private func makeFolder() -> Bool {
         if mkdir(files, 0o700) != 0, errno == ENOENT {
             try? FileManager.default.createDirectory(
@@ -108,16 +106,16 @@ public final class DiskCache: CacheStore {
             && (status.isPrivate(S_IFDIR) || status.isOurs(S_IFDIR) && chmod(files, 0o700) == 0)
     }
 
-    /// The name is a number made of the key. Of two keys with the same number, the later takes the place of the other.
+    /// The name is a hash of the key. If two keys have the same hash, the later replaces the other.
     private func path(of key: String) -> String {
-        // FNV-1a of 64 bits.
-        let number = key.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return "\(files)/\(String(number, radix: 16))\(Self.suffix)"
+        // 64-bit FNV-1a.
+        let hash = key.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return "\(files)/\(String(hash, radix: 16))\(Self.suffix)"
     }
 
-    /// Counts the files, and removes old ones until a tenth of the room is free. The newest stays.
+    /// Counts the bytes of all files. If they are too many, removes old files until a tenth is free, but never the newest.
     private func removeOldest() {
-        // A process that is killed leaves what it was writing.
+        // A killed process leaves the file that it was writing.
         let all = files.names.filter { $0.hasSuffix(Self.suffix) || $0.hasSuffix(".download") }
             .compactMap { name -> (path: String, size: Int64, used: Int64)? in
                 let path = "\(files)/\(name)"
@@ -138,23 +136,23 @@ public final class DiskCache: CacheStore {
 }
 
 extension String {
-    /// The names in the folder at this path.
+    /// The names of the files in the folder at this path.
     fileprivate var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: self)) ?? [] }
 }
 
 extension BinaryInteger {
-    /// How much a file of so many bytes takes on most disks. None is as long as a sparse file may say.
+    /// The size on most disks of a file with so many bytes. A sparse file may claim to be longer than any disk.
     fileprivate var inBlocks: Int64 { (Swift.min(Int64(clamping: self), 1 << 40) + 4_095) / 4_096 * 4_096 }
 }
 
 extension stat {
-    /// Whether it is of this kind, and belongs to this process's user.
+    /// Whether it is of this kind and belongs to the user of this process.
     fileprivate func isOurs(_ kind: mode_t) -> Bool { st_mode & S_IFMT == kind && st_uid == geteuid() }
 
-    /// Whether nobody else may use it either.
+    /// Whether it is ours, and no other user may access it.
     fileprivate func isPrivate(_ kind: mode_t) -> Bool { isOurs(kind) && st_mode & 0o077 == 0 }
 
-    /// When the file was last written or used, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     fileprivate var modified: Int64 {
         #if canImport(Darwin)
         let time = st_mtimespec

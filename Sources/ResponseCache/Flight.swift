@@ -1,30 +1,37 @@
 import APIProvider
-import Dispatch
 import MiniRx
 
-/// The time between two calls of `removeAll`. What is asked for in one is not stored in another.
+/// The time between two calls of `removeAll`. Responses to requests of an epoch are not stored after it.
 final class Epoch: Sendable {
-    /// What is being stored.
-    let writes = DispatchGroup()
-    private let flights = Locked<[String: WeakFlight]>([:])
-
     private struct WeakFlight { weak var flight: Flight? }
 
-    /// The requests for `key` that are under way, or a new flight if there are none.
-    func flight(_ key: String) -> Flight {
+    private let flights = Locked<[String: WeakFlight]>([:])
+    /// The lock is held while a response is stored.
+    private let hasEnded: Locked<Bool>
+
+    init(hasEnded: Bool = false) { self.hasEnded = Locked(hasEnded) }
+
+    /// Ends the epoch. If a response is being stored, waits for it.
+    func end() { hasEnded.withLock { $0 = true } }
+
+    /// Runs `body`, which stores a response, unless the epoch has ended.
+    func write(_ body: () -> Void) { hasEnded.withLock { if !$0 { body() } } }
+
+    /// Returns the flight of the requests for `key`, or a new one.
+    func flight(for key: String) -> Flight {
         flights.withLock { flights in
             if let flight = flights[key]?.flight { return flight }
-            let flight = Flight(key, of: self)
+            let flight = Flight(key, self)
             flights[key] = WeakFlight(flight: flight)
             return flight
         }
     }
 
-    /// What `key` stands for has changed. What is under way is not stored any more.
-    func endFlight(_ key: String) { flights.withLock { $0.removeValue(forKey: key) }?.flight?.end() }
+    /// Keeps responses to the requests for `key` that are in flight from being stored. Later requests belong to a new flight.
+    func invalidate(_ key: String) { flights.withLock { $0.removeValue(forKey: key) }?.flight?.invalidate() }
 
-    fileprivate func landed(_ key: String) {
-        // What has begun since is released outside of the lock, where it may end.
+    fileprivate func removeFlight(for key: String) {
+        // A new flight may have begun. If this is its last reference, it must be released outside of the lock, which its `deinit` takes.
         _ = flights.withLock { flights -> Flight? in
             let next = flights[key]?.flight
             if next == nil { flights[key] = nil }
@@ -33,20 +40,23 @@ final class Epoch: Sendable {
     }
 }
 
-/// The requests for one key that are under way, and began after the last change. They hold it, and nothing else does.
+/// The requests for a key that are in flight, and started after it was last invalidated. They own the flight.
 final class Flight: Sendable {
-    private let state = Locked((isOutdated: false, isValidating: false))
+    let key: String
+    let epoch: Epoch
     let validations = CoalescingMiddleware()
-    private let (key, epoch): (String, Epoch)
+    private let state = Locked((isInvalidated: false, isValidating: false))
 
-    fileprivate init(_ key: String, of epoch: Epoch) { (self.key, self.epoch) = (key, epoch) }
+    fileprivate init(_ key: String, _ epoch: Epoch) { (self.key, self.epoch) = (key, epoch) }
 
-    deinit { epoch.landed(key) }
+    deinit { epoch.removeFlight(for: key) }
 
-    var isOutdated: Bool { state.withLock(\.isOutdated) }
-    func end() { state.withLock { $0.isOutdated = true } }
+    /// Whether an unsafe request may have changed the response. It is not stored then.
+    var isInvalidated: Bool { state.withLock(\.isInvalidated) }
 
-    /// Whether the app uses what nobody validates yet.
+    fileprivate func invalidate() { state.withLock { $0.isInvalidated = true } }
+
+    /// Returns whether the caller should validate in the background, because no other does.
     func beginValidation() -> Bool {
         state.withLock { state in
             defer { state.isValidating = true }

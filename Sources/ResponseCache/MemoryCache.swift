@@ -1,7 +1,7 @@
 import Foundation
 import MiniRx
 
-/// Keeps responses in memory. When they take more than `maxBytes`, those that were not used for longest are forgotten.
+/// Stores responses in memory. When they take more than `maxBytes`, the least recently used are removed.
 public final class MemoryCache: CacheStore {
     private struct State {
         var entries: [String: (responses: [CachedResponse], size: Int, used: Int)] = [:]
@@ -17,7 +17,7 @@ public final class MemoryCache: CacheStore {
 
     /// Creates a store.
     ///
-    /// - Parameter maxBytes: About how many bytes all responses may take. A larger response is not kept.
+    /// - Parameter maxBytes: About how many bytes all responses may take. A larger response is not stored.
     public init(maxBytes: Int = 20_000_000) { self.maxBytes = maxBytes }
 
     /// Returns the responses of a key.
@@ -30,9 +30,9 @@ public final class MemoryCache: CacheStore {
         }
     }
 
-    /// Replaces the responses of a key. If there is no room, old ones go until a tenth is free.
+    /// Replaces the responses of a key. If there is no room, removes others until a tenth is free.
     public func replace(_ responses: [CachedResponse], for key: String) {
-        let responses = responses.last(within: maxBytes - key.utf8.count)
+        let responses = responses.suffix(maxBytes: maxBytes - key.utf8.count)
         let size = responses.reduce(key.utf8.count) { $0 + $1.size }
         state.withLock { state in
             state.remove(key)
@@ -49,12 +49,12 @@ public final class MemoryCache: CacheStore {
         }
     }
 
-    /// Forgets all.
+    /// Removes all responses.
     public func removeAll() {
         var empty = State()
         state.withLock { swap(&$0, &empty) }
     }
 
     /// About how many bytes the responses take.
-    public var size: Int { state.withLock(\.size) }
+    var size: Int { state.withLock(\.size) }
 }

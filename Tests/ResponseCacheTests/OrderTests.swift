@@ -19,14 +19,14 @@ private final class Hand: Sendable {
 
     init(_ store: some CacheStore = MemoryCache()) {
         let time = time
-        cache = CacheMiddleware(store, now: { time.withLock { $0 } })
+        cache = CacheMiddleware(store, scheduler: nil, now: { time.withLock { $0 } })
     }
 
     func pass(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 
     var requests: [PreparedRequest] { sent.entries.map(\.request) }
 
-    /// Sends a request, and returns the log that its response comes to.
+    /// Sends a request, and returns the log of its response.
     @discardableResult
     func send(
         _ path: String = "/a", _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:], _ policy: CachePolicy = .standard,
@@ -58,16 +58,16 @@ private final class Hand: Sendable {
         answer(.success(APIResponse(to: request, status: status, headers: headers, data: Data(text.utf8))))
     }
 
-    /// What is stored; `nil` if it is nothing.
+    /// The body of the stored response, if any.
     func stored(_ path: String = "/a", isAuthenticated: Bool = true, hasCookies: Bool = true) -> String? {
         let response = send(path, "GET", [:], .onlyIfCached, isAuthenticated: isAuthenticated, hasCookies: hasCookies).entries.last
         return response?.statusCode == 504 ? nil : response?.text
     }
 }
 
-@Suite("The cache: what comes late, and from whom")
+@Suite("The cache: late responses and sign-outs")
 struct OrderTests {
-    @Test("A late response does not replace what was loaded after it was asked for", arguments: [200, 204, 304, 404])
+    @Test("A late response does not replace the response to a later request", arguments: [200, 204, 304, 404])
     func late(status: Int) {
         let hand = Hand()
         hand.send()
@@ -85,7 +85,7 @@ struct OrderTests {
         #expect(hand.stored() == "newest")
     }
 
-    @Test("What was stored by a clock that was ahead is not fresh, and the next response takes its place")
+    @Test("A response that was stored while the clock was ahead is not fresh, and the next one replaces it")
     func clockAhead() {
         let hand = Hand()
         hand.pass(1e8)
@@ -99,7 +99,7 @@ struct OrderTests {
         #expect(hand.requests.count == 2)
     }
 
-    @Test("A 304 that names another response updates nothing, and the whole is asked for (RFC 9111, section 4.3.4)")
+    @Test("After a 304 for another entity tag, the request is sent without conditions (RFC 9111, section 4.3.4)")
     func anotherTag() {
         let hand = Hand()
         hand.send()
@@ -114,7 +114,7 @@ struct OrderTests {
         #expect(hand.stored() == "two")
     }
 
-    @Test("After a change, what is asked for later is stored, also while an older request is under way")
+    @Test("After a change, responses to later requests are stored, even while an earlier request is in flight")
     func afterAChange() {
         let hand = Hand()
         hand.send()
@@ -127,7 +127,7 @@ struct OrderTests {
         #expect(hand.stored() == "new")
     }
 
-    @Test("A request that is disposed as it begins does not keep its URL from being stored after a change")
+    @Test("A request that is disposed while it starts does not prevent storing after a change")
     func disposedAtOnce() {
         let hand = Hand()
         let (other, bag) = (Producer<APIResponse>(), DisposeBag())
@@ -144,7 +144,7 @@ struct OrderTests {
         #expect(hand.stored() == "new")
     }
 
-    @Test("A validation of before a sign-out is not joined after it")
+    @Test("Requests after a sign-out do not join a validation from before it")
     func validations() {
         let hand = Hand()
         let headers: HTTPHeaders = ["Cache-Control": "no-cache", "ETag": "\"1\""]
@@ -162,7 +162,7 @@ struct OrderTests {
         #expect(bob.entries.map(\.text) == ["data of bob"])
     }
 
-    @Test("The second hop of a request of before a sign-out reads nothing and stores nothing")
+    @Test("After a sign-out, the next hop of an earlier request reads and stores nothing")
     func secondHop() {
         let hand = Hand()
         let alice = hand.send()
@@ -176,7 +176,7 @@ struct OrderTests {
         #expect(hand.stored("/b") == "data of bob")
     }
 
-    @Test("One of many that validate at once asks the server, and all get its answer")
+    @Test("Validations at the same time send one request, and all get its response")
     func once() {
         let hand = Hand()
         hand.send()
@@ -197,7 +197,7 @@ struct OrderTests {
         }
     }
 
-    @Test("A request that waits in front of the cache until its user has signed out does not get the next user's response")
+    @Test("A request that waits before the cache until a sign-out does not get the next user's response")
     func waitsInFront() throws {
         let (cache, turn) = (CacheMiddleware(MemoryCache()), Producer<Void>())
         let authentication = AuthenticationMiddleware(token: "alice") { _ in .error(TestError()) }
@@ -220,7 +220,7 @@ struct OrderTests {
         #expect(throws: APIError.self) { try alice.entries.first?.get() }
     }
 
-    @Test("Requests with and without authentication or cookies do not share a response, and a change removes all")
+    @Test("Requests with and without authentication or cookies do not share responses, and a change removes them all")
     func kinds() {
         let hand = Hand()
         for isAuthenticated in [true, false] {
@@ -240,7 +240,7 @@ struct OrderTests {
         }
     }
 
-    @Test("A token that is added behind the cache does not travel to the next hop, so that it is never stored")
+    @Test("A token from a later middleware is not sent to the next hop, so it is never stored")
     func tokenOfARedirect() {
         let store = MemoryCache()
         let hand = Hand(store)
@@ -251,16 +251,14 @@ struct OrderTests {
         #expect(store.responses(for: example.appendingPathComponent("/b").absoluteString) == [])
     }
 
-    @Test("A response of another URL is not stored, as where a transport follows redirects itself")
+    @Test("If the transport follows a redirect by itself, the response is not stored")
     func anotherURL() async throws {
         let cache = CacheMiddleware()
         let request = PreparedRequest(.get, example.appendingPathComponent("/a"))
-        for (path, hits) in [("/b", 0), ("/a", 1)] {
+        for (path, hits) in [("/b", 0), ("/a/", 0), ("/a?b", 0), ("/a", 1)] {
+            let url = try #require(URL(string: path, relativeTo: example))
             let head = try #require(
-                HTTPURLResponse(
-                    url: example.appendingPathComponent(path), statusCode: 200, httpVersion: nil,
-                    headerFields: ["Cache-Control": "max-age=9"]
-                ))
+                HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Cache-Control": "max-age=9"]))
             let answer = cache.intercept(request) {
                 .just(APIResponse(request: $0, response: head, data: Data()))
             }
@@ -269,7 +267,18 @@ struct OrderTests {
         }
     }
 
-    @Test("removeAll waits for what is being stored, so that nothing of it is left when it returns")
+    @Test("Memory is read on the subscriber's thread, and your own store on another")
+    func threads() {
+        let (request, bag) = (PreparedRequest(.get, example), DisposeBag())
+        let (store, log) = (WaitingStore(), Log<APIResponse>())
+        for cache in [CacheMiddleware(), CacheMiddleware(store)] {
+            cache.intercept(request) { .just(APIResponse(to: $0)) }.subscribe(onSuccess: { log.append($0) }).disposed(by: bag)
+            #expect(log.count == 1)
+        }
+        store.hasSubscribed.signal()
+    }
+
+    @Test("removeAll waits for responses that are being stored, and removes them")
     func removalWaits() async throws {
         let store = SlowStore()
         let hand = Hand(store)
@@ -282,7 +291,7 @@ struct OrderTests {
                     hand.cache.removeAll()
                     ended.send(())
                 }
-                // Until it has begun: nothing is read while it runs.
+                // Nothing is read once removeAll has begun.
                 while hand.stored("/b") != nil { sched_yield() }
             }
         }
@@ -294,7 +303,21 @@ struct OrderTests {
     }
 }
 
-/// Logs what has been done, and does something else before it writes, as a slow disk lets others do.
+/// Reads nothing before a signal.
+private final class WaitingStore: CacheStore {
+    let hasSubscribed = DispatchSemaphore(value: 0)
+
+    func responses(for key: String) -> [CachedResponse] {
+        hasSubscribed.wait()
+        return []
+    }
+
+    func replace(_ responses: [CachedResponse], for key: String) {}
+
+    func removeAll() {}
+}
+
+/// Logs each change, and runs an action before it writes.
 private final class SlowStore: CacheStore {
     let log = Log<String>()
     let beforeWriting = Locked<Action?>(nil)

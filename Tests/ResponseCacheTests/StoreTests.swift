@@ -1,7 +1,6 @@
 import APIProvider
 import Foundation
 import MiniRx
-import ResponseCache
 import TestSupport
 import Testing
 
@@ -10,8 +9,8 @@ import Testing
 private func response(_ text: String) -> CachedResponse {
     let time = Date(timeIntervalSince1970: 1_700_000_000)
     return CachedResponse(
-        status: 200, fields: ["ETag": "\"é\"", "X": ""], body: Data(text.utf8), requested: time, received: time,
-        selectingFields: ["accept": String(text.prefix(20))])
+        status: 200, fields: ["ETag": "\"é\"", "X": ""], body: Data(text.utf8), requestTime: time, responseTime: time,
+        varyFields: ["accept": String(text.prefix(20))])
 }
 
 @Suite("Stores of the cache", tenMinutes)
@@ -22,7 +21,7 @@ struct StoreTests {
         [MemoryCache(maxBytes: maximum), DiskCache(folder.url("cache"), maxBytes: maximum)]
     }
 
-    @Test("What is stored comes back, also after another; none and all are forgotten")
+    @Test("Responses are returned unchanged, replaced and removed")
     func round() {
         for store in stores() {
             #expect(store.responses(for: "a") == [])
@@ -39,7 +38,7 @@ struct StoreTests {
         }
     }
 
-    @Test("A response that is larger than the whole store is not kept, nor the one before")
+    @Test("A response that is larger than the whole store is not stored, and removes the old one")
     func tooLarge() {
         for store in stores(10_000) {
             store.replace([response("1")], for: "a")
@@ -49,7 +48,7 @@ struct StoreTests {
         }
     }
 
-    @Test("Of responses for one key that do not fit together, the last are kept")
+    @Test("If the responses of a key do not fit together, the last are stored")
     func variants() {
         for store in stores(100_000) {
             let all = ["1", "2", "3"].map { response(String(repeating: $0, count: 40_000)) }
@@ -58,7 +57,7 @@ struct StoreTests {
         }
     }
 
-    @Test("A response that nearly fills the store takes the place of all others")
+    @Test("A response that nearly fills the store replaces all others")
     func large() {
         for store in stores(100_000) {
             for number in 0..<20 { store.replace([response("\(number)")], for: "small\(number)") }
@@ -67,18 +66,18 @@ struct StoreTests {
         }
     }
 
-    @Test("The size of a response counts what the request said, and something for each field")
+    @Test("The size of a response includes its varyFields, and an overhead for each field")
     func size() {
         let sizes = [0, 1_000].map { count in
             CachedResponse(
-                status: 200, fields: [:], body: Data(), requested: Date(), received: Date(),
-                selectingFields: Dictionary(uniqueKeysWithValues: (0..<count).map { ("name\($0)", "value\($0)") })
+                status: 200, fields: [:], body: Data(), requestTime: Date(), responseTime: Date(),
+                varyFields: Dictionary(uniqueKeysWithValues: (0..<count).map { ("name\($0)", "value\($0)") })
             ).size
         }
         #expect(sizes[1] - sizes[0] > 64 * 1_000)
     }
 
-    @Test("In memory, those that were not used for longest go first, as in a simple list", arguments: [UInt64(1), 2, 3])
+    @Test("In memory, the least recently used responses are removed first, as in a simple list", arguments: [UInt64(1), 2, 3])
     func leastRecentlyUsed(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let cache = MemoryCache(maxBytes: 3_000)
@@ -106,7 +105,7 @@ struct StoreTests {
         }
     }
 
-    @Test("On disk, old files go when there is no room, and a tenth is free then: each file takes whole blocks")
+    @Test("On disk, old files are removed until a tenth is free, and each file counts as whole blocks")
     func eviction() throws {
         let cache = DiskCache(folder.url("cache"), maxBytes: 100_000)
         for number in 0..<100 { cache.replace([response(String(repeating: "x", count: 800))], for: "key\(number)") }
@@ -114,7 +113,7 @@ struct StoreTests {
         #expect(cache.responses(for: "key99") != [])
     }
 
-    @Test("Files are for their owner alone, and there is none for what is not stored")
+    @Test("Only their owner may access files, and the folder is created with the first of them")
     func mode() throws {
         let cache = DiskCache(folder.url("cache"))
         #expect(!FileManager.default.fileExists(atPath: folder.url("cache").path))
@@ -125,7 +124,7 @@ struct StoreTests {
         #expect(try mode(of: folder.url("cache")) == 0o700)
     }
 
-    @Test("Where others may write into the folder, what they put there is not used")
+    @Test("Files of a folder that others may write are not used")
     func openFolder() throws {
         try FileManager.default.createDirectory(at: folder.url("cache"), withIntermediateDirectories: true)
         for _ in 0..<2 {
@@ -135,14 +134,14 @@ struct StoreTests {
             #expect(cache.responses(for: "a") == [response("1")])
             let file = try #require(try files().first)
             #expect(try mode(of: file.deletingLastPathComponent()) == 0o700)
-            // As somebody has made it so meanwhile.
+            // As another process may do meanwhile.
             chmod(file.deletingLastPathComponent().path, 0o777)
             chmod(file.path, 0o666)
             #expect(cache.responses(for: "a") == [])
         }
     }
 
-    @Test("What belongs to another user is not used", .enabled(if: geteuid() == 0, "Only root can give files away."))
+    @Test("Files and folders of another user are not used", .enabled(if: geteuid() == 0, "Only root can give files away."))
     func anotherUser() throws {
         let cache = DiskCache(folder.url("cache"))
         cache.replace([response("1")], for: "a")
@@ -154,7 +153,7 @@ struct StoreTests {
         #expect(cache.responses(for: "b") == [])
     }
 
-    @Test("A link is not followed: it is neither read, nor is what it leads to written")
+    @Test("A link is neither read nor written through")
     func link() throws {
         let cache = DiskCache(folder.url("cache"))
         cache.replace([response("1")], for: "a")
@@ -168,7 +167,7 @@ struct StoreTests {
         #expect(cache.responses(for: "a") == [response("2")])
     }
 
-    @Test("A pipe in the place of a file is not waited for")
+    @Test("A pipe in the place of a file does not block")
     func pipe() async throws {
         let cache = DiskCache(folder.url("cache"))
         cache.replace([response("1")], for: "a")
@@ -181,11 +180,11 @@ struct StoreTests {
             read.withLock { $0 = responses }
         }
         #expect(await eventually(within: 5) { read.withLock { $0 } == [] })
-        // Lets a thread go that waits nevertheless.
+        // Ends a thread that waits nevertheless.
         close(open(file.path, O_RDWR | O_NONBLOCK))
     }
 
-    @Test("What removeAll does on its thread does not grow with the number of files, and in the end none is left")
+    @Test("removeAll takes the same time for any number of files, and all are deleted later")
     func removal() async throws {
         let cache = DiskCache(folder.url("cache"))
         func seconds(_ count: Int) -> Double {
@@ -197,7 +196,7 @@ struct StoreTests {
         #expect(try await eventually { try FileManager.default.contentsOfDirectory(atPath: folder.url("cache").path) == [] })
     }
 
-    @Test("What a process has left that ended while it removed files goes when the next one stores something")
+    @Test("Files that a killed process was deleting are deleted when another stores a response")
     func leftOver() async throws {
         DiskCache(folder.url("cache")).replace([response("1")], for: "a")
         let used = try #require(try files().first).deletingLastPathComponent()
@@ -214,7 +213,7 @@ struct StoreTests {
             at: folder.url("cache").appendingPathComponent("responses"), includingPropertiesForKeys: nil)
     }
 
-    @Test("A file that is cut at any byte, longer, of another version or another key's counts as none")
+    @Test("A truncated file, a longer one, and a file of another version or key are ignored")
     func damaged() throws {
         let cache = DiskCache(folder.url("cache"))
         cache.replace([response("some text")], for: "a")
@@ -245,7 +244,7 @@ struct StoreTests {
         }
     }
 
-    @Test("Bytes at random are read without a trap", arguments: [UInt64(1), 2])
+    @Test("Random bytes are read without a trap", arguments: [UInt64(1), 2])
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let whole = try #require(CacheFile.data(of: [response("some text"), response("more")], for: "a"))
@@ -261,21 +260,21 @@ struct StoreTests {
         }
     }
 
-    @Test("Times that no clock has end no process", arguments: [1e300, -1e300, 1.7e308, 9e18, .infinity, -.infinity, .nan])
+    @Test("Absurd times are read without a trap", arguments: [1e300, -1e300, 1.7e308, 9e18, .infinity, -.infinity, .nan])
     func absurdTimes(time: TimeInterval) throws {
         let date = Date(timeIntervalSinceReferenceDate: time)
         let fields = ["Date": "Sunday, 06-Nov-94 08:49:37 GMT", "Expires": "Sunday, 06-Nov-94 08:49:37 GMT"]
-        let stored = CachedResponse(status: 200, fields: fields, body: Data(), requested: date, received: date)
+        let stored = CachedResponse(status: 200, fields: fields, body: Data(), requestTime: date, responseTime: date)
         let cache = DiskCache(folder.url("cache"))
         cache.replace([stored], for: "a")
         let file = try #require(try files().first)
         var list = try #require(
             try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil) as? [String: Any])
         let responses = try #require(list["responses"] as? [[String: Any]])
-        list["responses"] = responses.map { $0.merging(["requested": date, "received": date]) { $1 } }
+        list["responses"] = responses.map { $0.merging(["requestTime": date, "responseTime": date]) { $1 } }
         try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0).write(to: file)
         for read in cache.responses(for: "a") + [stored] {
-            #expect(read.freshFor(at: Date()) <= 0)
+            #expect(read.remainingFreshness(at: Date()) <= 0)
             #expect(read.response(to: PreparedRequest(.get, example), at: Date()) != nil)
         }
     }
@@ -290,13 +289,13 @@ struct StoreTests {
                 guard let head else { return 0 }
                 let response = APIResponse(request: PreparedRequest(.get, example), response: head, data: Data())
                 return cpuSeconds {
-                    let stored = CachedResponse(response, requested: Date(), received: Date())
-                    _ = stored.updated(by: response, requested: Date(), received: Date())
+                    let stored = CachedResponse(response, requestTime: Date(), responseTime: Date())
+                    _ = stored.updated(by: response, requestTime: Date(), responseTime: Date())
                 }
             })
     }
 
-    @Test("A folder that is gone is made again, and one that cannot be keeps nothing")
+    @Test("A deleted folder is created again, and nothing is stored if that fails")
     func folderGone() throws {
         let cache = DiskCache(folder.url("cache"))
         cache.replace([response("1")], for: "a")
@@ -312,7 +311,7 @@ struct StoreTests {
     }
 
     #if os(Linux)
-    @Test("When any call on a file fails, at worst nothing is stored, and no file is left open or half written", arguments: [false, true])
+    @Test("If any file operation fails, no file is left open or half written", arguments: [false, true])
     func faults(isLasting: Bool) async throws {
         let count = await Faults.inTurn(isLasting: isLasting) { faults in
             let cache = DiskCache(folder.url("cache"))
@@ -332,7 +331,7 @@ struct StoreTests {
     }
     #endif
 
-    @Test("Several that share a folder never read what nobody has written")
+    @Test("Stores that share a folder only read complete responses")
     func shared() async {
         let (folder, wrong) = (folder.url("cache"), Log<String>())
         await withTaskGroup(of: Void.self) { group in
@@ -365,27 +364,27 @@ struct HTTPDateTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
     @Test(
-        "The three forms are read (RFC 9110, section 5.6.7)",
+        "The three forms are parsed (RFC 9110, section 5.6.7)",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "sUN, 06 nOV 1994 08:49:37 gmt",
         ])
     func forms(text: String) { #expect(Date(httpDate: text, now: now)?.timeIntervalSince1970 == 784_111_777) }
 
-    @Test("They are the days of Foundation's calendar")
+    @Test("Dates match Foundation's calendar")
     func days() {
         let formatter = DateFormatter()
         (formatter.locale, formatter.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0))
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         for day in stride(from: -700_000, through: 2_900_000, by: 997) {
             let date = Date(timeIntervalSince1970: TimeInterval(day * 86_400 + day % 86_400))
-            // Before 1582 Foundation has the Julian calendar.
+            // Foundation uses the Julian calendar before 1582.
             guard date > Date(timeIntervalSince1970: -12_219_292_800), date < Date(timeIntervalSince1970: 253_402_300_800) else { continue }
             #expect(Date(httpDate: formatter.string(from: date), now: now) == date, "\(formatter.string(from: date))")
         }
     }
 
     @Test(
-        "Other text is no date",
+        "Other text is not a date",
         arguments: [
             "", "0", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 AEST", "Sun, 06 Nov 94 08:49:37 GMT",
             "Sun 06 Nov 1994 08:49:37 GMT",
@@ -399,7 +398,7 @@ struct HTTPDateTests {
         ])
     func none(text: String) { #expect(Date(httpDate: text, now: now) == nil) }
 
-    @Test("A year of two digits is at most 50 years later, and a leap second is the one before")
+    @Test("A two-digit year is at most 50 years ahead, and a leap second counts as the second before")
     func years() {
         let years = [("99", 1999), ("23", 2023), ("73", 2073), ("74", 1974)]
         for (text, year) in years {

@@ -46,7 +46,7 @@ extension APIResponse {
 
 extension URL {
     /// The origin, the path and the query, whatever is escaped in them.
-    fileprivate var resource: [String] {
+    package var resource: [String] {
         let components = URLComponents(url: self, resolvingAgainstBaseURL: true)
         let path = components?.path ?? ""
         return [origin, path.isEmpty ? "/" : path, components?.query ?? ""]

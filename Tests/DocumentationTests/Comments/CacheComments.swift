@@ -25,7 +25,7 @@ private func store() -> CacheMiddleware {
     return cache
 }
 
-/// What the tables of the moving guides say is written here.
+/// The code in the tables of the moving guides.
 private func moved(_ folder: URL) -> [Any] {
     [
         CacheMiddleware(DiskCache(folder)),
@@ -66,7 +66,7 @@ private final class FeedModel {
 
 @Suite("The examples of the cache", .mockNetwork)
 struct CacheCommentTests {
-    @Test("What is there is shown, and then what is new; after the sign-out nothing is there")
+    @Test("The stored response is shown before the new one, and nothing is stored after the sign-out")
     @MainActor func oldThenNew() async throws {
         MockURLProtocol.stub(
             .get, "/feed", respond: .sequence([.json(Feed(items: ["old"])), .json(Feed(items: ["new"])), .json(Feed(items: ["other"]))]))
