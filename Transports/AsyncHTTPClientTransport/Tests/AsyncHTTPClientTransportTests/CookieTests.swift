@@ -1,1 +1,1 @@
-../../../../Tests/APIProviderTests/CookieTests.swift
+../../../../Tests/APIProviderTests/Transport/CookieTests.swift

@@ -1,1 +1,1 @@
-../../../../Tests/APIProviderTests/DownloadTests.swift
+../../../../Tests/APIProviderTests/Transport/DownloadTests.swift

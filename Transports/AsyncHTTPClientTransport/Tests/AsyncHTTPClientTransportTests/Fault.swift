@@ -1,1 +1,1 @@
-../../../../Tests/APIProviderTests/Fault.swift
+../../../../Tests/APIProviderTests/URLSession/Fault.swift

@@ -1,1 +1,1 @@
-../../../../Tests/APIProviderTests/FaultTests.swift
+../../../../Tests/APIProviderTests/URLSession/FaultTests.swift

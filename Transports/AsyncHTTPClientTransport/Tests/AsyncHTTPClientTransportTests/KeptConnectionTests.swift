@@ -1,1 +1,1 @@
-../../../../Tests/APIProviderTests/KeptConnectionTests.swift
+../../../../Tests/APIProviderTests/URLSession/KeptConnectionTests.swift

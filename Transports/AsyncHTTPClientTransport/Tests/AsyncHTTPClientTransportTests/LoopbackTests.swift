@@ -1,1 +1,1 @@
-../../../../Tests/APIProviderTests/LoopbackTests.swift
+../../../../Tests/APIProviderTests/URLSession/LoopbackTests.swift

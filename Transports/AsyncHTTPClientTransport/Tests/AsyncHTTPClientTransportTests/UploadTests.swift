@@ -1,1 +1,1 @@
-../../../../Tests/APIProviderTests/UploadTests.swift
+../../../../Tests/APIProviderTests/Bodies/UploadTests.swift
