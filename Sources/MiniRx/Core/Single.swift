@@ -47,3 +47,15 @@ public struct Single<Element: Sendable>: Sendable {
         subscription.release()
     }
 }
+
+extension Subscription {
+    /// Passes an event to the next observer of the chain.
+    @inline(__always)
+    func forward<Element: Sendable>(_ event: SingleEvent<Element>, to observer: @escaping Single<Element>.Observer) -> Continuation {
+        switch nextCall() {
+        case .never: .none
+        case .now: observer(self, event)
+        case .later: .rest(self) { observer($0, event) }
+        }
+    }
+}
