@@ -26,6 +26,7 @@ struct Emitter<Element: Sendable>: Sendable {
         guard let continuation = observe(event, in: subscription)?.finishEvent() else { return .none }
         let (resource, isStarting) = state.withLock { state in
             state.isFinished = true
+            // While this thread starts the source, `didStart` is still to come. It returns what remains.
             let isStarting = state.startingThread == .current
             if isStarting { state.continuation = continuation }
             return (state.resource.take(), isStarting)

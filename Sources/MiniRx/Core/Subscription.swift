@@ -44,6 +44,7 @@ final class Subscription: Cancelable {
         let isFirst = state.withLock { state in
             guard state.finish == nil else { return false }
             state.finish = .dispose
+            // A hold until the source is cancelled.
             state.holdCount += 1
             return true
         }
