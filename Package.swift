@@ -11,7 +11,6 @@ let package = Package(
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .library(name: "MiniRx", targets: ["MiniRx"]),
-        .library(name: "RxSwiftNames", targets: ["RxSwiftNames"]),
         .library(name: "APIProvider", targets: ["APIProvider"]),
         .library(name: "ResponseCache", targets: ["ResponseCache"]),
         .library(name: "MockNetwork", targets: ["MockNetwork"]),
@@ -19,7 +18,6 @@ let package = Package(
     ],
     targets: [
         .target(name: "MiniRx", swiftSettings: settings),
-        .target(name: "RxSwiftNames", dependencies: ["MiniRx"], swiftSettings: settings),
         .target(name: "APIProvider", dependencies: ["MiniRx"], swiftSettings: settings),
         .target(name: "ResponseCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
@@ -37,9 +35,8 @@ let package = Package(
 
         .target(name: "TestSupport", dependencies: ["MiniRx"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "MiniRxTests", dependencies: ["MiniRx", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "RxSwiftNamesTests", dependencies: ["RxSwiftNames", "TestSupport"], swiftSettings: settings),
-        // As those who come from RxSwift have their code: another language mode, and no settings.
-        .testTarget(name: "SourceCompatibilityTests", dependencies: ["RxSwiftNames"], swiftSettings: [.swiftLanguageMode(.v5)]),
+        // Code that was written for RxSwift, in the language mode that most of it has, and without settings.
+        .testTarget(name: "SourceCompatibilityTests", dependencies: ["MiniRx"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "APIProviderTests", dependencies: ["APIProvider", "MiniRx", "TestSupport"], swiftSettings: settings),
         .testTarget(

@@ -15,12 +15,6 @@ public enum Hooks {
     ///
     /// The default prints one line to standard error. It may be called on any thread.
     public static var defaultErrorHandler: @Sendable (any Error) -> Void {
-        get { errorHandler }
-        set { errorHandler = newValue }
-    }
-
-    /// The same under a name that RxSwiftNames does not have.
-    package static var errorHandler: @Sendable (any Error) -> Void {
         get { handler.withLock { $0 }.handle }
         set {
             var handler = Handler(handle: newValue)

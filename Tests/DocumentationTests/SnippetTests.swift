@@ -28,6 +28,13 @@ struct SnippetTests {
         }
     }
 
+    @Test("The file to copy into an app that moves from RxSwift is the one that the tests compile, from its first line to its last")
+    func fileToCopy() throws {
+        let file = try PackageFile("Tests/SourceCompatibilityTests/RxSwiftNames.swift").text
+        let article = try PackageFile("Sources/MiniRx/MiniRx.docc/MovingFromRxSwift.md").text
+        #expect(article.contains("```swift\n\(file)```"))
+    }
+
     @Test("No line of code is cut on a site of 1,280 pixels")
     func width() throws {
         func check(_ line: String, at place: String, _ columns: Int) {

@@ -64,6 +64,16 @@ struct SchedulerTests {
         #expect(scheduler.now == start + .seconds(4))
     }
 
+    @Test(
+        "An interval is converted to nanoseconds: a negative one to 0, one that is too long to the greatest number",
+        arguments: [
+            (.seconds(2), 2_000_000_000), (.milliseconds(3), 3_000_000), (.microseconds(4), 4_000), (.nanoseconds(5), 5), (.seconds(-1), 0),
+            (.seconds(.max), .max), (.never, .max),
+        ] as [(DispatchTimeInterval, UInt64)])
+    func nanoseconds(interval: DispatchTimeInterval, expected: UInt64) {
+        #expect(interval.nanoseconds == expected)
+    }
+
     @Test("What is scheduled at the same time runs in the order of the calls, also in between what is disposed")
     func virtualOrder() {
         let log = Log<Int>()

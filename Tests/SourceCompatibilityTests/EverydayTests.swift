@@ -1,7 +1,7 @@
-// What apps have beside the chains: operators of their own, schedulers in properties, disposables, and names of older versions.
+// What apps have beside the chains: their own operators, schedulers in properties, disposables, and names of older versions.
 
 import Dispatch
-import RxSwiftNames
+import MiniRx
 import XCTest
 
 private enum NetworkError: Error { case offline }
@@ -18,12 +18,9 @@ extension PrimitiveSequence where Trait == SingleTrait, Element == Int {
     fileprivate func doubled() -> Single<Int> { return map { $0 * 2 } }
 }
 
-extension PrimitiveSequenceType where Trait == SingleTrait {
-    fileprivate func asText() -> Single<String> { return primitiveSequence.map { "\($0)" } }
-}
-
 private class Clock {
     let scheduler: SchedulerType
+    let interval: RxTimeInterval = .seconds(1)
     var later: SchedulerType!
 
     init(scheduler: SchedulerType? = nil) {
@@ -34,14 +31,14 @@ private class Clock {
     func tick(isMain: Bool) -> Single<Int> {
         return Single<Int>.just(1)
             .observe(on: isMain ? MainScheduler.instance : scheduler)
-            .delaySubscription(.seconds(1), scheduler: later)
+            .delaySubscription(interval, scheduler: later)
     }
 }
 
 final class EverydayTests: XCTestCase {
     func testOperatorsOfAnApp() {
         var texts: [String] = []
-        _ = Single.just(2).retryOnce().doubled().asText().subscribe(onSuccess: { texts.append($0) })
+        _ = Single.just(2).retryOnce().doubled().subscribe(onSuccess: { texts.append("\($0)") })
         _ = Single<Int>.error(NetworkError.offline).asResult().subscribe(onSuccess: {
             texts.append("\($0)".contains("offline") ? "offline" : "")
         })
@@ -54,7 +51,9 @@ final class EverydayTests: XCTestCase {
         _ = Single<Int>.timer(.seconds(1), scheduler: scheduler).subscribe(onSuccess: { events.append($0) })
         _ = Single<Int>.never().timeout(.seconds(2), other: .just(2), scheduler: scheduler).subscribe(onSuccess: { events.append($0) })
         _ = Clock(scheduler: scheduler).tick(isMain: false).subscribe(onSuccess: { events.append($0) })
-        scheduler.advance(by: .seconds(3))
+        scheduler.advance(by: .milliseconds(999))
+        XCTAssertEqual(events, [])
+        scheduler.advance(by: .seconds(2))
         XCTAssertEqual(events, [0, 1, 2])
     }
 
@@ -65,6 +64,7 @@ final class EverydayTests: XCTestCase {
         var events: [String] = []
         _ = source.timeout(.seconds(1), other: .error(NetworkError.offline), scheduler: scheduler)
             .subscribe(onFailure: { events.append("\($0)") })
+        // An error of the source is passed on, even if it is a timeout.
         _ = Single<Int>.error(RxError.timeout).timeout(.seconds(1), other: .just(1), scheduler: scheduler)
             .subscribe(onFailure: { events.append($0.localizedDescription) })
         scheduler.run()
@@ -72,56 +72,41 @@ final class EverydayTests: XCTestCase {
         XCTAssertEqual(events, ["No event arrived in time.", "offline"])
     }
 
-    func testUsingDisposesItsResource() {
-        let resource = BooleanDisposable()
-        _ = Single<Int>.using({ resource }, primitiveSequenceFactory: { _ in .just(1) }).subscribe(onSuccess: { _ in
-            XCTAssertFalse(resource.isDisposed)
-        })
-        XCTAssertTrue(resource.isDisposed)
-        let second = BooleanDisposable()
-        var errors = 0
-        _ = Single<Int>.using({ second }, primitiveSequenceFactory: { _ in throw NetworkError.offline }).subscribe(onFailure: { _ in
-            errors += 1
-        })
-        XCTAssertTrue(second.isDisposed)
-        XCTAssertEqual(errors, 1)
+    func testDebugPassesTheEventOn() {
+        var events: [String] = []
+        _ = Single.just(1).debug("one").subscribe(onSuccess: { events.append("\($0)") })
+        _ = Single<Int>.error(NetworkError.offline).debug().subscribe(onFailure: { events.append("\($0)") })
+        XCTAssertEqual(events, ["1", "offline"])
     }
 
     func testDisposables() {
-        let first = BooleanDisposable()
-        let second = BooleanDisposable()
-        let late = BooleanDisposable()
-        let composite = CompositeDisposable(first)
-        let key = composite.insert(second)
-        XCTAssertEqual(composite.count, 2)
-        if let key = key { composite.remove(for: key) }
-        XCTAssertTrue(second.isDisposed)
-        XCTAssertFalse(first.isDisposed)
-        composite.dispose()
-        XCTAssertNil(composite.insert(late))
-        XCTAssertTrue(first.isDisposed && late.isDisposed && composite.isDisposed)
-
-        let single = SingleAssignmentDisposable()
-        let held = BooleanDisposable(isDisposed: false)
-        single.setDisposable(held)
-        single.dispose()
-        XCTAssertTrue(held.isDisposed && single.isDisposed)
+        var disposed: [String] = []
+        func disposable(_ name: String) -> Disposable { return Disposables.create { disposed.append(name) } }
+        do {
+            let (first, second) = (disposable("a"), disposable("b"))
+            Disposables.create(first, second).dispose()
+        }
+        XCTAssertEqual(disposed, ["a", "b"])
+        do {
+            let (first, second) = (disposable("c"), disposable("d"))
+            let bag = DisposeBag()
+            bag.insert(first, second)
+            bag.insert([disposable("e")])
+            withExtendedLifetime(bag) { XCTAssertEqual(disposed.count, 2) }
+        }
+        XCTAssertEqual(disposed, ["a", "b", "c", "d", "e"])
     }
 
-    func testABagOfLines() {
-        let first = BooleanDisposable()
-        let second = BooleanDisposable()
-        do {
-            let bag = DisposeBag {
-                first
-                Single<Int>.never().subscribe()
-            }
-            bag.insert {
-                second
-            }
-            withExtendedLifetime(bag) { XCTAssertFalse(first.isDisposed) }
-        }
-        XCTAssertTrue(first.isDisposed && second.isDisposed)
+    func testADisposableThatIsSetLater() {
+        var disposed: [String] = []
+        let early = SingleAssignmentDisposable()
+        early.setDisposable(Disposables.create { disposed.append("early") })
+        XCTAssertEqual(disposed, [])
+        early.dispose()
+        let late = SingleAssignmentDisposable()
+        late.dispose()
+        late.setDisposable(Disposables.create { disposed.append("late") })
+        XCTAssertEqual(disposed, ["early", "late"])
     }
 
     func testAsyncInstance() {
@@ -136,11 +121,7 @@ final class EverydayTests: XCTestCase {
         XCTAssertEqual(entries, ["subscribed", "event"])
     }
 
-    func testErrors() {
-        XCTAssertEqual(RxError.timeout.localizedDescription, "No event arrived in time.")
-    }
-
-    @available(*, deprecated)  // So that the names of older versions are no warnings here.
+    @available(*, deprecated)  // Without this, the old names would be warnings here.
     func testOldNames() {
         var events: [String] = []
         let scheduler = TestScheduler()
@@ -150,7 +131,8 @@ final class EverydayTests: XCTestCase {
             .subscribeOn(scheduler)
             .observeOn(scheduler)
             .subscribe(onSuccess: { events.append("\($0)") }, onError: { _ in events.append("error") })
+        _ = Single<Int>.error(NetworkError.offline).subscribe(onError: { _ in events.append("error") })
         scheduler.run()
-        XCTAssertEqual(events, ["1"])
+        XCTAssertEqual(events, ["error", "1"])
     }
 }

@@ -36,15 +36,3 @@ enum Continuation {
         return step(subscription)
     }
 }
-
-extension Subscription {
-    /// Passes an event to the next observer of the chain.
-    @inline(__always)
-    func forward<Element: Sendable>(_ event: SingleEvent<Element>, to observer: @escaping Single<Element>.Observer) -> Continuation {
-        switch nextCall() {
-        case .never: .none
-        case .now: observer(self, event)
-        case .later: .rest(self) { observer($0, event) }
-        }
-    }
-}

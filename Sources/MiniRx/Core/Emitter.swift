@@ -1,5 +1,3 @@
-import Foundation
-
 /// The producer's side of a source: it delivers one event, and disposes the source's resource once.
 ///
 /// `create` has an emitter for each subscription. So does a group of children, and each subscriber of a `share`. The subscription keeps its
@@ -28,6 +26,7 @@ struct Emitter<Element: Sendable>: Sendable {
         guard let continuation = observe(event, in: subscription)?.finishEvent() else { return .none }
         let (resource, isStarting) = state.withLock { state in
             state.isFinished = true
+            // While this thread starts the source, `didStart` is still to come. It returns what remains.
             let isStarting = state.startingThread == .current
             if isStarting { state.continuation = continuation }
             return (state.resource.take(), isStarting)
@@ -42,6 +41,7 @@ struct Emitter<Element: Sendable>: Sendable {
         takeObserver()?(subscription, event)
     }
 
+    /// Takes the observer out. As the result of `withLock`, the closure would be wrapped once more.
     private func takeObserver() -> Single<Element>.Observer? {
         var observer: Single<Element>.Observer?
         state.withLock { state in
@@ -64,6 +64,7 @@ struct Emitter<Element: Sendable>: Sendable {
 
     /// Disposes the resource, now or when the source returns it.
     func cancel(in subscription: Subscription) {
+        // The observer is released here, when the lock is open.
         withExtendedLifetime(takeObserver()) {}
         let resource = state.withLock { state in
             state.isFinished = true
@@ -76,11 +77,4 @@ struct Emitter<Element: Sendable>: Sendable {
         resource.dispose()
         subscription.release()
     }
-}
-
-/// The identity of a thread.
-struct ThreadID: Equatable {
-    private let id: pthread_t
-
-    static var current: ThreadID { ThreadID(id: pthread_self()) }
 }

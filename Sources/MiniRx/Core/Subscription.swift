@@ -44,6 +44,7 @@ final class Subscription: Cancelable {
         let isFirst = state.withLock { state in
             guard state.finish == nil else { return false }
             state.finish = .dispose
+            // A hold until the source is cancelled.
             state.holdCount += 1
             return true
         }
@@ -85,7 +86,8 @@ final class Subscription: Cancelable {
 
     enum Call { case never, now, later }
 
-    /// Returns when to make the next call in the chain: never if this has finished, and later every 32nd time, when the calls on the stack have returned.
+    /// Returns when to make the next call from operator to operator: never if this has finished, otherwise now. To keep the stack flat, every
+    /// 32nd call is made later, when the calls on the stack have returned.
     func nextCall() -> Call {
         state.withLock { state in
             state.callCount += 1

@@ -7,8 +7,8 @@ extension Single {
     /// Single.zip(logins.map { provider.request(.user($0)) }, maxConcurrent: 4)
     /// ```
     ///
-    /// They are subscribed to in their order. The first failure is delivered and disposes those that run. No other starts, unless its start is under way on
-    /// another thread.
+    /// They are subscribed to in their order. The first failure is delivered and disposes those that run. No other starts after it, unless
+    /// another thread is just starting it.
     ///
     /// - Parameters:
     ///   - singles: The singles. With none, it succeeds with no values.

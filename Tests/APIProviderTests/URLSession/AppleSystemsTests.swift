@@ -68,7 +68,7 @@ struct AppleSystemsTests {
 
     @Test(
         "A module that reads timestamps or sizes of files says so in its privacy manifest, and none needs another reason",
-        arguments: ["MiniRx", "RxSwiftNames", "APIProvider", "ResponseCache", "MockNetwork", "MockNetworkTesting"])
+        arguments: ["MiniRx", "APIProvider", "ResponseCache", "MockNetwork", "MockNetworkTesting"])
     func privacy(module: String) throws {
         let code = try PackageFile.files(below: "Sources/\(module)", withExtensions: "swift").map(\.text).joined()
         #expect(code.range(of: Self.others, options: .regularExpression) == nil)

@@ -26,6 +26,19 @@ private func handle() {
     Hooks.defaultErrorHandler = { error in print(error) }
 }
 
+private func using(_ open: @escaping @Sendable () throws -> any Disposable) -> Single<Int> {
+    Single.deferred {
+        let resource = try open()
+        return .just(1).do(onDispose: { resource.dispose() })
+    }
+}
+
+private func isOver() -> Bool {
+    let flag = Disposables.create {}
+    flag.dispose()
+    return flag.isDisposed
+}
+
 private func absent<Value>(_ type: Value.Type) -> Single<Value?> { .just(nil) }
 
 @MainActor

@@ -1,5 +1,3 @@
-// Shared inside this package. Other modules use these types, too.
-
 import Foundation
 
 /// A value and the lock that guards it.
@@ -71,13 +69,4 @@ package struct Action: Sendable {
     package init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 
     package func callAsFunction() { run() }
-}
-
-/// Prints messages for people, apart from the output of the program.
-package enum StandardError {
-    /// Prints `text` and a line break in one call, so that lines from several threads do not mix.
-    package static func print(_ text: String) {
-        // If this fails, there is nowhere to report it.
-        _ = Array("\(text)\n".utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
-    }
 }

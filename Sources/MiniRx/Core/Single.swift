@@ -27,17 +27,19 @@ public struct Single<Element: Sendable>: Sendable {
     /// The next observer in a chain. It returns what remains to do.
     typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> Continuation
 
-    /// Starts the computation in a subscription, for an observer. An operator starts its source for an observer that passes the event on.
-    private let source: @Sendable (Subscription, @escaping Observer) -> Continuation
+    /// Starts the computation in a subscription. The observer gets its event.
+    ///
+    /// An operator's body runs the single before it, with an observer that passes the event on by `forward`.
+    private let body: @Sendable (Subscription, @escaping Observer) -> Continuation
 
-    init(_ source: @escaping @Sendable (Subscription, @escaping Observer) -> Continuation) { self.source = source }
+    init(_ body: @escaping @Sendable (Subscription, @escaping Observer) -> Continuation) { self.body = body }
 
-    /// Runs the computation as the next part of a chain.
+    /// Runs the computation as part of a chain. Returns what remains to do.
     func run(in subscription: Subscription, _ observer: @escaping Observer) -> Continuation {
         switch subscription.nextCall() {
         case .never: .none
-        case .now: source(subscription, observer)
-        case .later: .rest(subscription) { source($0, observer) }
+        case .now: body(subscription, observer)
+        case .later: .rest(subscription) { body($0, observer) }
         }
     }
 
@@ -45,5 +47,17 @@ public struct Single<Element: Sendable>: Sendable {
     func start(in subscription: Subscription, _ observer: @escaping Observer) {
         run(in: subscription, observer).run()
         subscription.release()
+    }
+}
+
+extension Subscription {
+    /// Passes an event to the next observer of the chain.
+    @inline(__always)
+    func forward<Element: Sendable>(_ event: SingleEvent<Element>, to observer: @escaping Single<Element>.Observer) -> Continuation {
+        switch nextCall() {
+        case .never: .none
+        case .now: observer(self, event)
+        case .later: .rest(self) { observer($0, event) }
+        }
     }
 }

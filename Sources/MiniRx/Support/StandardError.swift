@@ -1,0 +1,10 @@
+import Foundation
+
+/// Prints messages for people, apart from the output of the program.
+package enum StandardError {
+    /// Prints `text` and a line break in one call, so that lines from several threads do not mix.
+    package static func print(_ text: String) {
+        // If this fails, there is nowhere to report it.
+        _ = Array("\(text)\n".utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+    }
+}
