@@ -89,7 +89,7 @@ public struct DefaultAPIProvider: APIProvider {
             let progress = endpoint.progress
             if let report = progress.report { request.reportProgress = report }
             request.context = RequestContext(baseURL: baseURL, decoder: decoder, sessionEpoch: endpoint.details.sessionEpoch)
-            let response = send(request).map { try endpoint.value(of: $0.readable(by: decoder)) }
+            let response = send(request).map { try endpoint.value(of: $0.with(decoder: decoder)) }
             return endpoint.applyTimeout(to: progress.deliver(before: response), of: request)
         }
     }

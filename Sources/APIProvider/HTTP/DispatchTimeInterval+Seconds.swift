@@ -1,16 +1,9 @@
 package import Dispatch
+import MiniRx
 
 extension DispatchTimeInterval {
-    var seconds: Double {
-        switch self {
-        case .seconds(let value): Double(value)
-        case .milliseconds(let value): Double(value) / 1e3
-        case .microseconds(let value): Double(value) / 1e6
-        case .nanoseconds(let value): Double(value) / 1e9
-        case .never: .infinity
-        @unknown default: .infinity
-        }
-    }
+    /// Infinity if it is `never`.
+    var seconds: Double { nanoseconds == .max ? .infinity : Double(nanoseconds) / 1e9 }
 
     /// `seconds` in milliseconds, rounded up so that a wait is never too short. Less than 0 and NaN are 0. The most are 24 days.
     ///

@@ -21,7 +21,7 @@ public struct APIResponse: Sendable {
     /// Whether a cache has answered, without a request.
     package var isFromStore = false
     /// The body that is read while it comes.
-    package private(set) var unreadStream: UnreadStream?
+    package private(set) var bodyStream: UnreadStream?
     @Secret private var head: HTTPURLResponse
     @Secret private var body: Data
     /// What the data is, for errors: the body, or a part of it such as a line.
@@ -38,7 +38,7 @@ public struct APIResponse: Sendable {
     /// Creates a response whose body is read while it comes.
     package init(request: PreparedRequest, response: HTTPURLResponse, stream: StreamBuffer) {
         self.init(request: request, response: response, data: Data())
-        unreadStream = UnreadStream(StreamLease(stream))
+        bodyStream = UnreadStream(StreamReader(stream))
     }
 
     /// Creates a response to `request`, for tests and for your own transports.
@@ -51,7 +51,7 @@ public struct APIResponse: Sendable {
     public init(to request: PreparedRequest, status: Int = 200, headers: HTTPHeaders = [:], data: Data = Data()) {
         guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers.dictionary)
         else {
-            preconditionFailure("There is no HTTP response with the status \(status).")
+            preconditionFailure("\(status) is not a valid HTTP status code.")
         }
         self.init(request: request, response: head, data: data)
     }
@@ -83,23 +83,23 @@ public struct APIResponse: Sendable {
     var isReadAsJSON: Bool { decoder is JSONDecoder }
 
     /// The same response with another decoder.
-    package func readable(by decoder: any BodyDecoder) -> APIResponse {
+    package func with(decoder: any BodyDecoder) -> APIResponse {
         var response = self
         response.decoder = decoder
         return response
     }
 
     /// The same response with what its transport has measured.
-    func measured(_ metrics: TransferMetrics) -> APIResponse {
+    func with(metrics: TransferMetrics) -> APIResponse {
         var response = self
         response.metrics = metrics
         return response
     }
 
     /// The same response with a part of its body, such as a line.
-    func part(_ name: String, _ data: Data) -> APIResponse {
+    func excerpt(_ name: String, _ data: Data) -> APIResponse {
         var response = self
-        (response.part, response.body, response.unreadStream) = (name, data, nil)
+        (response.part, response.body, response.bodyStream) = (name, data, nil)
         return response
     }
 
@@ -126,7 +126,7 @@ extension APIResponse: CustomStringConvertible {
     }
 
     /// `200 OK, 812 bytes`.
-    var outcome: String { "\(statusLine), \(unreadStream == nil ? "\(data.count) bytes" : "read while it comes")" }
+    var outcome: String { "\(statusLine), \(bodyStream == nil ? "\(data.count) bytes" : "read while it comes")" }
 }
 
 /// A type of response that needs no decoder.

@@ -13,7 +13,7 @@ extension APIResponse {
     /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).`
     func mismatch(with expected: String, _ error: any Error, by redactor: Redactor) -> String {
         // A stream is refused before any of it is read.
-        if unreadStream != nil {
+        if bodyStream != nil {
             let type = value(forHTTPHeaderField: "Content-Type")?.mediaType.cut(to: 100)
             return "its Content-Type is \(type ?? "missing"), and not that of \(expected)."
         }

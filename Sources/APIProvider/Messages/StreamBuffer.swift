@@ -151,7 +151,7 @@ package final class StreamBuffer: Sendable {
 }
 
 /// The right to read a stream. The transfer ends when nobody has it any more.
-package final class StreamLease: Sendable {
+package final class StreamReader: Sendable {
     package let buffer: StreamBuffer
 
     init(_ buffer: StreamBuffer) { self.buffer = buffer }
@@ -160,4 +160,4 @@ package final class StreamLease: Sendable {
 }
 
 /// The lease of a stream until its first iterator takes it.
-package typealias UnreadStream = Locked<StreamLease?>
+package typealias UnreadStream = Locked<StreamReader?>

@@ -17,7 +17,7 @@ extension URLError {
     static let maxRedirects = 20
 
     /// Whether the request cannot have reached the server.
-    var saysThatNothingWasSent: Bool {
+    var wasNeverSent: Bool {
         [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(code)
     }
 

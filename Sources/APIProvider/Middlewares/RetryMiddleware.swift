@@ -90,7 +90,7 @@ extension RetryPolicy {
         let isRepeatable = request.isIdempotent(methods)
         switch result {
         case .success(let response): return isRepeatable && statuses.contains(response.statusCode)
-        case .failure(let error): return isRepeatable ? error.isTransient : error.saysThatNothingWasSent
+        case .failure(let error): return isRepeatable ? error.isTransient : error.wasNeverSent
         }
     }
 }
@@ -110,11 +110,11 @@ extension Result<APIResponse, any Error> {
 extension Error {
     /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
     package var isTransient: Bool {
-        saysThatNothingWasSent || [.timedOut, .networkConnectionLost, .badServerResponse].contains(urlError?.code)
+        wasNeverSent || [.timedOut, .networkConnectionLost, .badServerResponse].contains(urlError?.code)
     }
 
     /// Whether the request cannot have reached the server.
-    fileprivate var saysThatNothingWasSent: Bool { urlError?.saysThatNothingWasSent == true }
+    fileprivate var wasNeverSent: Bool { urlError?.wasNeverSent == true }
 
     private var urlError: URLError? { (self as? APIError)?.urlError ?? self as? URLError }
 }

@@ -9,7 +9,7 @@ extension Endpoint {
     func applyTimeout(to response: Single<Response>, of request: PreparedRequest) -> Single<Response> {
         guard let timeout = details.timeout else { return response }
         guard timeout.seconds > 0 else {
-            return .error(APIError.invalid("its timeout is \(timeout.seconds) seconds; it must be more than 0"))
+            return .error(APIError.invalid("its timeout must be more than 0 seconds"))
         }
         let reason = "it took longer than the \(timeout.seconds) seconds that its endpoint allows in all"
         let error = APIError.transport(request, underlying: URLError(.timedOut, reason: reason))

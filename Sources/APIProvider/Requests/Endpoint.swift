@@ -89,7 +89,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
             return try decode(response)
         } catch {
             // The error has the response, and nobody reads its stream.
-            _ = response.unreadStream?.withLock { $0.take() }
+            _ = response.bodyStream?.withLock { $0.take() }
             throw error
         }
     }

@@ -51,7 +51,9 @@ private final class QueuedProgress: Sendable {
 extension Endpoint {
     /// The progress of a new request.
     var progress: RequestProgress {
-        guard details.report != nil || !details.throttledReports.isEmpty else { return RequestProgress(report: nil, queued: nil, throttled: []) }
+        guard details.report != nil || !details.throttledReports.isEmpty else {
+            return RequestProgress(report: nil, queued: nil, throttled: [])
+        }
         let queued = details.report.map { QueuedProgress($0) }
         let throttled = details.throttledReports.map { ThrottledProgress($0) }
         return RequestProgress(

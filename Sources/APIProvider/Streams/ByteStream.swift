@@ -26,7 +26,7 @@ public struct ByteStream: StreamedResponse {
 
     /// Returns an iterator over the bytes. A stream can be read once: a second iterator throws.
     public func makeAsyncIterator() -> AsyncIterator {
-        guard let unread = response.unreadStream else { return AsyncIterator(source: .data(response.data)) }
+        guard let unread = response.bodyStream else { return AsyncIterator(source: .data(response.data)) }
         if let lease = unread.withLock({ $0.take() }) { return AsyncIterator(source: .stream(lease)) }
         let reason = "a stream can be read once, and this one was read before; send the request again"
         let error = URLError(.unknown, reason: reason)
@@ -38,7 +38,7 @@ public struct ByteStream: StreamedResponse {
         // Here and in the iterators around it, only errors are existentials: optimized builds leak others ("swift" in Upstream.md).
         enum Source {
             case data(Data)
-            case stream(StreamLease)
+            case stream(StreamReader)
             case failed(any Error)
             case end
         }

@@ -25,12 +25,12 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     /// Returns what reads the values.
     public func makeAsyncIterator() -> AsyncIterator {
         let splitter = LineSplitter(endsAtCarriageReturn: false, maxSize: bytes.maxElementSize)
-        return AsyncIterator(values: LineElements(bytes, splitter, JSONLineReader(response: bytes.response)))
+        return AsyncIterator(values: LineIterator(bytes, splitter, JSONLineParser(response: bytes.response)))
     }
 
     /// Reads the values.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        var values: LineElements<JSONLineReader<Value>>
+        var values: LineIterator<JSONLineParser<Value>>
 
         /// Waits for a line and returns its value; `nil` is the end.
         public mutating func next() async throws -> Value? { try await values.nextElement(isolation: nil) }
@@ -43,13 +43,13 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     }
 }
 
-struct JSONLineReader<Value: Decodable & Sendable>: LineReader {
+struct JSONLineParser<Value: Decodable & Sendable>: LineParser {
     static var takesLineWithoutEnd: Bool { true }
 
     private let decode: @Sendable (_ number: Int, _ line: Data) throws -> Value
     private var number = 0
 
-    init(response: APIResponse) { decode = { try response.part("line \($0)", $1).decode(Value.self) } }
+    init(response: APIResponse) { decode = { try response.excerpt("line \($0)", $1).decode(Value.self) } }
 
     mutating func read(_ line: UnsafeBufferPointer<UInt8>, into values: inout [Value]) throws {
         number += 1

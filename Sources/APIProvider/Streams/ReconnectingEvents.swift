@@ -28,7 +28,8 @@ extension APIProvider {
         _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .default,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) -> ReconnectingEvents {
-        ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) { lastEventID, sessionEpoch in
+        ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) {
+            lastEventID, sessionEpoch in
             var endpoint = request.endpoint
             endpoint.details.sessionEpoch = sessionEpoch
             if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }

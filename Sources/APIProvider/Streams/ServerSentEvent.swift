@@ -27,7 +27,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   `DecodingError`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         let data = Data(data.utf8)
-        return try origin.response?.part("the event", data).decode(type) ?? JSONDecoder().decodeAny(type, from: data)
+        return try origin.response?.excerpt("the event", data).decode(type) ?? JSONDecoder().decodeAny(type, from: data)
     }
 
     /// The response that the event is of. Events with equal texts are equal, whatever response they are of.

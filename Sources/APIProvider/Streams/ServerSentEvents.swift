@@ -34,13 +34,13 @@ public struct ServerSentEvents: StreamedResponse {
 
     /// Returns what reads the events.
     public func makeAsyncIterator() -> AsyncIterator {
-        let reader = EventReader(response: bytes.response, maxSize: bytes.maxElementSize)
-        return AsyncIterator(events: LineElements(bytes, LineSplitter(maxSize: bytes.maxElementSize), reader))
+        let reader = EventParser(response: bytes.response, maxSize: bytes.maxElementSize)
+        return AsyncIterator(events: LineIterator(bytes, LineSplitter(maxSize: bytes.maxElementSize), reader))
     }
 
     /// Reads the events.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        var events: LineElements<EventReader>
+        var events: LineIterator<EventParser>
 
         /// Waits for an event and returns it; `nil` is the end.
         public mutating func next() async throws -> ServerSentEvent? { try await events.nextElement(isolation: nil) }
@@ -54,7 +54,7 @@ public struct ServerSentEvents: StreamedResponse {
 }
 
 /// Interprets an event stream (WHATWG HTML, section 9.2.6).
-struct EventReader: LineReader {
+struct EventParser: LineParser {
     /// An event that is not followed by a blank line is dropped.
     static var takesLineWithoutEnd: Bool { false }
 

@@ -20,12 +20,12 @@ public struct TextLines: StreamedResponse {
 
     /// Returns what reads the lines.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(lines: LineElements(bytes, LineSplitter(maxSize: bytes.maxElementSize), TextLineReader()))
+        AsyncIterator(lines: LineIterator(bytes, LineSplitter(maxSize: bytes.maxElementSize), TextLineParser()))
     }
 
     /// Reads the lines.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        var lines: LineElements<TextLineReader>
+        var lines: LineIterator<TextLineParser>
 
         /// Waits for a line and returns it; `nil` is the end.
         public mutating func next() async throws -> String? { try await lines.nextElement(isolation: nil) }
@@ -38,7 +38,7 @@ public struct TextLines: StreamedResponse {
     }
 }
 
-struct TextLineReader: LineReader {
+struct TextLineParser: LineParser {
     static var takesLineWithoutEnd: Bool { true }
 
     func read(_ line: UnsafeBufferPointer<UInt8>, into lines: inout [String]) { lines.append(String(decoding: line, as: UTF8.self)) }

@@ -162,7 +162,7 @@ extension Exchange {
         case .success(let response, let sink, let metrics):
             transport.executor.execute { [self] in
                 deliver(sink.file) {
-                    var whole = APIResponse(request: original, response: response, data: sink.data).measured(metrics)
+                    var whole = APIResponse(request: original, response: response, data: sink.data).with(metrics: metrics)
                     whole.isSaved = sink.file != nil
                     return whole
                 }
@@ -196,7 +196,7 @@ extension Exchange {
     private func deliverStream(_ response: HTTPURLResponse) -> Bool {
         let stream = StreamBuffer(transfer: Disposables.create { self.cancel() })
         guard let metrics = state.withLock({ $0.use(.stream(stream)) }) else { return false }
-        let response = APIResponse(request: original, response: response, stream: stream).measured(metrics)
+        let response = APIResponse(request: original, response: response, stream: stream).with(metrics: metrics)
         transport.executor.execute { [observer] in observer(.success(response)) }
         return true
     }

@@ -41,17 +41,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     private let records = Locked<[ObjectIdentifier: Record]>([:])
     /// Whether no protocol class of the app answers.
-    private let isForNetwork: Bool
+    private let usesNetwork: Bool
     /// The caller's session and not its delegate, so that invalidating the session still releases the delegate.
-    private let callersSession: URLSession?
+    private let delegateSession: URLSession?
 
-    init(isForNetwork: Bool, callersSession: URLSession?) {
-        self.isForNetwork = isForNetwork
-        self.callersSession = callersSession
+    init(usesNetwork: Bool, delegateSession: URLSession?) {
+        self.usesNetwork = usesNetwork
+        self.delegateSession = delegateSession
     }
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
-        let awaitsProxy = isForNetwork && exchange.request.mayHaveTunnel
+        let awaitsProxy = usesNetwork && exchange.request.mayHaveTunnel
         let record = Record(exchange: exchange, head: awaitsProxy ? .awaitedFromProxy : .awaited)
         records.withLock { $0[ObjectIdentifier(task)] = record }
     }
@@ -77,7 +77,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #if canImport(FoundationNetworking)
         Self.cancels.async { [self] in
             // A server that sends without a pause would keep the queue busy, so that `cancel()` would wait for seconds.
-            let libcurl = isForNetwork ? session.libcurl : nil
+            let libcurl = usesNetwork ? session.libcurl : nil
             let isRunning = record(of: task) { record in
                 guard record != nil else { return false }
                 record?.libcurl = libcurl
@@ -118,8 +118,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         guard challenge.isForPassword else {
             #if !canImport(FoundationNetworking)
-            if callersSession?.delegate?.urlSession?(session, didReceive: challenge, completionHandler: completionHandler) != nil { return }
-            let judge = callersSession?.taskDelegate
+            if delegateSession?.delegate?.urlSession?(session, didReceive: challenge, completionHandler: completionHandler) != nil {
+                return
+            }
+            let judge = delegateSession?.taskDelegate
             if judge?.urlSession?(session, task: task, didReceive: challenge, completionHandler: completionHandler) != nil { return }
             #endif
             return completionHandler(.performDefaultHandling, nil)
@@ -226,9 +228,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #if canImport(FoundationNetworking)
         record.libcurl?.resume()
         #endif
-        let failure = isWhole ? nil : error.map { task.bodyError ?? $0.unpackedFromSession.withAppleCode }
+        let failure = isWhole ? nil : error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage }
         // The request was sent on a kept connection before no new one could be made, so the server may have received it.
-        let isLost = record.isLost || (failure as? URLError)?.saysThatNothingWasSent == true && task.countOfBytesSent > 0
+        let isLost = record.isLost || (failure as? URLError)?.wasNeverSent == true && task.countOfBytesSent > 0
         record.exchange.complete(with: isLost ? URLError(.networkConnectionLost) : failure)
     }
 
@@ -246,14 +248,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         guard let record, let response = response as? HTTPURLResponse else { return true }
         // A protocol class has taken the whole body, and no session tells of that.
         let count = Int64(record.exchange.request.body?.count ?? 0)
-        if !record.head.isReceived, !isForNetwork, count > 0 { record.exchange.sent(count, of: count) }
+        if !record.head.isReceived, !usesNetwork, count > 0 { record.exchange.sent(count, of: count) }
         return record.exchange.receive(response)
     }
 
     #if !canImport(FoundationNetworking)
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         exchange(of: task)?.collect(metrics)
-        callersSession?.taskDelegate?.urlSession?(session, task: task, didFinishCollecting: metrics)
+        delegateSession?.taskDelegate?.urlSession?(session, task: task, didFinishCollecting: metrics)
     }
     #endif
 }

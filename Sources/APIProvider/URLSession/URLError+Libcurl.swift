@@ -7,7 +7,7 @@ import FoundationNetworking
 extension Error {
     /// The error with the code that it has on Apple's systems: what libcurl says in words alone comes as "unknown", or with a code that
     /// means something else.
-    var withAppleCode: any Error {
+    var mappingLibcurlMessage: any Error {
         #if canImport(FoundationNetworking)
         guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
         let text = error.localizedDescription

@@ -7,7 +7,7 @@ package import FoundationNetworking
 extension URLSession {
     /// Where a body with files is put together, because a session of Apple's reads a single file alone; `nil` if a session reads each of
     /// them.
-    package static var folderForParts: URL? {
+    package static var multipartDirectory: URL? {
         #if canImport(FoundationNetworking)
         return nil
         #else
@@ -17,17 +17,17 @@ extension URLSession {
 
     /// The task that sends `request`.
     ///
-    /// - Parameter isForNetwork: Whether no protocol class of the app answers, which would not see a body that is read while it is sent.
-    func task(for request: PreparedRequest, isForNetwork: Bool) throws -> URLSessionTask {
+    /// - Parameter usesNetwork: Whether no protocol class of the app answers, which would not see a body that is read while it is sent.
+    func task(for request: PreparedRequest, usesNetwork: Bool) throws -> URLSessionTask {
         var sent = request.adapted
         #if canImport(FoundationNetworking)
         // The session's timer runs on while the session is held back. The transport has its own.
         if request.isStreamed { sent.timeoutInterval = 1_000_000 }
         // A task that uploads a file takes several times as long, and waits for ever when the file becomes shorter (Swift 6.3.1).
-        if isForNetwork { sent.setStreamedBody(request.uploadedBody) } else { sent.httpBody = try request.body?.data() }
+        if usesNetwork { sent.setStreamedBody(request.uploadedBody) } else { sent.httpBody = try request.body?.data() }
         return dataTask(with: sent)
         #else
-        if isForNetwork, let file = request.uploadedBody?.file { return uploadTask(with: sent, fromFile: file.resolvingSymlinksInPath()) }
+        if usesNetwork, let file = request.uploadedBody?.file { return uploadTask(with: sent, fromFile: file.resolvingSymlinksInPath()) }
         sent.httpBody = try request.body?.data()
         return dataTask(with: sent)
         #endif

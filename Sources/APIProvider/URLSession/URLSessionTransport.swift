@@ -17,9 +17,9 @@ public import Foundation
 /// Events come on a background queue. A request in flight ends even if you let the transport go.
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
-    private let isForNetwork: Bool
+    private let usesNetwork: Bool
     private let isForBackground: Bool
-    private let partsFolder: URL?
+    private let multipartDirectory: URL?
 
     /// Creates a transport whose session has a copy of `configuration`.
     ///
@@ -32,7 +32,7 @@ public final class URLSessionTransport: Transport {
     ///   - maxResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(configuration: URLSessionConfiguration, maxResponseSize: Int? = nil) {
-        self.init(configuration: configuration, maxResponseSize: maxResponseSize, callersSession: nil)
+        self.init(configuration: configuration, maxResponseSize: maxResponseSize, delegateSession: nil)
     }
 
     /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies, but not its cache.
@@ -45,17 +45,17 @@ public final class URLSessionTransport: Transport {
     ///   - session: The session whose configuration is used.
     ///   - maxResponseSize: As in ``init(configuration:maxResponseSize:)``.
     public convenience init(session: URLSession, maxResponseSize: Int? = nil) {
-        let callersSession = session.delegate == nil ? nil : session
-        self.init(configuration: session.configuration, maxResponseSize: maxResponseSize, callersSession: callersSession)
+        let delegateSession = session.delegate == nil ? nil : session
+        self.init(configuration: session.configuration, maxResponseSize: maxResponseSize, delegateSession: delegateSession)
     }
 
     /// - Parameters:
-    ///   - partsFolder: Where a body with files is put together, because a session reads a single file alone; `nil` if it reads each of them.
-    ///   - isForNetwork: Whether no protocol class of the app answers; `nil` if the configuration says so.
+    ///   - multipartDirectory: Where a body with files is put together, because a session reads a single file alone; `nil` if it reads each of them.
+    ///   - usesNetwork: Whether no protocol class of the app answers; `nil` if the configuration says so.
     ///   - scheduler: The clock of timeouts on Linux, where those of a session are not exact.
     package init(
-        configuration: URLSessionConfiguration, maxResponseSize: Int? = nil, callersSession: URLSession?,
-        partsFolder: URL? = URLSession.folderForParts, isForNetwork: Bool? = nil,
+        configuration: URLSessionConfiguration, maxResponseSize: Int? = nil, delegateSession: URLSession?,
+        multipartDirectory: URL? = URLSession.multipartDirectory, usesNetwork: Bool? = nil,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     ) {
         var settings = ExchangeTransport.Settings()
@@ -64,15 +64,15 @@ public final class URLSessionTransport: Transport {
         isForBackground = configuration.identifier != nil
         // A second session with the identifier would take the transfers of the first.
         let configuration = isForBackground ? .ephemeral : configuration
-        let isForNetwork = isForNetwork ?? !configuration.hasProtocolsOfTheApp
-        self.isForNetwork = isForNetwork
-        self.partsFolder = partsFolder
+        let usesNetwork = usesNetwork ?? !configuration.hasProtocolsOfTheApp
+        self.usesNetwork = usesNetwork
+        self.multipartDirectory = multipartDirectory
 
         #if canImport(FoundationNetworking)
         // A session takes requests that wait for a connection for silent ones, and its timers are not exact (Swift 6.3.1).
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
-        settings.maxRequestsPerHost = isForNetwork ? configuration.httpMaximumConnectionsPerHost : nil
+        settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
         let callbacks = CallbackQueue()
         let clock = Watchdog.Clock(scheduler: scheduler, executor: ClosureExecutor { callbacks.addOperation($0) })
         let cookies = configuration.cookies
@@ -80,8 +80,8 @@ public final class URLSessionTransport: Transport {
         settings.maxRequestsPerHost = nil
         let (callbacks, clock, cookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
         #endif
-        let session = OwnedSession(
-            configuration.forTransport(), isForNetwork: isForNetwork, callersSession: callersSession, callbacks: callbacks)
+        let session = SessionPool(
+            configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, callbacks: callbacks)
         exchanges = ExchangeTransport(settings, clock: clock, cookies: cookies) { session.start($0) }
     }
 
@@ -109,9 +109,9 @@ public final class URLSessionTransport: Transport {
         } catch {
             return .error(error)
         }
-        guard isForNetwork, let partsFolder, let body = request.body, body.file == nil, body.hasFiles else {
+        guard usesNetwork, let multipartDirectory, let body = request.body, body.file == nil, body.hasFiles else {
             return exchanges.send(request)
         }
-        return .uploading(request, body, from: partsFolder) { [exchanges] in exchanges.send($0) }
+        return .uploading(request, body, from: multipartDirectory) { [exchanges] in exchanges.send($0) }
     }
 }

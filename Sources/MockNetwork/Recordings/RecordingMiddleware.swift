@@ -62,7 +62,7 @@ public final class RecordingMiddleware: Middleware {
             }
             return next(request).do(
                 onSuccess: { response in
-                    guard let stream = response.unreadStream?.withLock({ $0?.buffer }) else { return record(.success(response)) }
+                    guard let stream = response.bodyStream?.withLock({ $0?.buffer }) else { return record(.success(response)) }
                     stream.record { record(.success(APIResponse(request: response.request, response: response.response, data: $0))) }
                 },
                 onError: { record(.failure($0)) })

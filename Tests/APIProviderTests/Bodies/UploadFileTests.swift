@@ -13,7 +13,7 @@ struct UploadFileTests {
 
     private var provider: DefaultAPIProvider {
         DefaultAPIProvider(
-            transport: URLSessionTransport(configuration: .patient, callersSession: nil, partsFolder: folder.url))
+            transport: URLSessionTransport(configuration: .patient, delegateSession: nil, multipartDirectory: folder.url))
     }
 
     private func body() throws -> HTTPBody {
@@ -100,7 +100,7 @@ struct UploadFileTests {
     func disposedWhileWritten() async throws {
         let file = source.url("file")
         try Data("text".utf8).write(to: file)
-        let transport = URLSessionTransport(configuration: .patient, callersSession: nil, partsFolder: folder.url)
+        let transport = URLSessionTransport(configuration: .patient, delegateSession: nil, multipartDirectory: folder.url)
         let provider = DefaultAPIProvider(transport: transport, middlewares: [Waiting(file: file)])
         let parts = ["a", "b"].map { MultipartPart(name: $0, file: file, contentType: "a/b") }
         let request = Endpoint<Void>(.put, .url(try LoopbackServer.refusingURL()), body: .multipart(parts))

@@ -319,7 +319,7 @@ struct ResponseTests {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        let response = APIResponse(to: PreparedRequest("GET"), data: Data(#"{"word_kind":"letters"}"#.utf8)).readable(by: decoder)
+        let response = APIResponse(to: PreparedRequest("GET"), data: Data(#"{"word_kind":"letters"}"#.utf8)).with(decoder: decoder)
         let error = #expect(throws: APIError.self) { try response.decode(Account.self) }
         #expect(error?.description.contains("letters") == false)
     }

@@ -160,7 +160,7 @@ struct EventFormatTests {
             let time: Date
         }
         let text = "data: {\"word\":\"a\",\"time\":9}\n\ndata: {\"word\":null,\"time\":9}\n\n"
-        let response = streamed([text.utf8]).response.readable(by: decoder)
+        let response = streamed([text.utf8]).response.with(decoder: decoder)
         let events = try await Endpoint<ServerSentEvents>(.get, "/stream").value(of: response).all()
 
         #expect(try events[0].decode(Delta.self) == Delta(word: "a", time: Date(timeIntervalSince1970: 9)))

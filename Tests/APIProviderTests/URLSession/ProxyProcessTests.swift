@@ -18,7 +18,7 @@ struct ProxyProcessTests {
             configuration.protocolClasses = [TunnelProtocol.self]
             let provider = DefaultAPIProvider(
                 baseURL: URL(string: "https://api.example.com"),
-                transport: URLSessionTransport(configuration: configuration, callersSession: nil, isForNetwork: true))
+                transport: URLSessionTransport(configuration: configuration, delegateSession: nil, usesNetwork: true))
             let folder = TemporaryFolder()
             let file = folder.url("file")
             try Data("old".utf8).write(to: file)
@@ -65,7 +65,7 @@ struct ProxyProcessTests {
             configuration.protocolClasses = [HeadAloneProtocol.self]
             let provider = DefaultAPIProvider(
                 baseURL: URL(string: "https://api.example.com"),
-                transport: URLSessionTransport(configuration: configuration, callersSession: nil, isForNetwork: true))
+                transport: URLSessionTransport(configuration: configuration, delegateSession: nil, usesNetwork: true))
             _ = try await provider.request(Endpoint<ServerSentEvents>(.get, "/")).value
         }
     }

@@ -14,7 +14,7 @@ struct TimeoutTests {
     private let events = Signals<String>()
 
     private func makeProvider() -> DefaultAPIProvider {
-        DefaultAPIProvider(transport: URLSessionTransport(configuration: configuration, callersSession: nil, scheduler: scheduler))
+        DefaultAPIProvider(transport: URLSessionTransport(configuration: configuration, delegateSession: nil, scheduler: scheduler))
     }
 
     /// Subscribes, and tells in `events` what comes.
@@ -95,7 +95,7 @@ struct TimeoutTests {
         }
         let clock = WatchedClock()
         let provider = DefaultAPIProvider(
-            transport: URLSessionTransport(configuration: configuration, callersSession: nil, scheduler: clock))
+            transport: URLSessionTransport(configuration: configuration, delegateSession: nil, scheduler: clock))
         for (path, timeout) in [("/b", 100.0), ("/a", 1)] {
             send(path, to: server.url, by: provider, timeout: timeout)
             #expect(await events.next()?.hasPrefix("\(path): x") == true)
@@ -192,7 +192,7 @@ struct TimeoutTests {
         configuration.httpMaximumConnectionsPerHost = 1
         let clock = WatchedClock()
         var provider: DefaultAPIProvider? = DefaultAPIProvider(
-            transport: URLSessionTransport(configuration: configuration, callersSession: nil, scheduler: clock))
+            transport: URLSessionTransport(configuration: configuration, delegateSession: nil, scheduler: clock))
         let disposables = try ["/a", "/b"].map { send($0, to: server.url, by: try #require(provider)) }
         #expect(await server.requests.next() == "/a")
         provider = nil

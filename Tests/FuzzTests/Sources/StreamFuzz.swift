@@ -22,11 +22,11 @@ public func test(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let pieces = stride(from: 0, to: whole.count, by: length).map { Array(whole[$0..<min($0 + length, whole.count)]) }
 
     let eventSplitter = LineSplitter(maximum: 4096)
-    let events = EventReader(response: response, maximum: 4096)
+    let events = EventParser(response: response, maximum: 4096)
     precondition(elements([whole], eventSplitter, events) == elements(pieces, eventSplitter, events))
-    precondition(elements([whole], eventSplitter, TextLineReader()) == elements(pieces, eventSplitter, TextLineReader()))
+    precondition(elements([whole], eventSplitter, TextLineParser()) == elements(pieces, eventSplitter, TextLineParser()))
     let lineSplitter = LineSplitter(endsAtCarriageReturn: false, maximum: 4096)
-    let values = JSONLineReader<[String: Int]>(response: response)
+    let values = JSONLineParser<[String: Int]>(response: response)
     precondition(elements([whole], lineSplitter, values) == elements(pieces, lineSplitter, values))
     return 0
 }
@@ -41,7 +41,7 @@ private let response: APIResponse = {
 }()
 
 /// What `reader` makes of the pieces, up to an error.
-private func elements<Reader: LineReader>(_ pieces: [[UInt8]], _ splitter: LineSplitter, _ reader: Reader) -> [Reader.Element] {
+private func elements<Reader: LineParser>(_ pieces: [[UInt8]], _ splitter: LineSplitter, _ reader: Reader) -> [Reader.Element] {
     var (splitter, reader, elements) = (splitter, reader, [Reader.Element]())
     do {
         for piece in pieces {

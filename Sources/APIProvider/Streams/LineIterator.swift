@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 /// Makes elements of lines.
-protocol LineReader: Sendable {
+protocol LineParser: Sendable {
     associatedtype Element: Sendable
 
     /// Appends the elements that `line` ends.
@@ -16,7 +16,7 @@ protocol LineReader: Sendable {
 }
 
 /// Reads elements from a stream of bytes.
-struct LineElements<Reader: LineReader> {
+struct LineIterator<Reader: LineParser> {
     private let failed: @Sendable (URLError) -> APIError
     private var bytes: ByteStream.AsyncIterator?
     private var splitter: LineSplitter

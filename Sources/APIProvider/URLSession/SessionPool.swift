@@ -6,21 +6,21 @@ import FoundationNetworking
 #endif
 
 /// The sessions of a transport. They take no more requests when nothing holds them: neither the transport nor a single of it.
-final class OwnedSession: Sendable {
+final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
-    private let isForNetwork: Bool
+    private let usesNetwork: Bool
     #if !canImport(FoundationNetworking)
     private let streams = Locked<URLSession?>(nil)
     #endif
 
     /// - Parameters:
-    ///   - isForNetwork: Whether no protocol class of the app answers.
-    ///   - callersSession: The one whose delegate judges certificates.
+    ///   - usesNetwork: Whether no protocol class of the app answers.
+    ///   - delegateSession: The one whose delegate judges certificates.
     ///   - callbacks: Where the delegate is called; `nil` is a queue of the session's own.
-    init(_ configuration: URLSessionConfiguration, isForNetwork: Bool, callersSession: URLSession?, callbacks: CallbackQueue?) {
-        delegate = SessionDelegate(isForNetwork: isForNetwork, callersSession: callersSession)
-        self.isForNetwork = isForNetwork
+    init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: CallbackQueue?) {
+        delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
+        self.usesNetwork = usesNetwork
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
     }
 
@@ -37,7 +37,7 @@ final class OwnedSession: Sendable {
         let session = session(for: request)
         let task: URLSessionTask
         do {
-            task = try session.task(for: request, isForNetwork: isForNetwork)
+            task = try session.task(for: request, usesNetwork: usesNetwork)
         } catch {
             exchange.complete(with: error)
             return Disposables.create()
@@ -51,7 +51,7 @@ final class OwnedSession: Sendable {
     }
 
     private func session(for request: PreparedRequest) -> URLSession {
-        guard isForNetwork else { return session }
+        guard usesNetwork else { return session }
         #if canImport(FoundationNetworking)
         if request.isStreamed {
             // Only a whole session can be held back.
