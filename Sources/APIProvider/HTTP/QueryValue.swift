@@ -20,21 +20,12 @@ extension QueryValue {
     public var queryValues: [String] { ["\(self)"] }
 }
 
-extension QueryValue where Self: FixedWidthInteger {
-    /// The digits.
-    public var queryValues: [String] { [String(self)] }
-}
-
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
     /// The values of the raw value.
     public var queryValues: [String] { rawValue.queryValues }
 }
 
-extension String: QueryValue {
-    /// The string.
-    public var queryValues: [String] { [self] }
-}
-
+extension String: QueryValue {}
 extension Substring: QueryValue {}
 extension Character: QueryValue {}
 extension Bool: QueryValue {}
@@ -51,6 +42,7 @@ extension UInt64: QueryValue {}
 extension Float: QueryValue {}
 extension Double: QueryValue {}
 extension Decimal: QueryValue {}
+extension UUID: QueryValue {}
 
 extension Date: QueryValue {
     /// The date as `2026-11-21T09:30:00Z` (ISO 8601, to the second).
@@ -60,11 +52,6 @@ extension Date: QueryValue {
 extension URL: QueryValue {
     /// The URL.
     public var queryValues: [String] { [absoluteString] }
-}
-
-extension UUID: QueryValue {
-    /// The UUID with hyphens, in upper case.
-    public var queryValues: [String] { [uuidString] }
 }
 
 extension Array: QueryValue where Element: QueryValue {

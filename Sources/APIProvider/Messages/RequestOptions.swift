@@ -20,8 +20,7 @@
 public struct RequestOptions: Sendable {
     @Secret private var values: [ObjectIdentifier: any Sendable] = [:]
 
-    /// Creates options with their defaults.
-    public init() {}
+    package init() {}
 
     /// Sets what `other` sets.
     mutating func merge(_ other: RequestOptions) { values.merge(other.values) { $1 } }

@@ -231,11 +231,3 @@ extension Exchange {
     func collect(_ metrics: URLSessionTaskMetrics) { state.withLock { $0.clock.metrics.taskMetrics = metrics } }
 }
 #endif
-
-extension Exchange: CustomStringConvertible, CustomReflectable {
-    /// `GET https://api.example.com/search?q=…`. See ``Redaction``.
-    public var description: String { Redactor(for: request).line(of: request) }
-
-    /// A mirror with the description only, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
-}
