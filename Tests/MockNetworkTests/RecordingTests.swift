@@ -199,7 +199,7 @@ struct RecordingTests {
         _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral, middlewares: recording)
             .request(Endpoint(.get, .url(server.url), downloadingTo: download)).value
         try await MockURLProtocol.withScope {
-            MockURLProtocol.stub("/empty", respond: .data(Data(), headers: ["Content-Length": "0"]))
+            MockURLProtocol.stub(.get, "/empty", respond: .data(Data(), headers: ["Content-Length": "0"]))
             try await DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: recording)
                 .request(Endpoint<Void>(.get, "/empty")).value
         }

@@ -117,12 +117,11 @@ struct ReplayTests {
 
     @Test("A stub that is registered later comes first, and an older one answers what is not recorded")
     func stubs() async throws {
-        MockURLProtocol.stub("/older", respond: .status(201))
+        MockURLProtocol.stub(.get, "/older", respond: .status(201))
         try replay("chrome")
-        MockURLProtocol.stub("/dot.gif", respond: .status(410))
+        MockURLProtocol.stub(.get, "/dot.gif", respond: .status(410))
         #expect(try await get("https://shop.example.com/older").statusCode == 201)
         #expect(try await get("https://shop.example.com/dot.gif").statusCode == 410)
-        #expect(MockURLProtocol.unusedStubs.isEmpty)
     }
 
     @Test("A redacted query value matches any value, but not a missing item")
@@ -193,7 +192,6 @@ struct ReplayTests {
         let file = try recording(text: text)
         let error = #expect(throws: (any Error).self) { try MockURLProtocol.replay(har: file) }
         #expect(error?.localizedDescription == sentence)
-        #expect(MockURLProtocol.unusedStubs.isEmpty)
     }
 
     @Test(

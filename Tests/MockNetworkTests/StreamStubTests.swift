@@ -60,7 +60,7 @@ struct StreamStubTests {
     }
 
     @Test func eventsComeInVirtualTime() async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(["a", "b", "c"], every: 0.1))
+        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b", "c"), every: 0.1))
         let scheduler = TestScheduler()
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
         var events = try await provider.request(Endpoint<ServerSentEvents>(.get, "/events")).value.makeAsyncIterator()
@@ -73,7 +73,7 @@ struct StreamStubTests {
     }
 
     @Test func aSilentServerTimesOutInVirtualTime() async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(["a", "b"], every: 5))
+        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b"), every: 5))
         let scheduler = TestScheduler()
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
         let endpoint = Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: 6)
@@ -94,7 +94,7 @@ struct StreamStubTests {
     @Test("A byte a second is a sign of life, however long an event takes")
     func slowServer() async throws {
         let data = String(repeating: "x", count: 1000)
-        let steps = "data: \(data)\n\n".map { StreamStep.chunk(String($0)) }.flatMap { [.wait(1), $0] }
+        let steps = "data: \(data)\n\n".map { StubResponse.Step.chunk(String($0)) }.flatMap { [.wait(1), $0] }
         MockURLProtocol.stub(.get, "/events", respond: .stream(steps, headers: ["Content-Type": "text/event-stream"]))
         let scheduler = TestScheduler()
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
@@ -109,7 +109,7 @@ struct StreamStubTests {
     @Test("Waits that end at once lose nothing", .longComputing)
     func shortWaits() async throws {
         let data = (0..<20).map { "\($0)" }
-        MockURLProtocol.stub(.get, "/events", respond: .events(data, every: 1e-9))
+        MockURLProtocol.stub(.get, "/events", respond: .events(data.map { ServerSentEvent(data: $0) }, every: 1e-9))
         let provider = provider(.transport)
         try await withThrowingTaskGroup(of: [String].self) { group in
             for _ in 0..<rounds(200) {
@@ -182,7 +182,7 @@ struct StreamStubTests {
         #expect(try await provider(door).request(Endpoint<String>(.get, "/text")).value == "abc")
 
         let error = await #expect(throws: APIError.self) { try await provider(door).request(Endpoint<String>(.get, "/text")).value }
-        #expect("\(error as Any)".contains("A StreamFeed answers one request, and this is the second: make a feed for each."))
+        #expect("\(error as Any)".contains("This StreamFeed has already answered a request. Create one feed per request."))
     }
 
     @Test func aStreamThatEndsIsAskedForAgain() async throws {
@@ -324,7 +324,7 @@ struct StreamStubTests {
     }
 
     @Test func aDisposeEndsTheWait() async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(["a"]))
+        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a")))
         let scheduler = WaitingScheduler()
         let disposed = Signals<Void>()
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
@@ -340,7 +340,7 @@ struct StreamStubTests {
 
     @Test("A recording has what had come of a stream when it ended or was left, and replays it", arguments: [true, false])
     func recording(isLeft: Bool) async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(["a", "b"], every: 1))
+        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b"), every: 1))
         let (scheduler, folder) = (TestScheduler(), TemporaryFolder())
         let file = folder.url("session.har")
         let endpoint = Endpoint<ServerSentEvents>(.get, "/events")
@@ -384,3 +384,5 @@ private struct WaitingScheduler: Scheduler {
         return clock.schedule(after: delay, action)
     }
 }
+
+private func messages(_ data: String...) -> [ServerSentEvent] { data.map { ServerSentEvent(data: $0) } }

@@ -45,11 +45,11 @@ struct UnansweredReportTests {
         let request = Endpoint<String>(.post, "/login", headers: ["Authorization": "Bearer s3cret", "X-Kind": "one"], body: body)
         let table: [(@Sendable () -> Void, String)] = [
             (
-                { MockURLProtocol.stub("/login", headers: ["authorization": "Bearer t0ken"], respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", headers: ["authorization": "Bearer t0ken"], respond: .status(200)) },
                 "header  expected  authorization: …\ngot       authorization: … (another)"
             ),
             (
-                { MockURLProtocol.stub("/login", headers: ["X-Kind": "two", "X-Other": "b"], respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", headers: ["X-Kind": "two", "X-Other": "b"], respond: .status(200)) },
                 """
                 header  expected  X-Kind: two
                 got       X-Kind: one
@@ -58,23 +58,28 @@ struct UnansweredReportTests {
                 """
             ),
             (
-                { MockURLProtocol.stub("/login", body: .json(["user": ["name": "b", "password": "s3cret"]]), respond: .status(200)) },
+                {
+                    MockURLProtocol.stub(
+                        .post, "/login", body: .json(["user": ["name": "b", "password": "s3cret"]]), respond: .status(200))
+                },
                 "body    expected  user.name: \"b\"\ngot       user.name: \"a\""
             ),
             (
-                { MockURLProtocol.stub("/login", body: .json(["user": ["name": "a", "password": "t0ken"]]), respond: .status(200)) },
+                {
+                    MockURLProtocol.stub(.post, "/login", body: .json(["user": ["name": "a", "password": "t0ken"]]), respond: .status(200))
+                },
                 "body    expected  user.password: …\ngot       user.password: … (another)"
             ),
             (
-                { MockURLProtocol.stub("/login", body: .form(["name": "a", "password": "t0ken"]), respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", body: .form(["name": "a", "password": "t0ken"]), respond: .status(200)) },
                 "body    expected  name=a&password=…\ngot       {\"user\":{"
             ),
             (
-                { MockURLProtocol.stub("/login", body: .matching("a form") { _ in false }, respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", body: .matching("a form") { _ in false }, respond: .status(200)) },
                 "body    expected  a form\ngot       {\"user\":{"
             ),
             (
-                { MockURLProtocol.stub("/login", query: ["q": ["a", "b"], "token": "t0ken"], respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", query: ["q": ["a", "b"], "token": "t0ken"], respond: .status(200)) },
                 "query   expected  q=a&q=b\ngot       no q\nquery   expected  token=…\ngot       no token"
             ),
             (
@@ -116,7 +121,7 @@ struct UnansweredReportTests {
         ])
     func json(expected: String, body: String, shownExpected: String, shownBody: String) async throws {
         let request = Endpoint<String>(.post, "/a", body: .data(Data(body.utf8), contentType: "text/plain"))
-        let report = try await report(of: request) { MockURLProtocol.stub("/a", body: .json(text: expected), respond: .status(200)) }
+        let report = try await report(of: request) { MockURLProtocol.stub(.post, "/a", body: .json(text: expected), respond: .status(200)) }
         #expect(report.contains("body    expected  \(shownExpected)\n               got       \(shownBody)\n"), "\(report)")
     }
 
@@ -132,7 +137,9 @@ struct UnansweredReportTests {
         ])
     func bodies(expected: String, body: String, shownExpected: String, shownBody: String) async throws {
         let request = Endpoint<String>(.post, "/a", body: .data(Data(body.utf8), contentType: "text/plain"))
-        let report = try await report(of: request) { MockURLProtocol.stub("/a", body: .data(Data(expected.utf8)), respond: .status(200)) }
+        let report = try await report(of: request) {
+            MockURLProtocol.stub(.post, "/a", body: .data(Data(expected.utf8)), respond: .status(200))
+        }
         #expect(report.contains("body    expected  \(shownExpected)\n               got       \(shownBody)\n"), "\(report)")
     }
 
@@ -144,7 +151,7 @@ struct UnansweredReportTests {
             ([0xFF], [0x61], ["1 bytes that are not text, byte 0 is 0xFF", "a"]),
         ] as [([UInt8], [UInt8], [String])] {
             let report = try await report(of: Endpoint<String>(.post, "/a", body: .data(Data(body), contentType: "text/plain"))) {
-                MockURLProtocol.stub("/a", body: .data(Data(expected)), respond: .status(200))
+                MockURLProtocol.stub(.post, "/a", body: .data(Data(expected)), respond: .status(200))
             }
             #expect(report.contains("body    expected  \(lines[0])\n               got       \(lines[1])\n"), "\(report)")
         }
@@ -158,7 +165,7 @@ struct UnansweredReportTests {
             (["a": ["1", "2"]], ["a": ["2", "1"]], ["a=1&a=2", "a=2&a=1"]),
         ] as [(QueryParameters, QueryParameters, [String])] {
             let report = try await report(of: Endpoint<String>(.post, "/a", body: .form(body))) {
-                MockURLProtocol.stub("/a", body: .form(expected), respond: .status(200))
+                MockURLProtocol.stub(.post, "/a", body: .form(expected), respond: .status(200))
             }
             #expect(report.contains("body    expected  \(lines[0])\n               got       \(lines[1])\n"), "\(report)")
         }
@@ -268,7 +275,7 @@ struct UnansweredReportTests {
     func longBody() async throws {
         let body = HTTPBody.data(Data(repeating: UInt8(ascii: "x"), count: 5000), contentType: "text/plain")
         let report = try await report(of: Endpoint<String>(.post, "/a", body: body)) {
-            MockURLProtocol.stub("/a", body: .contains("y"), respond: .status(200))
+            MockURLProtocol.stub(.post, "/a", body: .contains("y"), respond: .status(200))
         }
         #expect(report.contains("x… (5000 bytes)\n"))
         #expect(report.utf8.count < 2000)

@@ -6,9 +6,9 @@ enum JSONTree: Equatable {
     case null
     case bool(Bool)
     case number(JSONNumber)
-    case string(ExactText)
+    case string(ByteString)
     case array([JSONTree])
-    case object([ExactText: JSONTree])
+    case object([ByteString: JSONTree])
 
     /// Threads elsewhere than on Linux have a small stack, which deeper nesting would take.
     private static let maximumDepth = 100
@@ -28,16 +28,16 @@ enum JSONTree: Equatable {
         guard tokens.depth <= Self.maximumDepth else { throw NestedTooDeep() }
         switch token?.kind {
         case .beginObject:
-            var members: [ExactText: JSONTree] = [:]
+            var members: [ByteString: JSONTree] = [:]
             while let name = try tokens.next(), name.kind == .name {
-                members[ExactText(tokens.text(of: name))] = try JSONTree(&tokens, from: tokens.next())
+                members[ByteString(tokens.text(of: name))] = try JSONTree(&tokens, from: tokens.next())
             }
             self = .object(members)
         case .beginArray:
             var elements: [JSONTree] = []
             while let element = try tokens.next(), element.kind != .endArray { elements.append(try JSONTree(&tokens, from: element)) }
             self = .array(elements)
-        case .string, .name: self = .string(ExactText(token.map { tokens.text(of: $0) } ?? ""))
+        case .string, .name: self = .string(ByteString(token.map { tokens.text(of: $0) } ?? ""))
         case .number: self = .number(JSONNumber(String(decoding: token.map { tokens.bytes[$0.range] } ?? [], as: UTF8.self)))
         case .true: self = .bool(true)
         case .false: self = .bool(false)
@@ -74,7 +74,7 @@ enum JSONTree: Equatable {
         return nil
     }
 
-    private var members: [ExactText: JSONTree] { if case .object(let members) = self { members } else { [:] } }
+    private var members: [ByteString: JSONTree] { if case .object(let members) = self { members } else { [:] } }
 
     private var elements: [JSONTree] { if case .array(let elements) = self { elements } else { [] } }
 

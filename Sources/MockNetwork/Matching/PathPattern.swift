@@ -26,7 +26,7 @@ struct PathPattern: Sendable {
 
     private func matches(_ pattern: String?, _ segment: String) -> Bool {
         guard let pattern else { return !segment.isEmpty }
-        return isRecorded ? pattern.mayHaveBeen(segment) : pattern.hasBytes(of: segment)
+        return isRecorded ? pattern.matchesRedacted(segment) : pattern.hasBytes(of: segment)
     }
 
     /// From 0, for a path that is the same, to 3.

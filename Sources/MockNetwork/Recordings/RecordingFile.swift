@@ -64,8 +64,8 @@ final class RecordingFile: Sendable {
     }
 
     static func encoded(_ entry: HAR.Entry) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let encoder = JSONEncoder.sortingKeys
+        encoder.outputFormatting.formUnion([.prettyPrinted, .withoutEscapingSlashes])
         return try encoder.encode(entry)
     }
 

@@ -32,11 +32,11 @@ extension Stub {
 
 extension HAR.Request {
     /// The same for requests that are answered one after the other.
-    fileprivate func key(forAnyHost: Bool) -> [ExactText] {
+    fileprivate func key(forAnyHost: Bool) -> [ByteString] {
         let url = URLParts(url)
         let origin = forAnyHost ? "" : url.origin ?? ""
         let query = url.formQuery.sortedByName.flatMap { [$0.name, $0.value ?? ""] }
-        return ([method, origin] + url.segments + ["?"] + query).map { ExactText($0) }
+        return ([method, origin] + url.segments + ["?"] + query).map { ByteString($0) }
     }
 }
 
@@ -115,7 +115,7 @@ extension Matcher {
     }
 
     private static func matches(_ expected: URLQueryItem, _ actual: URLQueryItem) -> Bool {
-        expected.name == actual.name && (expected.value ?? "").mayHaveBeen(actual.value ?? "")
+        expected.name == actual.name && (expected.value ?? "").matchesRedacted(actual.value ?? "")
     }
 }
 

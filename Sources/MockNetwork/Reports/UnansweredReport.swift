@@ -10,7 +10,7 @@ struct UnansweredReport: CustomStringConvertible {
     /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
     let otherScopes: [String]
 
-    var description: String { request.redactor.hide(in: text) }
+    var description: String { request.redactor.redacted(text) }
 
     private var text: String {
         """
@@ -28,7 +28,7 @@ struct UnansweredReport: CustomStringConvertible {
 
     private var nearest: String {
         let parts = RequestParts(request)
-        let near = stubs.reversed().map { Nearness(of: $0.stub, uses: $0.uses, to: parts) }.sorted { $0.distance < $1.distance }.prefix(3)
+        let near = stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, to: parts) }.sorted { $0.distance < $1.distance }.prefix(3)
         let title =
             switch stubs.count {
             case 0: "has no stubs."
@@ -54,7 +54,7 @@ struct UnansweredReport: CustomStringConvertible {
 }
 
 /// The distance of a stub from a request, and the differences.
-private struct Nearness: CustomStringConvertible {
+private struct NearMiss: CustomStringConvertible {
     let distance: Double
     let description: String
 

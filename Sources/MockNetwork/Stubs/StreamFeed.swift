@@ -109,7 +109,7 @@ extension StreamFeed {
     /// - Throws: If the feed has answered another request.
     func begin() throws {
         let isTaken = state.withLock { exchange(&$0.isTaken, with: true) }
-        if isTaken { throw MockFailure("A StreamFeed answers one request, and this is the second: make a feed for each.") }
+        if isTaken { throw MockFailure("This StreamFeed has already answered a request. Create one feed per request.") }
     }
 
     /// What comes next, if it is there.
@@ -143,5 +143,15 @@ extension StreamFeed {
             more = state.whenMore.take()
         }
         _ = more
+    }
+}
+
+extension ServerSentEvent {
+    /// The event as a server sends it.
+    var text: String {
+        var lines = data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
+        if !lastEventID.isEmpty { lines.insert("id: \(lastEventID)", at: 0) }
+        if type != "message" { lines.insert("event: \(type)", at: 0) }
+        return lines.joined(separator: "\n") + "\n\n"
     }
 }

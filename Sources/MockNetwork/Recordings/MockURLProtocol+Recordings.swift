@@ -1,3 +1,4 @@
+import APIProvider
 public import Foundation
 
 extension MockURLProtocol {
@@ -29,5 +30,12 @@ extension MockURLProtocol {
     public static func replay(har file: URL, forAnyHost isForAnyHost: Bool = false) throws {
         let scope = scope
         for stub in try Stub.replaying(file, forAnyHost: isForAnyHost) { _ = scope.add(stub) }
+    }
+
+    /// The requests of the scope and their answers as a HAR 1.2 file without secrets. `nil` if no request has come.
+    package static var recording: Data? {
+        let requests = scope.contents.withLock(\.answered)
+        let entries = requests.compactMap { try? RecordingFile.encoded(HAR.Entry($0.request, $0.answer, started: $0.started)) }
+        return requests.isEmpty ? nil : RecordingFile.file(of: entries)
     }
 }
