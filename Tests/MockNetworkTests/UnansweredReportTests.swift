@@ -206,6 +206,24 @@ struct UnansweredReportTests {
         #expect(!behindBase.contains("baseURL"), "\(behindBase)")
     }
 
+    @Test("A stub with a problem is ranked by its distance, as others are")
+    func problems() async throws {
+        let report = try await report(of: Endpoint<String>(.get, "/repos/apple/swift")) {
+            let issues = "/repos/apple/swift/issues"
+            MockURLProtocol.stub(.get, "/repos/apple/kotlin", respond: .status(200))
+            MockURLProtocol.stub(.get, "repos/apple/swift", respond: .status(200))
+            MockURLProtocol.stub(.get, "/repos/apple/swif", respond: .status(200))
+            MockURLProtocol.stub(.get, "/users#top", respond: .status(200))
+            MockURLProtocol.stub(Endpoint<String>(.get, "/users/\("")"), respond: "")
+            MockURLProtocol.stub(.post, "\(issues)", body: .json(Double.nan), respond: .status(200))
+        }
+        let named = report.split(separator: "\n").compactMap { line in
+            (1...6).contains { line.hasPrefix("    \($0). ") } ? line.dropFirst(7).prefix { $0 != "(" } : nil
+        }
+        #expect(named == ["GET /repos/apple/swif ", "GET repos/apple/swift ", "GET /repos/apple/kotlin "], "\(report)")
+        #expect(report.contains("its URL can match no request, because it begins neither"), "\(report)")
+    }
+
     @Test("It shows no secret that is nested or in a URL")
     func nested() async throws {
         let url = "https://api.example.com/a?next=https%3A%2F%2Fb.example%2F%3Ftoken%3Ds3cret&n=1#access_token=s3cret"
@@ -281,7 +299,7 @@ struct UnansweredReportTests {
         #expect(report.utf8.count < 2000)
     }
 
-    @Test("In the process-wide scope, it lists the live scopes in order")
+    @Test("In the process-wide scope, it lists the live scopes in order, and names the trait")
     func process() async throws {
         func inScopes(_ names: ArraySlice<String>, _ operation: @Sendable () async throws -> Void) async throws {
             guard let name = names.first else { return try await operation() }
@@ -295,8 +313,7 @@ struct UnansweredReportTests {
             #expect(
                 error.description.contains("The scope of the whole process has no stubs.\n\nOther scopes are live: \"!1\", \"!2\", \"!3\""),
                 "\(error)")
-            let advice = "To answer it, create its session inside its scope, and paste this before the request is sent:"
-            #expect(error.description.contains(advice), "\(error)")
+            #expect(error.description.contains("Give its test the trait, @Test(.mockNetwork), and create"), "\(error)")
         }
     }
 

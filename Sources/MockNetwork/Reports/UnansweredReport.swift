@@ -20,7 +20,7 @@ struct UnansweredReport: CustomStringConvertible {
 
         \(nearest)\(others)
 
-        To answer it, \(otherScopes.isEmpty ? "" : "create its session inside its scope, and ")paste this before the request is sent:
+        To answer it, paste this before the request is sent:
 
             \(request.stubToPaste)
         """
@@ -47,8 +47,8 @@ struct UnansweredReport: CustomStringConvertible {
         return """
 
 
-            Other scopes are live: \(otherScopes.prefix(3).joined(separator: ", "))\(more). A session belongs to one of them if it is created with
-            MockURLProtocol.configuration inside it. MockURLProtocol.self is the process-wide scope.
+            Other scopes are live: \(otherScopes.prefix(3).joined(separator: ", "))\(more). This request reached the mock of the whole process
+            instead. Give its test the trait, @Test(.mockNetwork), and create the session inside the test with MockURLProtocol.configuration.
             """
     }
 }
@@ -59,15 +59,13 @@ private struct NearMiss: CustomStringConvertible {
     let description: String
 
     init(of stub: Stub, uses: Int, to request: RequestParts) {
-        if let problem = stub.problem {
-            (distance, description) = (0.5, "\(stub)\n\(problem)")
-            return
-        }
         let mismatches = stub.mismatches(with: request)
-        distance = mismatches.reduce(0) { $0 + $1.distance }
+        // A problem counts as one mismatch.
+        distance = mismatches.reduce(stub.problem == nil ? 0 : 0.5) { $0 + $1.distance }
         let reason =
             uses >= stub.times ? "matches, but was used up after \(uses)" : "matches, but its sequence was exhausted after \(uses)"
-        description = ([stub.description] + (mismatches.isEmpty ? [reason] : mismatches.map(\.description))).joined(separator: "\n")
+        let reasons = stub.problem.map { [$0] } ?? (mismatches.isEmpty ? [reason] : mismatches.map(\.description))
+        description = ([stub.description] + reasons).joined(separator: "\n")
     }
 }
 

@@ -27,10 +27,12 @@ extension Stub {
                 ] + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
                 times: times ?? .max, isOptional: isOptional, place: place, response: response)
         } catch {
+            // For its place among the nearest stubs of a report.
+            let url = URLParts((endpoint.path.url?.absoluteString ?? "") + endpoint.path.percentEncoded)
             let reason =
                 if case .invalidRequest(let reason, _)? = error as? APIError { reason } else { error.localizedDescription }
             self.init(
-                line: "\(endpoint)", matchers: [],
+                line: "\(endpoint)", matchers: [.method(endpoint.method), .path(PathPattern(segments: url.segments))],
                 times: times ?? .max, isOptional: isOptional, place: place, response: response,
                 problem: "its request cannot be sent: \(reason)")
         }
