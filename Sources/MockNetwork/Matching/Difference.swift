@@ -8,7 +8,7 @@ struct Difference: Sendable, Equatable {
 
     /// Shows two texts, from which secrets have been removed, around the first place that differs.
     ///
-    /// If only characters differ that nobody sees, such as spaces, they are escaped. Texts that are the same had different secrets.
+    /// If only invisible characters differ, such as spaces, they are escaped. If the texts are equal, their secrets differed.
     init(expected: String, actual: String) {
         var lines = Self.excerpts(expected.joined, actual.joined)
         let isSame = expected.hasBytes(of: actual)

@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// JSON as it is compared: by what it means. Numbers are exact, and text is equal by its bytes.
+/// JSON that is compared by its meaning. Numbers are exact, and strings are compared by their bytes.
 enum JSONTree: Equatable {
     case null
     case bool(Bool)
@@ -10,7 +10,7 @@ enum JSONTree: Equatable {
     case array([JSONTree])
     case object([ByteString: JSONTree])
 
-    /// Threads elsewhere than on Linux have a small stack, which deeper nesting would take.
+    /// On Apple's systems, threads have a small stack, which deeper nesting would overflow.
     private static let maximumDepth = 100
 
     private struct NestedTooDeep: Error {}
@@ -46,12 +46,12 @@ enum JSONTree: Equatable {
         }
     }
 
-    /// What stands at one place in two trees. `nil` where nothing does.
+    /// The values at one place in two trees. `nil` if there is none.
     typealias Pair = (expected: JSONTree?, actual: JSONTree?)
 
-    /// The first place at which two trees differ, such as `items[2].name`; `nil` where the whole is of another kind.
+    /// The first place at which two trees differ, such as `items[2].name`. `nil` if they are of different kinds.
     ///
-    /// A value shows only if it also stands there in `shown`: in the trees without their secrets.
+    /// A value is shown only if it is the same in `shown`, the trees without secrets.
     static func firstDifference(of trees: Pair, shown: Pair, at place: String = "") -> Difference? {
         let parts: [(place: String, value: (JSONTree) -> JSONTree?)]
         switch trees {

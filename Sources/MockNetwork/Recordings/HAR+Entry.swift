@@ -12,7 +12,7 @@ extension HAR.Entry {
     ///   - result: Its response or error.
     ///   - started: The time at which it was sent.
     ///   - milliseconds: The time that it took.
-    ///   - names: What stays beside what is harmless, in lower case; `nil` keeps everything.
+    ///   - names: The names whose values stay, in lower case. `nil` keeps everything.
     init(
         _ request: PreparedRequest, _ result: Result<APIResponse, any Error>, started: Date, milliseconds: Double,
         keeping names: Set<String>? = []

@@ -3,7 +3,7 @@ import Foundation
 
 /// Removes words that look like a token from text in reports.
 ///
-/// A word looks like a token if it mixes letters and digits, except in the forms below, which are common in sentences.
+/// A word looks like a token if it has more than four characters, and letters and digits among them.
 enum MessageRedactor {
     /// The text with `…` for words that look like a token, and for the values in the queries of URLs.
     static func redacted(_ text: String) -> String {
@@ -67,27 +67,12 @@ enum MessageRedactor {
         return length >= 16 && !numbers.isEmpty && numbers.count < pieces.count && (!isIdentifier || numbers.contains { $0.count >= 5 })
     }
 
-    /// Whether letters and digits are mixed in a way that ordinary words do not have.
+    /// Whether letters and digits are mixed.
     private static func isMixed(_ piece: ArraySlice<UInt8>) -> Bool {
         guard piece.count > 4, piece.contains(where: \.isDigit), !piece.allSatisfy(\.isDigit) else { return false }
-        // Short ones are often a name with a number, such as item1 or http2.
-        if piece.count == 5, piece.first?.isDigit == true || piece.last?.isDigit == true { return false }
-        let unit = String(decoding: piece.drop(while: \.isDigit), as: UTF8.self).lowercased()
-        if piece.first?.isDigit == true, units.contains(unit) { return false }
-        // An error's number, such as E11000 or TS2345.
-        let capitals = piece.prefix(while: \.isUppercaseLetter).count
-        if 1...2 ~= capitals, piece.count <= 7, piece.dropFirst(capitals).allSatisfy(\.isDigit) { return false }
-        return !ordinary.contains(String(decoding: piece, as: UTF8.self).lowercased())
+        // Short words are often a name with a number, such as item1 or http2.
+        return piece.count > 5 || piece.first?.isDigit == false && piece.last?.isDigit == false
     }
-
-    private static let units: Set<String> = [
-        "b", "d", "h", "kb", "kib", "m", "mb", "mib", "gb", "ms", "ns", "px", "s", "st", "th", "nd", "rd",
-    ]
-
-    private static let ordinary: Set<String> = [
-        "base32", "base64", "base64url", "ed25519", "iso8601", "latin1", "oauth2", "rfc3339", "rfc6749", "rfc7231", "rfc7807", "rfc9110",
-        "rfc9457", "sha224", "sha256", "sha384", "sha512", "tlsv12", "tlsv13", "utf8mb4",
-    ]
 }
 
 extension UInt8 {

@@ -11,7 +11,7 @@ public struct RecordedRequest: Sendable {
     public let method: HTTPMethod
     @Secret private var content: (url: URL, headers: HTTPHeaders, body: Data)
     /// The stub that answered the request. `nil` if none did.
-    public internal(set) var stub: Stub?
+    package internal(set) var stub: Stub?
     /// Writes what reports show of it.
     @Secret private(set) var redactor: RecordingRedactor
 

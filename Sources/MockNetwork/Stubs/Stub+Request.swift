@@ -53,7 +53,7 @@ extension StubResponse {
 }
 
 extension BodyMatcher {
-    /// Matches a body that means the same as that of `request`; `nil` for a request that never has one.
+    /// Matches a body with the same meaning as the body of `request`. `nil` for a GET or HEAD, unless the body is JSON, a form or multipart.
     fileprivate init?(of request: PreparedRequest) {
         let body = (try? request.body?.data()) ?? Data()
         let type = request.headers["Content-Type"]?.lowercased() ?? ""
