@@ -12,7 +12,7 @@ struct ReplayTests {
 
     private func replay(_ name: String) throws {
         try MockURLProtocol.replay(
-            har: try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "Recordings")))
+            har: try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "HAR")))
     }
 
     private func recording(_ entries: String...) throws -> URL { try recording(text: har(entries)) }

@@ -20,7 +20,7 @@ struct ReplayFuzzTests {
     func fuzz(name: String) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
-        let sample = try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "Recordings"))
+        let sample = try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "HAR"))
         let bytes = try Data(contentsOf: sample)
         let strings = strings(of: bytes)
         let (method, url) = try #require(Self.samples[name])
