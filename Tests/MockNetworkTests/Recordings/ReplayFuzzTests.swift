@@ -16,7 +16,7 @@ struct ReplayFuzzTests {
         "insomnia": ("PUT", "http://localhost:8080/v1/items/7?dry=&tag=a&tag=b"),
     ]
 
-    @Test("Any file is either an error or a replay", arguments: samples.keys.sorted())
+    @Test("Any file is an error or is replayed", arguments: samples.keys.sorted())
     func fuzz(name: String) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

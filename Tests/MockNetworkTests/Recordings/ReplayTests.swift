@@ -115,7 +115,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("A stub that is registered later comes first, and an older one answers what is not recorded")
+    @Test("A newer stub answers before the recording, and an older one after it")
     func stubs() async throws {
         MockURLProtocol.stub(.get, "/older", respond: .status(201))
         try replay("chrome")
@@ -159,7 +159,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "The error of a broken file is one sentence that says where",
+        "The error of a broken file is one sentence that says where it is wrong",
         arguments: [
             ("", "session.har: the file is empty."),
             ("<html>", "session.har: expected JSON, found HTML or XML."),

@@ -12,7 +12,7 @@ private let a200 = String(repeating: "a ", count: 100)
 
 @Suite("The report of a request without an answer", tenMinutes)
 struct UnansweredReportTests {
-    @Test("It is the one that the article shows")
+    @Test("It is the same as in the article")
     func article() async throws {
         let request = Endpoint<String>(.get, "/repos/apple/swift/issues", query: ["state": "open", "access_token": "s3cret"])
         let report = try await report(of: request) {
@@ -39,7 +39,7 @@ struct UnansweredReportTests {
         }
     }
 
-    @Test("It shows what was expected and what came, without secrets")
+    @Test("It shows expected and actual values, without secrets")
     func mismatches() async throws {
         let body = HTTPBody.json(["user": ["name": "a", "password": "s3cret"]])
         let request = Endpoint<String>(.post, "/login", headers: ["Authorization": "Bearer s3cret", "X-Kind": "one"], body: body)
@@ -126,7 +126,7 @@ struct UnansweredReportTests {
     }
 
     @Test(
-        "Two bodies that differ are shown as two lines that differ, around the first place",
+        "Two different bodies are shown as two different lines, around the first difference",
         arguments: [
             ("\(x200)a\(x200)", "\(x200)b\(x200)", "…\(x50)a\(x50)\(x50)\(x49)…", "…\(x50)b\(x50)\(x50)\(x49)…"),
             (x200, x200 + "y", "…\(x50)", "…\(x50)y"), ("a", "ab", "a", "ab"), ("a\n\nb", "a c", "a b", "a c"),
@@ -189,7 +189,7 @@ struct UnansweredReportTests {
         #expect(report.contains("\" has 6 stubs. The nearest are:\n"))
     }
 
-    @Test("A stub with a larger part in common with the request is nearer")
+    @Test("A stub that has more in common with the request is nearer")
     func nearer() async throws {
         let report = try await report(of: Endpoint<String>(.get, "/item")) {
             for url in ["/items", "/item-of-the-month"] { MockURLProtocol.stub(.get, url, respond: .status(200)) }
@@ -245,7 +245,7 @@ struct UnansweredReportTests {
         }
     }
 
-    @Test("A user and a fragment, which are not sent as part of a URL, are not shown")
+    @Test("It shows no user and no fragment of a URL")
     func userAndFragment() async throws {
         try await MockURLProtocol.withScope {
             let session = URLSession(configuration: MockURLProtocol.configuration)
@@ -269,7 +269,7 @@ struct UnansweredReportTests {
         #expect(report.contains("expected  q=3 4\n"), "\(report)")
     }
 
-    @Test("The stub to paste answers requests with any characters")
+    @Test("The stub to paste escapes all characters")
     func paste() async throws {
         let url = try #require(URL(string: "https://api.example.com/a%20b%2Fc*/%22?q=%22%5C(x)%0A&l=1&l=2&token=t0ken"))
         let line =

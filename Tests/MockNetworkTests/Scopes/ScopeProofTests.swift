@@ -5,7 +5,7 @@ import MockNetwork
 import TestSupport
 import Testing
 
-/// What scopes promise, at the size at which it would show if they did not keep it.
+/// Scopes in such numbers that a mistake would show.
 @Suite("Scopes in numbers", tenMinutes)
 struct ScopeProofTests {
     @Test("1,000 scopes in parallel, with at most 200 sessions alive, get their own answers to one URL, ten times each")
@@ -30,7 +30,7 @@ struct ScopeProofTests {
         }
     }
 
-    @Test("A scope within a scope has its own stubs, and a session keeps the scope in which it was made")
+    @Test("A nested scope has its own stubs, and a session keeps the scope in which it was created")
     func nested() async throws {
         try await MockURLProtocol.withScope("outer") {
             MockURLProtocol.stub(.get, "/a", respond: .data(Data("outer".utf8)))

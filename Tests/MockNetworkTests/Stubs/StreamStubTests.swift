@@ -12,7 +12,7 @@ struct StreamStubTests {
     enum Door: CaseIterable {
         case urlProtocol, transport
 
-        /// A session of Apple's may leave out what came before an error.
+        /// On Apple's systems, a session may drop data that arrived before an error.
         var keepsChunks: Bool {
             #if canImport(FoundationNetworking)
             true
@@ -106,7 +106,7 @@ struct StreamStubTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("Waits that end at once lose nothing", .longComputing)
+    @Test("Very short waits lose no event", .longComputing)
     func shortWaits() async throws {
         let data = (0..<20).map { "\($0)" }
         MockURLProtocol.stub(.get, "/events", respond: .events(data.map { ServerSentEvent(data: $0) }, every: 1e-9))
@@ -122,7 +122,7 @@ struct StreamStubTests {
         }
     }
 
-    @Test("What a test sends by hand is read when it is sent", arguments: Door.allCases)
+    @Test("Data that a test sends is read when it is sent", arguments: Door.allCases)
     func feed(_ door: Door) async throws {
         let (feed, received) = (StreamFeed(), Log<String>())
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
@@ -145,7 +145,7 @@ struct StreamStubTests {
         #expect(!feed.isCancelled)
     }
 
-    @Test("The test sees that the reader has left, and how", arguments: Door.allCases)
+    @Test("The test sees that the reader has left", arguments: Door.allCases)
     func feedIsLeft(_ door: Door) async throws {
         let feed = StreamFeed()
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
@@ -160,7 +160,7 @@ struct StreamStubTests {
         await feed.waitUntilRead()
     }
 
-    @Test("A connection that a test breaks fails the reader, after what was sent", arguments: Door.allCases)
+    @Test("A connection that a test breaks fails the reader after the data that was sent", arguments: Door.allCases)
     func feedFails(_ door: Door) async throws {
         let feed = StreamFeed()
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
@@ -173,7 +173,7 @@ struct StreamStubTests {
         #expect(error?.urlError?.code == .networkConnectionLost)
     }
 
-    @Test("A request that does not stream gets the whole of a feed at its end, and a second one an error", arguments: Door.allCases)
+    @Test("A request that does not stream gets the whole feed at its end, and a second request fails", arguments: Door.allCases)
     func feedIsWhole(_ door: Door) async throws {
         let feed = StreamFeed()
         MockURLProtocol.stub(.get, "/text", respond: .stream(from: feed))
@@ -241,7 +241,7 @@ struct StreamStubTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("A status that is not that of a stream of events is not asked for again", arguments: Self.notEvents)
+    @Test("A response that is not an event stream is not reconnected", arguments: Self.notEvents)
     func otherStatus(_ response: StubResponse) async throws {
         MockURLProtocol.stub(.get, "/events", respond: response)
         let scheduler = WaitingScheduler()
@@ -306,7 +306,7 @@ struct StreamStubTests {
         reading.cancel()
     }
 
-    @Test("The closure of the policy decides, and an identifier that no header can hold is not sent")
+    @Test("The policy's closure decides, and an identifier that is invalid in a header is not sent")
     func ownPolicy() async throws {
         MockURLProtocol.stub(.get, "/events", respond: .status(503))
         MockURLProtocol.stub(
@@ -338,7 +338,7 @@ struct StreamStubTests {
         #expect(MockURLProtocol.requests.count == 1)
     }
 
-    @Test("A recording has what had come of a stream when it ended or was left, and replays it", arguments: [true, false])
+    @Test("A recording has the data of a stream that arrived before it ended or its reader left, and replays it", arguments: [true, false])
     func recording(isLeft: Bool) async throws {
         MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b"), every: 1))
         let (scheduler, folder) = (TestScheduler(), TemporaryFolder())

@@ -18,7 +18,7 @@ enum Way: CaseIterable {
         }
     }
 
-    /// A session of Apple's may join chunks, and leave out those before an error.
+    /// On Apple's systems, a session may join chunks, and drop those before an error.
     var keepsChunks: Bool {
         #if canImport(FoundationNetworking)
         true
@@ -174,7 +174,7 @@ struct StubResponseTests {
                 let held = provider.request(raw()).subscribe { [token] event in log.append("\(event), \(token)") }
                 continuation.resume(returning: (held, Weak(token)))
             }
-            // What waits keeps nobody else waiting.
+            // Requests that wait do not delay others.
             _ = try await provider.request(raw(.get, "/b")).value
             held.dispose()
             _ = try await provider.request(raw(.get, "/b")).value
@@ -210,7 +210,7 @@ struct StubResponseTests {
         #expect(Set(0..<2_500).subtracting(ends.entries).allSatisfy { $0.isMultiple(of: 2) })
     }
 
-    @Test("A delay is at least as long as was asked for", arguments: Way.allCases)
+    @Test("A delay lasts at least as long as requested", arguments: Way.allCases)
     func delay(way: Way) async throws {
         let provider = way.provider
         MockURLProtocol.stub(
@@ -222,7 +222,7 @@ struct StubResponseTests {
         }
     }
 
-    @Test("Chunks arrive one by one, and each is reported as progress", arguments: Way.allCases)
+    @Test("Each chunk arrives alone and is reported as progress", arguments: Way.allCases)
     func chunks(way: Way) async throws {
         let body = Data("0123456789".utf8)
         let table = [(3, [3, 6, 10]), (1, [10]), (0, [10]), (-1, [10]), (100, Array(1...10))] as [(Int, [Int64])]
@@ -249,7 +249,7 @@ struct StubResponseTests {
         if way.keepsChunks { #expect(log.entries == [5, 10]) }
     }
 
-    @Test("An answer that comes after the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.5, 1.6, 3600])
+    @Test("An answer after the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.5, 1.6, 3600])
     func timeouts(delay: TimeInterval?) {
         let scheduler = TestScheduler()
         MockURLProtocol.stub(.get, "/a", respond: delay.map { .status(200).delayed(by: $0) } ?? .never)
@@ -266,7 +266,7 @@ struct StubResponseTests {
         subscription.dispose()
     }
 
-    @Test("A plain session gets the timeout too", arguments: [StubResponse.never, .status(200).delayed(by: 3600)])
+    @Test("A plain session times out, too", arguments: [StubResponse.never, .status(200).delayed(by: 3600)])
     func plainTimeout(response: StubResponse) async throws {
         MockURLProtocol.stub(.get, "/a", respond: response)
         let session = URLSession(configuration: MockURLProtocol.configuration)
@@ -303,7 +303,7 @@ struct StubResponseTests {
         }
     }
 
-    @Test("A MockTransport belongs to the scope in which it was made, and says when that has ended")
+    @Test("A MockTransport belongs to the scope in which it was created, and says if that scope has ended")
     func scope() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .status(201))
         let outer = Way.transport.provider

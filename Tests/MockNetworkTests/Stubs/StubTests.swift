@@ -28,7 +28,7 @@ struct StubTests {
     }
 
     @Test(
-        "A stub matches URLs with the same meaning",
+        "A stub matches equivalent URLs",
         arguments: [
             ("/search/repositories", "https://api.example.com/search/repositories"),
             ("/search/repositories", "http://localhost:8080/search/repositories?q=swift"),
@@ -53,7 +53,7 @@ struct StubTests {
     }
 
     @Test(
-        "A stub does not match a URL with another meaning",
+        "A stub does not match a different URL",
         arguments: [
             ("/search/repositories", "https://api.example.com/search/repositories/"),
             ("/search/repositories", "https://api.example.com/Search/repositories"),
@@ -148,7 +148,7 @@ struct StubTests {
     }
 
     @Test(
-        "A request must have each query item of the stub, in order for one name, and may have others",
+        "A request must have each query item of the stub, in order if they share a name, and may have others",
         arguments: [
             (["q": "a b"], true), (["page": 1, "q": "a b"], true), (["q": "a"], false), (["label": "y"], true),
             (["label": ["x", "z"]], true), (["label": ["z", "x"]], false), (["label": ["x", "x"]], false), (["empty": ""], true),
@@ -296,7 +296,7 @@ struct StubTests {
         }
     }
 
-    @Test("A stub reports another number of requests than it expects")
+    @Test("A stub reports a number of requests that it does not expect")
     func expecting() async throws {
         try await MockURLProtocol.withScope("a scope") {
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
