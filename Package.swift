@@ -46,7 +46,7 @@ let package = Package(
         .testTarget(
             name: "MockNetworkTests",
             dependencies: ["MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "Fixtures", "TestSupport"],
-            resources: [.copy("Recordings")],
+            resources: [.copy("Recordings/HAR")],
             swiftSettings: settings),
         .testTarget(
             name: "GitHubAPITests",

@@ -33,7 +33,7 @@ public struct MockTransport: Transport {
             let rest = SerialDisposable()
             let answer = mock.receive(exchange.request).answer()
             if let count = exchange.request.body?.count, count > 0 { exchange.sent(Int64(count), of: Int64(count)) }
-            answer.steps[...].play(to: exchange, scheduler, rest)
+            answer.play(to: exchange, scheduler, rest)
             return rest
         }
     }
@@ -44,33 +44,32 @@ public struct MockTransport: Transport {
     public func send(_ request: PreparedRequest) -> Single<APIResponse> { exchanges.send(request) }
 }
 
-extension ArraySlice<Answer.Step> {
-    /// Takes the steps up to the next wait, and goes on after it.
+extension Answer {
+    /// Delivers the answer up to the next wait, and goes on after it.
     fileprivate func play(to exchange: Exchange, _ scheduler: any Scheduler, _ rest: SerialDisposable) {
-        for (index, step) in zip(indices, self) {
+        func play(_ answer: Answer, after seconds: TimeInterval) {
+            // The action may run before its timer is known here, and then another takes the timer's place.
+            let timer = SerialDisposable()
+            rest.disposable = timer
+            timer.disposable = scheduler.schedule(after: .wholeMilliseconds(seconds)) { answer.play(to: exchange, scheduler, rest) }
+        }
+        guard delay <= 0 else { return play(withoutDelay, after: delay) }
+        if let head, !exchange.receive(head) { return exchange.complete() }
+        for (index, step) in zip(steps.indices, steps) {
             switch step {
-            case .wait(let seconds):
-                guard seconds > 0 else { continue }
-                let steps = self[(index + 1)...]
-                // The action may run before its timer is known here, and then another takes the timer's place.
-                let timer = SerialDisposable()
-                rest.disposable = timer
-                timer.disposable = scheduler.schedule(after: .wholeMilliseconds(seconds)) { steps.play(to: exchange, scheduler, rest) }
-                return
-            case .head(let head): guard exchange.receive(head) else { return exchange.complete() }
-            case .chunk(let chunk): guard exchange.receive(chunk) else { return exchange.complete() }
+            case .wait(let seconds): if seconds > 0 { return play(self.rest(after: index), after: seconds) }
+            case .data(let chunk): guard exchange.receive(chunk) else { return exchange.complete() }
             case .failure(let error): return exchange.complete(with: error)
-            case .feed(let feed):
-                rest.disposable = Disposables.create { feed.leave() }
-                return feed.play(to: exchange)
             }
         }
-        exchange.complete()
+        guard let feed else { return exchange.complete() }
+        rest.disposable = Disposables.create { feed.leave() }
+        feed.play(to: exchange)
     }
 }
 
 extension StreamFeed {
-    /// Passes on what is there, and goes on when there is more.
+    /// Delivers what was sent, and goes on when there is more.
     fileprivate func play(to exchange: Exchange) {
         while let part = next() {
             switch part {

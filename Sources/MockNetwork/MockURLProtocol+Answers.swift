@@ -5,7 +5,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// One answer for all requests. On `MockURLProtocol`, these act on the scope of the current task, or on that of the process. On the class
+// One answer for all requests. On `MockURLProtocol`, these act on the scope of the current task, or on the scope of the process. On the class
 // from `current`, they act on its scope, on any thread.
 extension MockURLProtocol {
     /// The answer to every request.
@@ -24,13 +24,19 @@ extension MockURLProtocol {
 
     /// The answer to every request, unless a stub or ``requestHandler`` answers it.
     public static var responseType: ResponseType? {
-        get { general.responseType }
-        set { set(\.responseType, newValue) }
+        get {
+            switch defaultAnswer.response {
+            case .failure(let error): .error(error)
+            case .success(let response): .success(response)
+            case nil: nil
+            }
+        }
+        set { set(\.response, newValue?.result) }
     }
 
     /// The fixture that is the body of every answer. The status is 200, unless ``responseType`` has another.
     public static var dto: (any MockDTO)? {
-        get { general.dto }
+        get { defaultAnswer.dto }
         set { set(\.dto, newValue) }
     }
 
@@ -38,7 +44,7 @@ extension MockURLProtocol {
     ///
     /// It runs on a background queue in its own scope. It may send requests and change the mock.
     public static var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))? {
-        get { general.requestHandler }
+        get { defaultAnswer.requestHandler }
         set { set(\.requestHandler, newValue) }
     }
 
@@ -67,59 +73,19 @@ extension MockURLProtocol {
         scope.contents.withLock { swap(&$0, &old) }
     }
 
-    private static var general: GeneralAnswer { scope.contents.withLock(\.general) }
+    private static var defaultAnswer: DefaultAnswer { scope.contents.withLock(\.defaultAnswer) }
 
-    private static func set<Value>(_ property: WritableKeyPath<GeneralAnswer, Value>, _ value: Value) {
+    private static func set<Value>(_ property: WritableKeyPath<DefaultAnswer, Value>, _ value: Value) {
         // The old value is released after the lock, because its deinit may run any code.
-        _ = scope.contents.withLock { contents in
-            var general = contents.general
-            general[keyPath: property] = value
-            return exchange(&contents.fallback, with: general)
-        }
-    }
-}
-
-/// One answer for all requests that no stub answers.
-private struct GeneralAnswer: Fallback {
-    var responseType: MockURLProtocol.ResponseType?
-    var dto: (any MockDTO)?
-    var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
-
-    var name: String? {
-        requestHandler != nil ? "A requestHandler" : responseType != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
-    }
-
-    func maker(for request: PreparedRequest) -> AnswerMaker? {
-        if let requestHandler {
-            return AnswerMaker(callsUser: true) {
-                let (response, body) = try requestHandler(request.urlRequestWithBody)
-                return Answer(response, body, to: $0)
-            }
-        }
-        guard responseType != nil || dto != nil else { return nil }
-        return AnswerMaker {
-            let head = try responseType?.head(for: $0.url) ?? .mock(200, headers: nil, for: $0.url)
-            return Answer(head, try dto?.load() ?? Data(), to: $0)
-        }
+        _ = scope.contents.withLock { exchange(&$0.defaultAnswer[keyPath: property], with: value) }
     }
 }
 
 extension MockURLProtocol.ResponseType {
-    fileprivate func head(for url: URL) throws -> HTTPURLResponse {
+    fileprivate var result: Result<HTTPURLResponse, any Error> {
         switch self {
-        case .error(let error): throw error
-        case .success(let response) where response.url != .any: return response
-        case .success(let response):
-            return try .mock(response.statusCode, headers: response.allHeaderFields as? [String: String], for: url)
+        case .error(let error): .failure(error)
+        case .success(let response): .success(response)
         }
     }
-}
-
-extension Scope.Contents {
-    fileprivate var general: GeneralAnswer { fallback as? GeneralAnswer ?? GeneralAnswer() }
-}
-
-extension URL {
-    /// Stands for the URL of the request that is answered.
-    fileprivate static let any = URL(fileURLWithPath: "/any")
 }

@@ -65,7 +65,7 @@ extension MockURLProtocol {
     }
 }
 
-// A generic class is a different class for each type argument, also for arguments that are made at run time.
+// A generic class is a different class for each type argument, even if the argument is composed at run time.
 extension MockURLProtocol {
     private static func makeClass<Digits>(_ number: Int, digits: Digits.Type = Never.self) -> URLProtocol.Type {
         guard number > 0 else { return ScopedMockURLProtocol<Digits>.self }

@@ -46,21 +46,6 @@ extension MockURLProtocol {
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// Answers requests with this URL and any method.
-    ///
-    /// The parameters are those of ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
-    @discardableResult
-    public static func stub(
-        _ url: String, query: QueryParameters? = nil, headers: HTTPHeaders? = nil, body: BodyMatcher? = nil, times: Int? = nil,
-        isOptional: Bool = false,
-        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column, respond response: StubResponse
-    ) -> Stub {
-        scope.add(
-            Stub(
-                nil, url, query: query, headers: headers, body: body, times: times, isOptional: isOptional,
-                place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
-    }
-
     /// Answers the requests that `request` sends, which have its method, path, query and body.
     ///
     /// ```swift
@@ -75,7 +60,7 @@ extension MockURLProtocol {
     /// JSON and forms are compared by their meaning, other bodies by their bytes. The query of a request may have other items, too. A
     /// request that cannot be sent is not an error here. The report of the request that finds no answer says what is wrong.
     ///
-    /// If the provider has an encoder of its own, pass it as `encoder`, so that bodies are encoded in the same way.
+    /// If you give the provider another encoder, pass it as `encoder`, so that bodies are encoded in the same way.
     ///
     /// The other parameters are those of ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
     @discardableResult
@@ -154,15 +139,12 @@ extension MockURLProtocol {
     /// The requests that found no answer.
     public static var unmatchedRequests: [RecordedRequest] { scope.contents.withLock(\.unanswered).map(\.request) }
 
-    /// The stubs that have answered no request, without the optional ones.
-    public static var unusedStubs: [Stub] { uses.filter { $1 == 0 && !$0.isOptional && $0.times > 0 }.map(\.0) }
-
     /// Each stub that has not answered the requests that it should, and what is wrong.
     package static var stubReports: [(stub: Stub, report: String)] {
-        uses.compactMap { stub, uses in stub.report(afterUses: uses).map { (stub, $0) } }
+        scope.contents.withLock { Array(zip($0.stubs, $0.uses)) }.compactMap { stub, uses in
+            stub.report(afterUses: uses).map { (stub, $0) }
+        }
     }
-
-    private static var uses: [(Stub, Int)] { scope.contents.withLock { Array(zip($0.stubs, $0.uses)) } }
 
     /// Throws a report of every request without an answer, of every stub that was never used and is not optional, of every sequence that was
     /// not used up, and of every stub with other uses than it is ``Stub/expecting(_:)-(Int)``. If answers were set up and no request came,
@@ -177,7 +159,7 @@ extension MockURLProtocol {
     /// }
     /// ```
     public static func verify() throws {
-        let problems = unansweredReports + stubReports.map(\.report) + [unreachedReport].compactMap { $0 }
+        let problems = unansweredReports + stubReports.map(\.report) + [unusedMockReport].compactMap { $0 }
         guard problems.isEmpty else { throw MockFailure(problems.joined(separator: "\n\n")) }
     }
 
@@ -185,21 +167,14 @@ extension MockURLProtocol {
     package static var unansweredReports: [String] { scope.contents.withLock(\.unanswered).map(\.report) }
 
     /// The report that stubs or other answers were set up and no request came. Otherwise `nil`.
-    package static var unreachedReport: String? {
-        let (setUp, count) = scope.contents.withLock { ($0.fallback?.name, $0.requests.count) }
+    package static var unusedMockReport: String? {
+        let (setUp, count) = scope.contents.withLock { ($0.defaultAnswer.name, $0.requests.count) }
         guard count == 0, setUp != nil || !stubReports.isEmpty else { return nil }
         return """
             \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
             the mock sends its requests to the network. Create it inside the test: \
             DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration).
             """
-    }
-
-    /// The requests of the scope and their answers as a HAR 1.2 file without secrets. `nil` if no request has come.
-    package static var recording: Data? {
-        let requests = scope.contents.withLock(\.answered)
-        let entries = requests.compactMap { try? RecordingFile.encoded(HAR.Entry($0.request, $0.answer, started: $0.started)) }
-        return requests.isEmpty ? nil : RecordingFile.file(of: entries)
     }
 
     /// Whether `error` is one of ``unansweredReports``, maybe after it has passed through a session and a provider.

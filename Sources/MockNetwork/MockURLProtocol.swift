@@ -62,7 +62,7 @@ public class MockURLProtocol: URLProtocol {
 
     /// Ends the request, unless its task is only suspended. The client is not called after that.
     override public func stopLoading() {
-        guard isOver else { return }
+        guard isStopFinal else { return }
         switch phase.withLock({ exchange(&$0, with: .ended) }) {
         case .waiting(let rest): rest?.dispose()
         case .due(let answer): answer.feed?.leave()
@@ -71,8 +71,8 @@ public class MockURLProtocol: URLProtocol {
     }
 
     private func makeAnswer() {
-        if let refusal { return play(.failure(refusal)) }
-        let (callsUser, answer) = Self.receive(wholeRequest)
+        if let unsupportedTask { return play(.failure(unsupportedTask)) }
+        let (callsUser, answer) = Self.receive(requestWithBody)
         // On Linux, a session has no timeout for protocol classes (6.3.1).
         let timeout = request.timeoutInterval
         guard callsUser else { return play(answer().within(timeout)) }
@@ -89,38 +89,40 @@ public class MockURLProtocol: URLProtocol {
         return scope.receive(request)
     }
 
-    /// Passes on the steps up to the next wait. Call it on the loading thread.
+    /// Delivers the answer up to the next wait. Call it on the loading thread.
     private func play(_ answer: Answer) {
-        let steps = playable(answer).steps
-        for (index, step) in steps.enumerated() {
+        guard become(.playing) else { return }
+        guard answer.delay <= 0 else { return LoadingThread(of: self).play(answer.withoutDelay, after: answer.delay) }
+        let answer = joinedForCompletionHandler(answer)
+        if let head = answer.head { client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed) }
+        for (index, step) in zip(answer.steps.indices, answer.steps) {
             guard become(.playing) else { return }
             switch step {
             case .wait(let seconds):
-                if seconds > 0 { return LoadingThread(of: self).play(Answer(steps: steps.dropFirst(index + 1)), after: seconds) }
-            case .head(let head): client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
-            case .chunk(let chunk): client?.urlProtocol(self, didLoad: chunk)
+                if seconds > 0 { return LoadingThread(of: self).play(answer.rest(after: index), after: seconds) }
+            case .data(let chunk): client?.urlProtocol(self, didLoad: chunk)
             case .failure(let error):
                 if become(.ended) { client?.urlProtocol(self, didFailWithError: error.reported) }
-            case .feed(let feed): return play(feed)
             }
         }
+        if let feed = answer.feed { return play(feed) }
         if become(.ended) { client?.urlProtocolDidFinishLoading(self) }
     }
 
-    /// Passes on what is there, and goes on when there is more. Call it on the loading thread.
+    /// Delivers what the feed has sent, and goes on when it sends more. Call it on the loading thread.
     private func play(_ feed: StreamFeed) {
         while let part = feed.next() {
             switch part {
             case .data(let data):
                 client?.urlProtocol(self, didLoad: data)
                 feed.read(data.count)
-            case .end(nil): return play(Answer(steps: []))
+            case .end(nil): return play(Answer())
             case .end(let error?): return play(.failure(error))
             }
         }
         guard become(.waiting(Disposables.create { feed.leave() })) else { return feed.leave() }
         let thread = LoadingThread(of: self)
-        feed.whenMore { thread.play(Answer(steps: [.feed(feed)])) }
+        feed.whenMore { thread.play(Answer(feed: feed)) }
     }
 
     /// Returns `false` if the request has ended.

@@ -64,11 +64,11 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         for report in MockURLProtocol.unansweredReports {
             Issue.record("\(report)", sourceLocation: test.sourceLocation)
         }
-        let (stubs, unreached) = (MockURLProtocol.stubReports, MockURLProtocol.unreachedReport)
+        let (stubs, unused) = (MockURLProtocol.stubReports, MockURLProtocol.unusedMockReport)
         for (stub, report) in stubs {
-            Issue.record("\([report, unreached].compactMap { $0 }.joined(separator: " "))", sourceLocation: SourceLocation(stub.place))
+            Issue.record("\([report, unused].compactMap { $0 }.joined(separator: " "))", sourceLocation: SourceLocation(stub.place))
         }
-        if stubs.isEmpty, let unreached { Issue.record("\(unreached)", sourceLocation: test.sourceLocation) }
+        if stubs.isEmpty, let unused { Issue.record("\(unused)", sourceLocation: test.sourceLocation) }
         // An error with a report that is an issue already is not recorded twice.
         if case .failure(let error) = result, !MockURLProtocol.hasReported(error) { throw error }
     }

@@ -4,7 +4,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-/// A request as it stands, whose response is whatever comes.
+/// A request that is sent unchanged and accepts every response.
 func anyRequest(
     _ method: HTTPMethod, _ url: String, headers: [String: String] = [:], body: Data? = nil
 ) throws -> Endpoint<APIResponse> {

@@ -65,7 +65,7 @@ struct MockURLProtocolTests {
     @Test("The requests of a scope and their answers are a recording, which a failed test attaches")
     func traffic() async throws {
         #expect(MockURLProtocol.recording == nil)
-        MockURLProtocol.stub("/a", respond: .status(204))
+        MockURLProtocol.stub(.post, "/a", respond: .status(204))
         let request = Endpoint<Void>(.post, "/a", body: .data(Data("[1,true]".utf8), contentType: "application/json"))
         try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(request).value
         let folder = TemporaryFolder()

@@ -53,7 +53,7 @@ struct PlainURLSessionTests {
         let end = "\(URLError.Code.networkConnectionLost.rawValue)"
         #expect(log.entries.last == end)
         #if canImport(FoundationNetworking)
-        // A session of Apple's may join chunks, and leave out those before an error.
+        // On Apple's systems, a session may join chunks, and drop those before an error.
         #expect(log.entries == ["200"] + body.map { String(decoding: [$0], as: UTF8.self) } + [end])
         #endif
     }
@@ -90,7 +90,7 @@ struct PlainURLSessionTests {
     }
     #endif
 
-    @Test("A task that several threads suspend and resume while its answer is made gets it")
+    @Test("A task gets its answer even if several threads suspend and resume it meanwhile")
     func suspendedForAMoment() async throws {
         let gate = DispatchSemaphore(value: 0)
         MockURLProtocol.stub(
@@ -145,7 +145,7 @@ struct PlainURLSessionTests {
         }
     }
 
-    @Test("Of 5,000 delayed requests, half are cancelled at random moments, and each ends once")
+    @Test("5,000 delayed requests each end once, though half are cancelled at random moments")
     func cancellingMany() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .data(body).delayed(by: 0.01).chunked(into: 2))
         let ends = Log<Int>()

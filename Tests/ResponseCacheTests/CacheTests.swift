@@ -45,7 +45,7 @@ final class World: Sendable {
     func serve(_ headers: HTTPHeaders, at path: String = "/a", status: Int = 200) {
         let count = Locked(0)
         MockURLProtocol.stub(
-            path,
+            "anything at \(path)", where: { $0.path == path },
             respond: .handler { request in
                 let number = count.withLock { count in
                     count += 1
@@ -272,7 +272,7 @@ struct ValidationTests {
         _ = try await world.get()
         world.pass(20)
         let fresh: HTTPHeaders = ["Cache-Control": "max-age=99", "Content-Length": "9"]
-        MockURLProtocol.stub("/a", times: 1, respond: .status(isHead ? 200 : 304, headers: fresh))
+        MockURLProtocol.stub(isHead ? .head : .get, "/a", times: 1, respond: .status(isHead ? 200 : 304, headers: fresh))
         _ = try await world.get("/a", isHead ? [:] : ["If-None-Match": "\"b\""], method: isHead ? .head : .get)
         #expect(try await world.get().isFromCache == false)
     }
@@ -283,7 +283,7 @@ struct ValidationTests {
         world.serve(["Cache-Control": "max-age=10, stale-if-error=99"])
         _ = try await world.get()
         world.pass(20)
-        MockURLProtocol.stub("/a", respond: .status(503, headers: HTTPHeaders(headers)))
+        MockURLProtocol.stub(.get, "/a", respond: .status(503, headers: HTTPHeaders(headers)))
         for _ in 0..<2 { #expect(try await world.get().text == "1") }
     }
 
@@ -292,7 +292,8 @@ struct ValidationTests {
         let world = World()
         world.serve(["ETag": "\"a\""])
         _ = try await world.get()
-        MockURLProtocol.stub("/a", headers: ["X-A": "1"], respond: .status(status, headers: ["ETag": "\"a\"", "Cache-Control": "private"]))
+        MockURLProtocol.stub(
+            .get, "/a", headers: ["X-A": "1"], respond: .status(status, headers: ["ETag": "\"a\"", "Cache-Control": "private"]))
         #expect(try await world.get("/a", status == 412 ? ["If-Match": "\"z\"", "X-A": "1"] : ["X-A": "1"]).statusCode == status)
         #expect(try await world.get().statusCode == 200)
     }
@@ -303,9 +304,9 @@ struct ValidationTests {
         world.serve(["Cache-Control": "max-age=10"])
         _ = try await world.get()
         world.pass(20)
-        MockURLProtocol.stub("/a", times: 1, respond: .status(status, headers: ["Cache-Control": "max-age=10"]))
+        MockURLProtocol.stub(.get, "/a", times: 1, respond: .status(status, headers: ["Cache-Control": "max-age=10"]))
         #expect(try await world.get("/a", [:], .staleIfOffline).statusCode == status)
-        MockURLProtocol.stub("/a", times: 1, respond: .failure(URLError(.notConnectedToInternet)))
+        MockURLProtocol.stub(.get, "/a", times: 1, respond: .failure(URLError(.notConnectedToInternet)))
         #expect(try await world.get("/a", [:], .staleIfOffline).text == "1")
     }
 
@@ -331,7 +332,7 @@ struct ValidationTests {
         world.serve(["Cache-Control": "max-age=10, stale-while-revalidate=5, stale-if-error=5", "ETag": "\"a\""])
         _ = try await world.get()
         world.pass(14)
-        MockURLProtocol.stub("/a", respond: .status(503))
+        MockURLProtocol.stub(.get, "/a", respond: .status(503))
         var answers = 0
         // A second validation begins when the first has ended.
         for _ in 0..<100_000 where world.requests < 3 {
@@ -355,15 +356,15 @@ struct ValidationTests {
         world.serve(["Cache-Control": control])
         _ = try await world.get()
         world.pass(seconds)
-        MockURLProtocol.stub("/a", times: 1, respond: .status(503))
+        MockURLProtocol.stub(.get, "/a", times: 1, respond: .status(503))
         #expect(try await world.get("/a", [:], policy).statusCode == (hitAt503 ? 200 : 503))
-        MockURLProtocol.stub("/a", times: 1, respond: .failure(URLError(.notConnectedToInternet)))
+        MockURLProtocol.stub(.get, "/a", times: 1, respond: .failure(URLError(.notConnectedToInternet)))
         if hitOffline {
             #expect(try await world.get("/a", [:], policy).isFromCache)
         } else {
             await #expect(throws: APIError.self) { try await world.get("/a", [:], policy) }
         }
-        MockURLProtocol.stub("/a", times: 1, respond: .failure(URLError(.serverCertificateUntrusted)))
+        MockURLProtocol.stub(.get, "/a", times: 1, respond: .failure(URLError(.serverCertificateUntrusted)))
         await #expect(throws: APIError.self) { try await world.get("/a", [:], policy) }
     }
 
@@ -445,10 +446,10 @@ struct StoringTests {
     func noStore(control: String) async throws {
         let spy = Spy()
         let world = World(spy)
-        MockURLProtocol.stub("/a", respond: .data(Data("secret".utf8), headers: ["Cache-Control": control]))
+        MockURLProtocol.stub(.get, "/a", respond: .data(Data("secret".utf8), headers: ["Cache-Control": control]))
         _ = try await world.get()
         #expect(spy.log.entries == [])
-        MockURLProtocol.stub("/a", times: 1, respond: .data(Data("open".utf8), headers: ["Cache-Control": "max-age=1"]))
+        MockURLProtocol.stub(.get, "/a", times: 1, respond: .data(Data("open".utf8), headers: ["Cache-Control": "max-age=1"]))
         _ = try await world.get()
         world.pass(5)
         _ = try await world.get()
@@ -591,7 +592,7 @@ struct StoringTests {
     @Test("Each hop of a redirect is stored under its own URL")
     func redirects() async throws {
         let world = World()
-        MockURLProtocol.stub("/a", respond: .status(301, headers: ["Location": "/b", "Cache-Control": "max-age=100"]))
+        MockURLProtocol.stub(.get, "/a", respond: .status(301, headers: ["Location": "/b", "Cache-Control": "max-age=100"]))
         world.serve(["Cache-Control": "max-age=10"], at: "/b")
         for _ in 0..<2 { #expect(try await world.get().text == "1") }
         #expect(try await world.get("/b").isFromCache)
@@ -608,7 +609,7 @@ struct StoringTests {
     @Test("The app's redirect policy also decides on stored redirects, and the response is stored under its own URL")
     func decided() async throws {
         let world = World()
-        MockURLProtocol.stub("/a", respond: .status(301, headers: ["Location": "/b", "Cache-Control": "max-age=100"]))
+        MockURLProtocol.stub(.get, "/a", respond: .status(301, headers: ["Location": "/b", "Cache-Control": "max-age=100"]))
         world.serve(["Cache-Control": "max-age=10"], at: "/b")
         let asked = Log<Int>()
         let decision = RedirectPolicy.decide { next, redirect in
@@ -626,7 +627,7 @@ struct StoringTests {
     @Test("A redirect policy may turn a GET into a POST, which the cache does not answer")
     func decidedOnPost() async throws {
         let world = World()
-        MockURLProtocol.stub("/a", respond: .status(302, headers: ["Location": "/b"]))
+        MockURLProtocol.stub(.get, "/a", respond: .status(302, headers: ["Location": "/b"]))
         world.serve(["Cache-Control": "max-age=10"], at: "/b")
         _ = try await world.get("/b")
         let decision = RedirectPolicy.decide { next, _ in
@@ -644,7 +645,7 @@ struct StoringTests {
         world.serve(["Cache-Control": "max-age=10", "ETag": "\"a\""])
         _ = try await world.get()
         world.pass(20)
-        MockURLProtocol.stub("/a", respond: .status(302, headers: ["Location": "/b"]))
+        MockURLProtocol.stub(.get, "/a", respond: .status(302, headers: ["Location": "/b"]))
         world.serve(["ETag": "\"a\""], at: "/b")
         let moved = try await world.get()
         #expect(moved.statusCode == 200 && moved.text == "1")
@@ -661,8 +662,8 @@ struct StoringTests {
         ] as [(String, String?, String?)])
     func ranges(range: String, body: String?, contentRange: String?) async throws {
         let world = World()
-        MockURLProtocol.stub("/a", headers: ["Range": range], isOptional: true, respond: .status(416))
-        MockURLProtocol.stub("/a", times: 1, respond: .data(Data("0123456789".utf8), headers: ["Cache-Control": "max-age=10"]))
+        MockURLProtocol.stub(.get, "/a", headers: ["Range": range], isOptional: true, respond: .status(416))
+        MockURLProtocol.stub(.get, "/a", times: 1, respond: .data(Data("0123456789".utf8), headers: ["Cache-Control": "max-age=10"]))
         _ = try await world.get()
         #expect(try await world.get("/a", ["Range": range], .onlyIfCached).statusCode == (body == nil ? 504 : 206))
         #expect(try await world.get("/a", ["Range": range, "If-Range": "\"a\""], .onlyIfCached).statusCode == 504)
@@ -710,7 +711,7 @@ struct StoringTests {
     @Test("Descriptions and dumps of a cache contain no response")
     func dumped() async throws {
         let world = World()
-        MockURLProtocol.stub("/a", respond: .data(Data("hunter2".utf8), headers: ["Cache-Control": "max-age=10"]))
+        MockURLProtocol.stub(.get, "/a", respond: .data(Data("hunter2".utf8), headers: ["Cache-Control": "max-age=10"]))
         _ = try await world.get()
         var text = ""
         dump(world.cache, to: &text)

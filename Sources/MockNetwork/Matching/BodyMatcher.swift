@@ -12,7 +12,7 @@ public struct BodyMatcher: Sendable {
     /// A `String` matches a JSON string; to match JSON text, use ``json(text:)``. For values of several types, write an `Encodable` struct.
     /// JSON that is nested more than 100 levels deep matches nothing.
     public static func json(_ value: some Encodable) -> BodyMatcher {
-        json(Result { try JSONEncoder.sorting.encode(value) })
+        json(Result { try JSONEncoder.sortingKeys.encode(value) })
     }
 
     /// Matches JSON with the same meaning as the JSON in `text`: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
@@ -27,7 +27,7 @@ public struct BodyMatcher: Sendable {
                 return Difference(expected: "JSON, but its value cannot be encoded", actual: body.shown)
             }
             guard let tree else { return Difference(expected: "\(text.shown) (this is not JSON)", actual: body.shown) }
-            let shown = [text, body].map { try? JSONTree(Data((RecordingRedactor.report.text(of: $0) ?? "").utf8)) }
+            let shown = [text, body].map { try? JSONTree(Data((RecordingRedactor.report.redactedText(of: $0) ?? "").utf8)) }
             let difference = JSONTree.firstDifference(of: (tree, try? JSONTree(body)), shown: (shown[0], shown[1]))
             return difference ?? Difference(expected: text, actual: body)
         }
@@ -38,9 +38,9 @@ public struct BodyMatcher: Sendable {
     public static func form(_ parameters: QueryParameters) -> BodyMatcher {
         let expected = Array(parameters)
         return BodyMatcher {
-            [URLQueryItem](form: $0).byName == expected.byName
+            [URLQueryItem](form: String(decoding: $0, as: UTF8.self)).byName == expected.byName
         } explain: { body in
-            let actual = [URLQueryItem](form: body)
+            let actual = [URLQueryItem](form: String(decoding: body, as: UTF8.self))
             let isForm = actual.contains { expected.names.contains($0.name) }
             return Difference(
                 expected: isForm ? expected.differing(from: actual) : expected.shown,
@@ -72,7 +72,7 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher {
             bytes.isEmpty || $0.range(of: bytes) != nil
         } explain: {
-            Difference(expected: "text with \"\(RecordingRedactor.report.text(of: bytes) ?? "")\"", actual: $0.shown)
+            Difference(expected: "text with \"\(RecordingRedactor.report.redactedText(of: bytes) ?? "")\"", actual: $0.shown)
         }
     }
 
@@ -93,7 +93,7 @@ extension Data {
     /// The beginning, on one line and without secrets.
     var shown: String {
         guard !isEmpty else { return "no body" }
-        guard let text = RecordingRedactor.report.text(of: self) else { return "\(count) bytes that are not text" }
+        guard let text = RecordingRedactor.report.redactedText(of: self) else { return "\(count) bytes that are not text" }
         let line = text.prefix(1024).split(whereSeparator: \.isNewline).joined(separator: " ")
         return line.count > 200 ? "\(line.prefix(200))…" : line
     }
@@ -120,21 +120,14 @@ extension Data {
 }
 
 extension [URLQueryItem] {
-    init(form body: Data) {
-        self = String(decoding: body, as: UTF8.self).split(separator: "&").map { item in
-            let name = item.prefix { $0 != "=" }
-            return URLQueryItem(name: name.formDecoded, value: item[name.endIndex...].dropFirst().formDecoded)
-        }
-    }
-
-    fileprivate var byName: [ExactText: [ExactText]] {
-        Dictionary(grouping: self) { ExactText($0.name) }.mapValues { $0.map { ExactText($0.value ?? "") } }
+    fileprivate var byName: [ByteString: [ByteString]] {
+        Dictionary(grouping: self) { ByteString($0.name) }.mapValues { $0.map { ByteString($0.value ?? "") } }
     }
 
     /// The items whose values `others` does not have under the same name.
     fileprivate func differing(from others: [URLQueryItem]) -> String {
         let (values, otherValues) = (byName, others.byName)
-        let items = filter { values[ExactText($0.name)] != otherValues[ExactText($0.name)] }
+        let items = filter { values[ByteString($0.name)] != otherValues[ByteString($0.name)] }
         return items.isEmpty ? "nothing more" : items.shown
     }
 

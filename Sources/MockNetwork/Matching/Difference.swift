@@ -1,14 +1,14 @@
 import APIProvider
 import Foundation
 
-/// What a stub expected and what it got, as two lines that never look the same.
+/// What a stub expected and what it got, in two lines that differ.
 struct Difference: Sendable, Equatable {
     let expected: String
     let actual: String
 
     /// Shows two texts, from which secrets have been removed, around the first place that differs.
     ///
-    /// If only characters differ that nobody sees, such as spaces, they are escaped. Texts that are the same had different secrets.
+    /// If only invisible characters differ, such as spaces, they are escaped. If the texts are equal, their secrets differed.
     init(expected: String, actual: String) {
         var lines = Self.excerpts(expected.joined, actual.joined)
         let isSame = expected.hasBytes(of: actual)
@@ -44,7 +44,7 @@ extension Data {
     /// The text of a body without its secrets. For other bytes, their number and the one at `place`.
     fileprivate func shown(or place: Int) -> String {
         guard !isEmpty else { return "no body" }
-        if let text = RecordingRedactor.report.text(of: self) { return String(text.prefix(65_536)) }
+        if let text = RecordingRedactor.report.redactedText(of: self) { return String(text.prefix(65_536)) }
         let byte = place < count ? "byte \(place) is 0x\(String(self[startIndex + place], radix: 16, uppercase: true))" : "no byte \(place)"
         return "\(count) bytes that are not text, \(byte)"
     }
@@ -63,9 +63,4 @@ extension String {
     }
 
     fileprivate var escaped: String { "\"\(unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\"" }
-}
-
-extension RecordingRedactor {
-    /// For the author of a test.
-    static let report = RecordingRedactor(for: nil, isReport: true)
 }

@@ -20,7 +20,7 @@ struct JSONNumber: Sendable, Equatable {
         let zeros = all.reversed().prefix { $0 == "0" }.count
         digits = all.dropLast(zeros)
         isNegative = text.hasPrefix("-") && !digits.isEmpty
-        // An exponent that no Int takes is like no other number's that anybody sends.
+        // No one sends an exponent that does not fit into an Int.
         let power = parts.count > 1 ? Int(parts[1]) ?? .max / 2 : 0
         exponent = digits.isEmpty ? 0 : power - fraction.count + zeros
     }

@@ -1,16 +1,16 @@
 import APIProvider
 import Foundation
 
-/// JSON as it is compared: by what it means. Numbers are exact, and text is equal by its bytes.
+/// JSON that is compared by its meaning. Numbers are exact, and strings are compared by their bytes.
 enum JSONTree: Equatable {
     case null
     case bool(Bool)
     case number(JSONNumber)
-    case string(ExactText)
+    case string(ByteString)
     case array([JSONTree])
-    case object([ExactText: JSONTree])
+    case object([ByteString: JSONTree])
 
-    /// Threads elsewhere than on Linux have a small stack, which deeper nesting would take.
+    /// On Apple's systems, threads have a small stack, which deeper nesting would overflow.
     private static let maximumDepth = 100
 
     private struct NestedTooDeep: Error {}
@@ -28,16 +28,16 @@ enum JSONTree: Equatable {
         guard tokens.depth <= Self.maximumDepth else { throw NestedTooDeep() }
         switch token?.kind {
         case .beginObject:
-            var members: [ExactText: JSONTree] = [:]
+            var members: [ByteString: JSONTree] = [:]
             while let name = try tokens.next(), name.kind == .name {
-                members[ExactText(tokens.text(of: name))] = try JSONTree(&tokens, from: tokens.next())
+                members[ByteString(tokens.text(of: name))] = try JSONTree(&tokens, from: tokens.next())
             }
             self = .object(members)
         case .beginArray:
             var elements: [JSONTree] = []
             while let element = try tokens.next(), element.kind != .endArray { elements.append(try JSONTree(&tokens, from: element)) }
             self = .array(elements)
-        case .string, .name: self = .string(ExactText(token.map { tokens.text(of: $0) } ?? ""))
+        case .string, .name: self = .string(ByteString(token.map { tokens.text(of: $0) } ?? ""))
         case .number: self = .number(JSONNumber(String(decoding: token.map { tokens.bytes[$0.range] } ?? [], as: UTF8.self)))
         case .true: self = .bool(true)
         case .false: self = .bool(false)
@@ -46,12 +46,12 @@ enum JSONTree: Equatable {
         }
     }
 
-    /// What stands at one place in two trees. `nil` where nothing does.
+    /// The values at one place in two trees. `nil` if there is none.
     typealias Pair = (expected: JSONTree?, actual: JSONTree?)
 
-    /// The first place at which two trees differ, such as `items[2].name`; `nil` where the whole is of another kind.
+    /// The first place at which two trees differ, such as `items[2].name`. `nil` if they are of different kinds.
     ///
-    /// A value shows only if it also stands there in `shown`: in the trees without their secrets.
+    /// A value is shown only if it is the same in `shown`, the trees without secrets.
     static func firstDifference(of trees: Pair, shown: Pair, at place: String = "") -> Difference? {
         let parts: [(place: String, value: (JSONTree) -> JSONTree?)]
         switch trees {
@@ -74,7 +74,7 @@ enum JSONTree: Equatable {
         return nil
     }
 
-    private var members: [ExactText: JSONTree] { if case .object(let members) = self { members } else { [:] } }
+    private var members: [ByteString: JSONTree] { if case .object(let members) = self { members } else { [:] } }
 
     private var elements: [JSONTree] { if case .array(let elements) = self { elements } else { [] } }
 

@@ -5,13 +5,13 @@ import Foundation
 struct PathPattern: Sendable {
     /// The segments; `nil` is any one segment that is not empty.
     var segments: [String?]
-    /// Whether it is that of a typed request, for which nobody has given a base URL.
+    /// Whether it belongs to a typed request without a base URL.
     var isRelative = false
     /// Whether other segments may follow.
     var mayGoOn = false
-    /// Whether something may have been left out of a segment.
+    /// Whether segments may hold placeholders for secrets.
     var isRecorded = false
-    /// The path for people, if something in it is secret.
+    /// The path in reports, if it has a secret.
     var shown: String?
 
     func matches(_ path: [String]) -> Bool {
@@ -19,14 +19,14 @@ struct PathPattern: Sendable {
         return zip(segments, path).allSatisfy(matches)
     }
 
-    /// Whether the path is behind others: as a rule those of a base URL.
+    /// Whether other segments precede it in `path`, usually those of a base URL.
     func isEnd(of path: [String]) -> Bool {
         isRelative && path.count > segments.count && zip(segments, path.suffix(segments.count)).allSatisfy(matches)
     }
 
     private func matches(_ pattern: String?, _ segment: String) -> Bool {
         guard let pattern else { return !segment.isEmpty }
-        return isRecorded ? pattern.mayHaveBeen(segment) : pattern.hasBytes(of: segment)
+        return isRecorded ? pattern.matchesRedacted(segment) : pattern.hasBytes(of: segment)
     }
 
     /// From 0, for a path that is the same, to 3.
@@ -35,7 +35,7 @@ struct PathPattern: Sendable {
         return 3 * (1 - same / Double(max(segments.count, path.count, 1)))
     }
 
-    /// 1 for a match, and less by how much of the beginning is the same.
+    /// 1 for a match, otherwise the share of the common prefix.
     private func likeness(_ pattern: String?, _ segment: String) -> Double {
         if matches(pattern, segment) { return 1 }
         guard let pattern else { return 0 }

@@ -1,16 +1,16 @@
 import APIProvider
 import Foundation
 
-/// A URL taken apart, so that two that mean the same are equal: escapes are read, the host's case and the scheme's own port do not count.
+/// The parts of a URL, normalized for comparison: escapes are decoded, the host is in lower case, and there is no default port.
 struct URLParts: Sendable {
-    /// What stands after each slash of the path; the last is empty where the path ends in one.
+    /// The segments of the path. The last is empty if the path ends in a slash.
     let segments: [String]
-    private let schemeAndAuthority: Substring
+    let schemeAndAuthority: Substring
     private let queryText: Substring
 
-    /// A URL, or all of one that comes after its host.
+    /// Reads a URL, or a reference that begins with its path.
     ///
-    /// It is made for each request, and so goes by bytes and not by characters.
+    /// It runs for each request, so it reads bytes, which is faster than characters.
     init(_ url: String) {
         let text = url.utf8.prefix { $0 != UInt8(ascii: "#") }
         let question = text.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
@@ -21,10 +21,12 @@ struct URLParts: Sendable {
         }
         schemeAndAuthority = url[..<path.startIndex]
         queryText = Substring(text[question...].dropFirst())
-        segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(\.unescaped)
+        segments = (path.first == UInt8(ascii: "/") ? path.dropFirst() : path).split(
+            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false
+        ).map(\.unescaped)
     }
 
-    /// The scheme and the host, with the port unless it is the scheme's own. `nil` where the URL begins with its path.
+    /// The scheme and the host, with the port unless it is the default. `nil` if the URL begins with its path.
     var origin: String? {
         let parts = schemeAndAuthority.components(separatedBy: "://")
         guard parts.count == 2 else { return nil }
@@ -38,28 +40,32 @@ struct URLParts: Sendable {
 
     var hasUser: Bool { schemeAndAuthority.contains("@") }
 
-    var query: [URLQueryItem] { Self.items(of: queryText) }
+    /// The items of the query, in which `+` is a plus sign.
+    var query: [URLQueryItem] { queryText.isEmpty ? [] : .init(form: queryText.replacingOccurrences(of: "+", with: "%2B")) }
 
-    /// The query with `+` for a space, as forms and browsers write it.
-    var formQuery: [URLQueryItem] { Self.items(of: queryText.replacingOccurrences(of: "+", with: "%20")[...]) }
-
-    private static func items(of query: Substring) -> [URLQueryItem] {
-        query.utf8.split(separator: UInt8(ascii: "&")).map { item in
-            let name = item.prefix { $0 != UInt8(ascii: "=") }
-            return URLQueryItem(name: name.unescaped, value: item[name.endIndex...].dropFirst().unescaped)
-        }
-    }
+    /// The items of the query, in which `+` is a space, as forms and browsers write it.
+    var formQuery: [URLQueryItem] { .init(form: queryText) }
 
     func values(of name: String) -> [String] {
         query.filter { $0.name.hasBytes(of: name) }.map { $0.value ?? "" }
     }
 
-    /// The path without its escapes.
+    /// The path, decoded.
     var path: String { "/" + segments.joined(separator: "/") }
 }
 
+extension [URLQueryItem] {
+    /// Reads a form (`application/x-www-form-urlencoded`).
+    init(form text: some StringProtocol) {
+        self = text.split(separator: "&").map { item in
+            let name = item.prefix { $0 != "=" }
+            return URLQueryItem(name: name.formDecoded, value: item[name.endIndex...].dropFirst().formDecoded)
+        }
+    }
+}
+
 extension Substring.UTF8View {
-    /// The text without its escapes, or as it is where they are none.
+    /// The decoded text, or the text itself if its escapes are invalid.
     fileprivate var unescaped: String {
         let text = String(Substring(self))
         return contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? text : text

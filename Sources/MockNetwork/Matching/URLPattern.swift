@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// The URL of a stub: an origin or none, a path with `*` for one segment and `**` for the rest, and items of a query.
+/// The URL of a stub: an optional origin, a path with `*` for one segment and `**` for the rest, and query items.
 struct URLPattern {
     /// The text before the query.
     let pathAndOrigin: Substring
@@ -39,7 +39,7 @@ struct URLPattern {
     private static func segmentProblem(of path: Substring) -> String? {
         let segments = path.hasSuffix("/**") ? path.dropLast(2) : path
         if segments.split(separator: "/").contains(where: { $0.contains("*") && $0 != "*" }) {
-            return "* stands for a whole segment of the path, and ** at its end for the rest; a star that is meant as such is %2A"
+            return "* stands for a whole segment of the path, and ** at its end for the rest; write a literal star as %2A"
         }
         let isEscaped = path.split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy {
             $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit)

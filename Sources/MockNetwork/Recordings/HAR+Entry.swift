@@ -12,7 +12,7 @@ extension HAR.Entry {
     ///   - result: Its response or error.
     ///   - started: The time at which it was sent.
     ///   - milliseconds: The time that it took.
-    ///   - names: What stays beside what is harmless, in lower case; `nil` keeps everything.
+    ///   - names: The names whose values stay, in lower case. `nil` keeps everything.
     init(
         _ request: PreparedRequest, _ result: Result<APIResponse, any Error>, started: Date, milliseconds: Double,
         keeping names: Set<String>? = []
@@ -118,14 +118,14 @@ extension HAR.Entry {
 private struct NoAnswerFromTheMock: Error {}
 
 extension Answer {
-    /// The time of all waits in seconds.
-    fileprivate var duration: TimeInterval { steps.reduce(0) { if case .wait(let seconds) = $1, seconds > 0 { $0 + seconds } else { $0 } } }
+    /// In seconds.
+    fileprivate var duration: TimeInterval {
+        steps.reduce(max(0, delay)) { if case .wait(let seconds) = $1, seconds > 0 { $0 + seconds } else { $0 } }
+    }
 
-    /// The answer as a transport delivers it, when all of it has come.
+    /// The whole answer as a transport delivers it.
     fileprivate func result(of request: PreparedRequest) -> SingleEvent<APIResponse> {
-        var head: HTTPURLResponse?
         for step in steps {
-            if case .head(let response) = step { head = response }
             if case .failure(let error) = step { return .failure(APIError.transport(request, underlying: error)) }
         }
         guard let head else { return .failure(APIError.transport(request, underlying: URLError(.timedOut))) }

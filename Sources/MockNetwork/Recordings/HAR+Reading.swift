@@ -3,7 +3,7 @@ import Foundation
 
 extension HAR {
     /// Reads the entries of a file in order. Throws an error with one sentence that starts with the name of the file.
-    static func entries(of file: URL) throws -> [Entry] {
+    static func entries(of file: URL) throws -> [ReadEntry] {
         let name = file.lastPathComponent
         guard file.isFileURL else { throw MockFailure("\(file.redacted) is not the URL of a file. Replay reads recordings from files.") }
         guard let data = try? Data(contentsOf: file) else {
@@ -21,7 +21,7 @@ extension HAR {
     }
 
     private struct File: Decodable {
-        struct Log: Decodable { let entries: [Entry] }
+        struct Log: Decodable { let entries: [ReadEntry] }
         let log: Log
     }
 
@@ -30,36 +30,44 @@ extension HAR {
     }
 }
 
-extension HAR.Entry: Decodable {
-    init(from decoder: any Decoder) throws {
-        let entry = try decoder.container(keyedBy: HAR.Key.self)
-        request = try entry.decode(HAR.Request.self, forKey: .request)
-        response = request.isHTTP ? try entry.decode(HAR.Response?.self, forKey: .response) : nil
+extension HAR {
+    /// An entry as replay reads it. If something in it cannot be read, only this entry fails.
+    struct ReadEntry: Decodable {
+        private(set) var method = ""
+        private(set) var url = ""
+        /// `nil` if a program has recorded no response.
+        private(set) var response: Result<Response?, any Error> = .success(nil)
+        /// The reason why the request cannot be read. Otherwise `nil`.
+        private(set) var problem: (any Error)?
+        /// Whether a stub can answer from it. WebSockets, which start with the status 101, and `data:` URLs have none.
+        private(set) var isHTTP = true
+
+        init(from decoder: any Decoder) {
+            do {
+                let entry = try decoder.container(keyedBy: Key.self)
+                let request = try entry.nestedContainer(keyedBy: Key.self, forKey: .request)
+                method = (try? request.decode(String.self, forKey: .method)) ?? ""
+                url = try request.decode(String.self, forKey: .url)
+                guard let parsed = URL(string: url), let scheme = parsed.scheme?.lowercased() else {
+                    throw DecodingError.dataCorruptedError(forKey: .url, in: request, debugDescription: "this is not a URL")
+                }
+                isHTTP = ["http", "https"].contains(scheme)
+                guard isHTTP else { return }
+                _ = try request.decode(String.self, forKey: .method)
+                guard parsed.host?.isEmpty == false else {
+                    throw DecodingError.dataCorruptedError(forKey: .url, in: request, debugDescription: "the URL has no host")
+                }
+                response = Result { try entry.decode(Response?.self, forKey: .response) }.mapError(Self.reason)
+                if case .success(let response?) = response { isHTTP = response.status != 101 }
+            } catch {
+                problem = Self.reason(error)
+            }
+        }
+
+        private static func reason(_ error: any Error) -> any Error {
+            (error as? DecodingError).map { MockFailure($0.finding(in: nil, by: Redactor(.none))) } ?? error
+        }
     }
-
-    /// Whether a stub can answer from it. A WebSocket starts with the status 101.
-    var isHTTP: Bool { request.isHTTP && response?.status != 101 }
-}
-
-extension HAR.Request: Decodable {
-    init(from decoder: any Decoder) throws {
-        let request = try decoder.container(keyedBy: HAR.Key.self)
-        url = try request.decode(String.self, forKey: .url)
-        guard let parsed = URL(string: url), let scheme = parsed.scheme?.lowercased() else {
-            throw DecodingError.dataCorruptedError(forKey: .url, in: request, debugDescription: "this is not a URL")
-        }
-        guard ["http", "https"].contains(scheme) else {
-            method = ""
-            return
-        }
-        guard parsed.host?.isEmpty == false else {
-            throw DecodingError.dataCorruptedError(forKey: .url, in: request, debugDescription: "the URL has no host")
-        }
-        method = try request.decode(String.self, forKey: .method)
-    }
-
-    /// Other requests, such as those of `data:` URLs, are read without their method.
-    fileprivate var isHTTP: Bool { !method.isEmpty }
 }
 
 extension HAR.Response: Decodable {

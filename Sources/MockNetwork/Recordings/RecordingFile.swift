@@ -57,15 +57,15 @@ final class RecordingFile: Sendable {
         try written.withLock { written in
             guard written.count < count else { return }
             let entries = state.withLock(\.entries)
-            // It may have secrets that no list finds, so others must not read it.
+            // It may still hold secrets, so only its owner may read it.
             try PartialFile.replace(url, with: Self.file(of: entries.map(\.bytes)), mode: 0o600)
             written.count = entries.count
         }
     }
 
     static func encoded(_ entry: HAR.Entry) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let encoder = JSONEncoder.sortingKeys
+        encoder.outputFormatting.formUnion([.prettyPrinted, .withoutEscapingSlashes])
         return try encoder.encode(entry)
     }
 

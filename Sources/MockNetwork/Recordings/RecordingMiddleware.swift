@@ -28,7 +28,7 @@ public import MiniRx
 /// during a write, it leaves a hidden file there, whose name ends in `.download`.
 public final class RecordingMiddleware: Middleware {
     private let file: RecordingFile
-    /// What stays beside what is harmless, in lower case; `nil` keeps everything.
+    /// The names whose values stay, in lower case. `nil` keeps everything.
     private let names: Set<String>?
 
     /// Creates a middleware that records to a file.
@@ -50,7 +50,7 @@ public final class RecordingMiddleware: Middleware {
 
     /// Returns the response to `request`, unchanged, after it is in the file. The file is written on the thread of the response.
     ///
-    /// A response that is read while it comes is written when it ends or is left, with what had come by then.
+    /// A streamed response is written when it ends or its reader leaves, with the data that has arrived by then.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .deferred { [file, names] in
             let number = file.makeNumber()

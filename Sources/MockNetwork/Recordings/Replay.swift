@@ -5,60 +5,86 @@ extension Stub {
     /// The stubs for a recording, one for each method and URL, in the order of the file.
     static func replaying(_ file: URL, forAnyHost: Bool) throws -> [Stub] {
         let entries = try HAR.entries(of: file).enumerated().filter(\.element.isHTTP)
-        let groups = Dictionary(grouping: entries) { $0.element.request.key(forAnyHost: forAnyHost) }
+        let groups = Dictionary(grouping: entries) { $0.element.key(at: $0.offset, forAnyHost: forAnyHost) }
         return groups.values.sorted { $0[0].offset < $1[0].offset }.map { group in
             let places = group.map { "\(file.lastPathComponent): log.entries[\($0.offset)]" }
-            let request = group[0].element.request
-            let responses = zip(group, places).map {
-                StubResponse(replaying: $0.element.response, to: request.method, at: $1, beside: file)
-            }
-            return Stub(replaying: request, at: places[0], forAnyHost: forAnyHost, response: .repeatingLast(responses))
+            let responses = zip(group, places).map { StubResponse(replaying: $0.element, at: $1, beside: file, forAnyHost: forAnyHost) }
+            return Stub(replaying: group[0].element, at: places[0], forAnyHost: forAnyHost, response: .repeatingLast(responses))
         }
     }
 
-    private init(replaying request: HAR.Request, at place: String, forAnyHost: Bool, response: StubResponse) {
-        let url = URLParts(request.url)
+    private init(replaying entry: HAR.ReadEntry, at place: String, forAnyHost: Bool, response: StubResponse) {
+        let url = URLParts(entry.url)
         let origin = forAnyHost ? nil : url.origin
         let query = url.formQuery
         self.init(
-            line: "\(request.method) \(origin ?? "")\(url.path)\(query.isEmpty ? "" : "?" + query.shown)",
+            line: entry.url.isEmpty ? "an entry" : "\(entry.method) \(origin ?? "")\(url.path)\(query.isEmpty ? "" : "?" + query.shown)",
             matchers: [
-                .method(HTTPMethod(rawValue: request.method)), .path(PathPattern(segments: url.segments, isRecorded: true)),
+                .method(HTTPMethod(rawValue: entry.method)), .path(PathPattern(segments: url.segments, isRecorded: true)),
                 .origin(origin), .wholeQuery(query),
             ],
-            isOptional: true, place: Place(fileID: place, filePath: place, line: 0, column: 0), response: response)
+            isOptional: true, place: Place(fileID: place, filePath: place, line: 0, column: 0), response: response,
+            problem: entry.problem.map { "its request cannot be read: \($0.localizedDescription)" })
     }
 }
 
-extension HAR.Request {
+extension HAR.ReadEntry {
     /// The same for requests that are answered one after the other.
-    fileprivate func key(forAnyHost: Bool) -> [ExactText] {
+    fileprivate func key(at index: Int, forAnyHost: Bool) -> [ByteString] {
+        guard problem == nil else { return [ByteString("\(index)")] }
         let url = URLParts(url)
         let origin = forAnyHost ? "" : url.origin ?? ""
         let query = url.formQuery.sortedByName.flatMap { [$0.name, $0.value ?? ""] }
-        return ([method, origin] + url.segments + ["?"] + query).map { ExactText($0) }
+        return ([method, origin] + url.segments + ["?"] + query).map { ByteString($0) }
     }
 }
 
 extension StubResponse {
     /// - Parameters:
-    ///   - response: The recorded response. `nil` if there is none.
+    ///   - entry: The recorded request and its response.
     ///   - place: The place in the file, such as `search.har: log.entries[3]`.
-    ///   - file: The recording. Bodies in files of their own are beside it.
-    fileprivate init(replaying response: HAR.Response?, to method: String, at place: String, beside file: URL) {
+    ///   - file: The recording. Other files with bodies are beside it.
+    ///   - isForAnyHost: Whether links and redirects to the recorded origin lead to the host that is asked.
+    fileprivate init(replaying entry: HAR.ReadEntry, at place: String, beside file: URL, forAnyHost isForAnyHost: Bool) {
         do {
-            guard let response else { throw MockFailure("the recording has no response") }
+            guard let response = try entry.response.get() else { throw MockFailure("the recording has no response") }
             let status = response.status
             guard status != 0 else { throw RecordedFailure(text: response._error ?? "the recording does not say why").urlError }
             guard 100...999 ~= status else { throw MockFailure("\(status) is not an HTTP status") }
-            let isWithoutBody = method == "HEAD" || status == 204 || status == 304
+            let isWithoutBody = entry.method == "HEAD" || status == 204 || status == 304
             let body = isWithoutBody ? Data() : try response.content?.body(beside: file) ?? Data()
-            self = .data(body, status: status, headers: HTTPHeaders(response.headers, bodySize: method == "HEAD" ? nil : body.count))
+            var headers = HTTPHeaders(response.headers, bodySize: entry.method == "HEAD" ? nil : body.count)
+            if isForAnyHost, let origin = URLParts(entry.url).origin {
+                headers["Location"] = headers["Location"]?.withoutOrigin(origin)
+                headers["Link"] = headers["Link"]?.mappingLinkTargets { $0.withoutOrigin(origin) }
+            }
+            self = .data(body, status: status, headers: headers)
         } catch let reason as MockFailure {
             self = .failure(MockFailure("\(place) cannot be answered from: \(reason)."))
         } catch {
             self = .failure(error)
         }
+    }
+}
+
+extension String {
+    /// The path and the query if this is a URL of `origin`. Other URLs stay.
+    fileprivate func withoutOrigin(_ origin: String) -> String {
+        let url = URLParts(self)
+        let rest = dropFirst(url.schemeAndAuthority.count)
+        // A reference that begins with two slashes names another host.
+        guard url.origin == origin, !rest.hasPrefix("//") else { return self }
+        return rest.hasPrefix("/") ? String(rest) : "/\(rest)"
+    }
+
+    /// The value of a `Link` field (RFC 8288) with other targets.
+    fileprivate func mappingLinkTargets(_ change: (String) -> String) -> String {
+        var (result, rest) = ("", self[...])
+        while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
+            result += rest[...start] + change(String(rest[rest.index(after: start)..<end]))
+            rest = rest[end...]
+        }
+        return result + rest
     }
 }
 
@@ -73,7 +99,8 @@ extension HAR.Content {
             return body
         }
         guard text != nil || size <= 0 else {
-            throw MockFailure(comment ?? "its body was not saved; export the recording with the bodies of responses")
+            throw MockFailure(
+                comment.flatMap { $0.isEmpty ? nil : $0 } ?? "its body was not saved; export the recording with the bodies of responses")
         }
         return body ?? Data()
     }
@@ -115,7 +142,7 @@ extension Matcher {
     }
 
     private static func matches(_ expected: URLQueryItem, _ actual: URLQueryItem) -> Bool {
-        expected.name == actual.name && (expected.value ?? "").mayHaveBeen(actual.value ?? "")
+        expected.name == actual.name && (expected.value ?? "").matchesRedacted(actual.value ?? "")
     }
 }
 

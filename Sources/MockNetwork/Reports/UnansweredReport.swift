@@ -10,7 +10,7 @@ struct UnansweredReport: CustomStringConvertible {
     /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
     let otherScopes: [String]
 
-    var description: String { request.redactor.hide(in: text) }
+    var description: String { request.redactor.redacted(text) }
 
     private var text: String {
         """
@@ -20,7 +20,7 @@ struct UnansweredReport: CustomStringConvertible {
 
         \(nearest)\(others)
 
-        To answer it, \(otherScopes.isEmpty ? "" : "create its session inside its scope, and ")paste this before the request is sent:
+        To answer it, paste this before the request is sent:
 
             \(request.stubToPaste)
         """
@@ -28,7 +28,7 @@ struct UnansweredReport: CustomStringConvertible {
 
     private var nearest: String {
         let parts = RequestParts(request)
-        let near = stubs.reversed().map { Nearness(of: $0.stub, uses: $0.uses, to: parts) }.sorted { $0.distance < $1.distance }.prefix(3)
+        let near = stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, to: parts) }.sorted { $0.distance < $1.distance }.prefix(3)
         let title =
             switch stubs.count {
             case 0: "has no stubs."
@@ -47,27 +47,25 @@ struct UnansweredReport: CustomStringConvertible {
         return """
 
 
-            Other scopes are live: \(otherScopes.prefix(3).joined(separator: ", "))\(more). A session belongs to one of them if it is created with
-            MockURLProtocol.configuration inside it. MockURLProtocol.self is the process-wide scope.
+            Other scopes are live: \(otherScopes.prefix(3).joined(separator: ", "))\(more). This request reached the mock of the whole process
+            instead. Give its test the trait, @Test(.mockNetwork), and create the session inside the test with MockURLProtocol.configuration.
             """
     }
 }
 
 /// The distance of a stub from a request, and the differences.
-private struct Nearness: CustomStringConvertible {
+private struct NearMiss: CustomStringConvertible {
     let distance: Double
     let description: String
 
     init(of stub: Stub, uses: Int, to request: RequestParts) {
-        if let problem = stub.problem {
-            (distance, description) = (0.5, "\(stub)\n\(problem)")
-            return
-        }
         let mismatches = stub.mismatches(with: request)
-        distance = mismatches.reduce(0) { $0 + $1.distance }
+        // A problem counts as one mismatch.
+        distance = mismatches.reduce(stub.problem == nil ? 0 : 0.5) { $0 + $1.distance }
         let reason =
             uses >= stub.times ? "matches, but was used up after \(uses)" : "matches, but its sequence was exhausted after \(uses)"
-        description = ([stub.description] + (mismatches.isEmpty ? [reason] : mismatches.map(\.description))).joined(separator: "\n")
+        let reasons = stub.problem.map { [$0] } ?? (mismatches.isEmpty ? [reason] : mismatches.map(\.description))
+        description = ([stub.description] + reasons).joined(separator: "\n")
     }
 }
 

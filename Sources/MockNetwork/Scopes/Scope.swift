@@ -13,8 +13,8 @@ final class Scope: Sendable {
         var stubs: [Stub] = []
         /// The number of requests that each stub has answered.
         var uses: [Int] = []
-        var fallback: (any Fallback)?
-        /// That of the provider under test.
+        var defaultAnswer = DefaultAnswer()
+        /// The base URL of the provider under test.
         var baseURL: URL?
         var requests: [RecordedRequest] = []
         var unanswered: [(request: RecordedRequest, report: String)] = []
@@ -54,13 +54,13 @@ final class Scope: Sendable {
         let recorded = RecordedRequest(request)
         var request = request
         if !recorded.body.isEmpty { request.body = RequestBody(recorded.body) }  // A file may change.
-        let (maker, chosen) = chooseStub(for: recorded) ?? chooseFallback(for: recorded, request)
+        let (responder, chosen) = chooseStub(for: recorded) ?? chooseDefaultAnswer(for: recorded, request)
         return (
-            maker.callsUser,
+            responder.callsUser,
             { [request] in
-                let make = { maker(chosen) }
-                let answer = maker.callsUser ? Self.$current.withValue(self, operation: make) : make()
-                // Those of the process would grow without end, and nothing shows them.
+                let respond = { responder(chosen) }
+                let answer = responder.callsUser ? Self.$current.withValue(self, operation: respond) : respond()
+                // The scope of the process never ends, and nothing shows its answers.
                 guard self !== Scope.process else { return answer }
                 self.contents.withLock { $0.answered.append((request, answer, started)) }
                 return answer
@@ -68,7 +68,7 @@ final class Scope: Sendable {
         )
     }
 
-    typealias Choice = (maker: AnswerMaker, request: RecordedRequest)
+    typealias Choice = (responder: Responder, request: RecordedRequest)
 
     /// The newest stub that matches `request` and is not used up. The user's code never runs under the lock.
     private func chooseStub(for request: RecordedRequest) -> Choice? {
@@ -77,15 +77,15 @@ final class Scope: Sendable {
         let parts = RequestParts(request)
         for index in stubs.indices.reversed() where stubs[index].matches(parts) {
             guard let choice = contents.withLock({ $0.use(stubs[index], at: index, for: request) }) else { continue }
-            return choice.maker.map { ($0, choice.request) } ?? failure(of: request)
+            return choice.responder.map { ($0, choice.request) } ?? failure(of: request)
         }
         return nil
     }
 
-    private func chooseFallback(for recorded: RecordedRequest, _ request: PreparedRequest) -> Choice {
-        guard let maker = contents.withLock(\.fallback)?.maker(for: request) else { return failure(of: recorded) }
+    private func chooseDefaultAnswer(for recorded: RecordedRequest, _ request: PreparedRequest) -> Choice {
+        guard let responder = contents.withLock(\.defaultAnswer).responder(for: request) else { return failure(of: recorded) }
         contents.withLock { $0.requests.append(recorded) }
-        return (maker, recorded)
+        return (responder, recorded)
     }
 
     private func failure(of request: RecordedRequest) -> Choice {
@@ -98,7 +98,7 @@ final class Scope: Sendable {
             $0.requests.append(request)
             $0.unanswered.append((request, report))
         }
-        return (AnswerMaker { _ in .failure(MockFailure(report)) }, request)
+        return (Responder { _ in .failure(MockFailure(report)) }, request)
     }
 
     private var shownName: String { self === Scope.process ? name : "\"\(name)\"" }
@@ -108,21 +108,13 @@ extension Scope.Contents {
     /// Uses `stub` for `request`, without an answer after the end of a sequence. `nil` if the stub is used up, or was removed by a `reset`.
     fileprivate mutating func use(
         _ stub: Stub, at index: Int, for request: RecordedRequest
-    ) -> (maker: AnswerMaker?, request: RecordedRequest)? {
+    ) -> (responder: Responder?, request: RecordedRequest)? {
         guard stubs.indices.contains(index), stubs[index].isSame(as: stub), uses[index] < stub.times else { return nil }
-        guard let maker = stub.response.maker(after: uses[index]) else { return (nil, request) }
+        guard let responder = stub.response.responder(after: uses[index]) else { return (nil, request) }
         uses[index] += 1
         var request = request
         request.stub = stub
         requests.append(request)
-        return (maker, request)
+        return (responder, request)
     }
-}
-
-/// Answers the requests of a scope that no stub answers.
-protocol Fallback: Sendable {
-    /// The name in a report. `nil` if it answers nothing.
-    var name: String? { get }
-    /// Makes the answer to `request`, which has its whole body. `nil` if it answers nothing.
-    func maker(for request: PreparedRequest) -> AnswerMaker?
 }

@@ -2,7 +2,7 @@ public import APIProvider
 public import Foundation
 import MiniRx
 
-/// The body of a response that a test sends by hand, while its reader reads.
+/// The body of a response that a test sends piece by piece.
 ///
 /// ```swift
 /// let feed = StreamFeed()
@@ -15,7 +15,7 @@ import MiniRx
 /// feed.fail(URLError(.networkConnectionLost))
 /// ```
 ///
-/// A feed answers one request. What is sent before the request comes, waits for it. Call it on any thread.
+/// A feed answers one request. Data that is sent before the request waits for it. Call it on any thread.
 public final class StreamFeed: Sendable {
     enum Part {
         case data(Data)
@@ -27,9 +27,9 @@ public final class StreamFeed: Sendable {
         var isCancelled = false
         /// The test has ended the body.
         var isEnded = false
-        /// The end was passed on.
+        /// The end has been delivered.
         var isOver = false
-        /// What the mock has not passed on yet.
+        /// Parts that have not been delivered.
         var parts: [Part] = []
         var whenMore: Action?
         var sent = 0
@@ -48,11 +48,10 @@ public final class StreamFeed: Sendable {
     /// Creates a feed that has sent nothing.
     public init() {}
 
-    /// How many bytes the reader has taken. With ``MockURLProtocol``, it is the session that has taken them: it does not tell what its reader
-    /// does.
-    public var bytesRead: Int { state.withLock(\.read) }
+    /// The number of bytes that the reader has taken.
+    package var bytesRead: Int { state.withLock(\.read) }
 
-    /// Whether the reader has left before the end: it has broken off, was cancelled or disposed, or has run into its timeout.
+    /// Whether the reader left before the end: it stopped reading, was cancelled or disposed, or timed out.
     public var isCancelled: Bool { state.withLock(\.isCancelled) }
 
     /// Sends bytes of the body.
@@ -64,14 +63,13 @@ public final class StreamFeed: Sendable {
     /// Sends an event.
     public func send(_ event: ServerSentEvent) { send(event.text) }
 
-    /// Ends the body. What is sent after that, is dropped.
+    /// Ends the body. Data that is sent later is dropped.
     public func finish() { add(.end(nil)) }
 
-    /// Breaks the connection. What is sent after that, is dropped.
+    /// Breaks the connection. Data that is sent later is dropped.
     public func fail(_ error: any Error) { add(.end(error)) }
 
-    /// Waits until the reader has taken all that was sent, and asks for more or has left. With ``MockURLProtocol``, until the session has taken
-    /// it.
+    /// Waits until the reader has taken everything that was sent, or has left. With ``MockURLProtocol``, the session is the reader.
     public func waitUntilRead() async { await wait { $0.read >= $0.sent || $0.isCancelled } }
 
     /// Waits until the reader has left before the end.
@@ -81,7 +79,7 @@ public final class StreamFeed: Sendable {
         await withCheckedContinuation { continuation in change { $0.waiters.append(Waiter(isOver: isOver, continuation: continuation)) } }
     }
 
-    /// Changes the state, and resumes those who have waited for that.
+    /// Changes the state, and resumes the waiters whose condition is now met.
     private func change(_ body: (inout State) -> Void) {
         let over = state.withLock { state -> [Waiter] in
             body(&state)
@@ -109,10 +107,10 @@ extension StreamFeed {
     /// - Throws: If the feed has answered another request.
     func begin() throws {
         let isTaken = state.withLock { exchange(&$0.isTaken, with: true) }
-        if isTaken { throw MockFailure("A StreamFeed answers one request, and this is the second: make a feed for each.") }
+        if isTaken { throw MockFailure("This StreamFeed has already answered a request. Create one feed per request.") }
     }
 
-    /// What comes next, if it is there.
+    /// The next part, if one was sent.
     func next() -> Part? {
         state.withLock { state in
             guard !state.parts.isEmpty else { return nil }
@@ -121,7 +119,7 @@ extension StreamFeed {
         }
     }
 
-    /// Calls `body` once when ``next()`` has something, maybe at once.
+    /// Calls `body` once when there is a next part, maybe at once.
     func whenMore(_ body: @escaping @Sendable () -> Void) {
         let isThere = state.withLock { state in
             if state.parts.isEmpty { state.whenMore = Action(body) }
@@ -133,7 +131,7 @@ extension StreamFeed {
     /// The reader has taken `count` bytes more.
     func read(_ count: Int) { change { $0.read += count } }
 
-    /// The request is over. The reader has left, unless the end was passed on.
+    /// The request has ended. Unless the end was delivered, the reader has left.
     func leave() {
         // Released after the lock, because its deinit may run any code.
         var more: Action?
@@ -143,5 +141,15 @@ extension StreamFeed {
             more = state.whenMore.take()
         }
         _ = more
+    }
+}
+
+extension ServerSentEvent {
+    /// The event as a server sends it.
+    var text: String {
+        var lines = data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
+        if !lastEventID.isEmpty { lines.insert("id: \(lastEventID)", at: 0) }
+        if type != "message" { lines.insert("event: \(type)", at: 0) }
+        return lines.joined(separator: "\n") + "\n\n"
     }
 }

@@ -21,7 +21,7 @@ extension Stub {
         return self
     }
 
-    /// What is wrong with the number of requests that the stub has answered; `nil` if nothing is.
+    /// The problem with the number of requests that the stub has answered. `nil` if there is none.
     func report(afterUses uses: Int) -> String? {
         if let counts = expectation.withLock({ $0 }) {
             return counts.contains(uses) ? nil : "The stub \(self) should answer \(counts.text), and has answered \(uses)\(ending)"

@@ -27,37 +27,40 @@ extension Stub {
                 ] + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
                 times: times ?? .max, isOptional: isOptional, place: place, response: response)
         } catch {
+            // For its place among the nearest stubs of a report.
+            let url = URLParts((endpoint.path.url?.absoluteString ?? "") + endpoint.path.percentEncoded)
             let reason =
                 if case .invalidRequest(let reason, _)? = error as? APIError { reason } else { error.localizedDescription }
             self.init(
-                line: "\(endpoint)", matchers: [], times: times ?? .max, isOptional: isOptional, place: place, response: response,
+                line: "\(endpoint)", matchers: [.method(endpoint.method), .path(PathPattern(segments: url.segments))],
+                times: times ?? .max, isOptional: isOptional, place: place, response: response,
                 problem: "its request cannot be sent: \(reason)")
         }
     }
 }
 
 extension StubResponse {
-    /// What an endpoint makes `value` of.
+    /// Creates the response that an endpoint decodes as `value`.
     init<Value: Encodable>(_ value: Value, of endpoint: Endpoint<Value>, encoder: JSONEncoder) {
         switch value {
         case let data as Data: self = .data(data)
         case let text as String: self = .data(Data(text.utf8), headers: ["Content-Type": "text/plain; charset=utf-8"])
         case let file as URL where !endpoint.destination.isMemory:
-            self = StubResponse(status: 200, headers: [:]) { try Data(contentsOf: file) }
-        default: self = StubResponse(status: 200, headers: [:], type: "application/json") { try encoder.encode(value) }
+            self = StubResponse(status: 200) { StubResponse.steps(of: try Data(contentsOf: file)) }
+        default: self = StubResponse(status: 200, type: "application/json") { [.data(try encoder.encode(value))] }
         }
     }
 }
 
 extension BodyMatcher {
-    /// Matches a body that means the same as that of `request`; `nil` for a request that never has one.
+    /// Matches a body with the same meaning as the body of `request`. `nil` for a GET or HEAD, unless the body is JSON, a form or multipart.
     fileprivate init?(of request: PreparedRequest) {
         let body = (try? request.body?.data()) ?? Data()
         let type = request.headers["Content-Type"]?.lowercased() ?? ""
         if type.hasPrefix("application/json"), let text = String(data: body, encoding: .utf8) {
             self = .json(text: text)
         } else if type.hasPrefix("application/x-www-form-urlencoded") {
-            self = .form(QueryParameters([URLQueryItem](form: body)))
+            self = .form(QueryParameters([URLQueryItem](form: String(decoding: body, as: UTF8.self))))
         } else if type.hasPrefix("multipart/form-data") {
             self = .multipart(body)
         } else if [.get, .head].contains(request.method) {

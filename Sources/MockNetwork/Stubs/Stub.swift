@@ -21,7 +21,7 @@ public struct Stub: Sendable {
         var text: String { line == 0 ? fileID : "\(fileID):\(line)" }
     }
 
-    /// What all copies share. It tells one stub from another.
+    /// The state and the identity that all copies share.
     private final class Shared: Sendable {
         let expectation = Locked<Range<Int>?>(nil)
     }
@@ -53,17 +53,16 @@ public struct Stub: Sendable {
 
 extension Stub {
     init(
-        _ method: HTTPMethod?, _ url: String, query: QueryParameters?, headers: HTTPHeaders?, body: BodyMatcher?, times: Int?,
+        _ method: HTTPMethod, _ url: String, query: QueryParameters?, headers: HTTPHeaders?, body: BodyMatcher?, times: Int?,
         isOptional: Bool, place: Place, response: StubResponse
     ) {
         let pattern = URLPattern(url)
         let items = pattern.query + (query ?? [:])
-        let methodMatcher = method.map { [Matcher.method($0)] } ?? []
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
         let url = RecordingRedactor.report.url(String(pattern.pathAndOrigin))
         self.init(
-            line: "\(method?.rawValue ?? "any method") \(url)\(items.isEmpty ? "" : "?" + items.shown)",
-            matchers: methodMatcher + [.path(pattern.path), .origin(pattern.origin)] + Matcher.queries(items) + headerMatchers
+            line: "\(method.rawValue) \(url)\(items.isEmpty ? "" : "?" + items.shown)",
+            matchers: [.method(method), .path(pattern.path), .origin(pattern.origin)] + Matcher.queries(items) + headerMatchers
                 + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
             problem: pattern.problem.map { "its URL can match no request, because \($0)" })
@@ -81,7 +80,7 @@ extension Stub {
 
     func isSame(as other: Stub) -> Bool { shared === other.shared }
 
-    /// How many requests it should answer, if its test says so.
+    /// The number of requests that the test expects.
     var expectation: Locked<Range<Int>?> { shared.expectation }
 }
 

@@ -7,48 +7,69 @@ public import Foundation
 /// MockURLProtocol.stub(.get, "/user", respond: .json(["login": "octocat"]))
 /// MockURLProtocol.stub(
 ///     .post, "/orders", respond: .sequence([.status(503), .status(201)]))
-/// MockURLProtocol.stub("/slow", respond: .status(200).delayed(by: 2))
+/// MockURLProtocol.stub(.get, "/slow", respond: .status(200).delayed(by: 2))
 /// ```
 ///
 /// Answers to `HEAD`, and answers with status 204 or 304, have no body.
 public struct StubResponse: Sendable {
-    /// Makes the answers to requests, in the order in which they come.
-    private let makers: [AnswerMaker]
+    /// A step of the body, for ``stream(_:status:headers:)``.
+    public enum Step: Sendable {
+        /// Bytes of the body.
+        case data(Data)
+        /// A pause in seconds.
+        case wait(TimeInterval)
+        /// The connection breaks, and nothing follows.
+        case failure(any Error)
+
+        /// Text of the body, in UTF-8.
+        public static func chunk(_ text: String) -> Step { .data(Data(text.utf8)) }
+    }
+
+    /// One for each request, in order.
+    private let responders: [Responder]
     private let repeatsLast: Bool
 
-    private init(_ makers: [AnswerMaker], repeatsLast: Bool = true) {
-        self.makers = makers
+    private init(_ responders: [Responder], repeatsLast: Bool = true) {
+        self.responders = responders
         self.repeatsLast = repeatsLast
     }
 
-    private init(callsUser: Bool = false, _ make: @escaping @Sendable (RecordedRequest) throws -> Answer) {
-        self.init([AnswerMaker(callsUser: callsUser, make: make)])
+    private init(callsUser: Bool = false, _ respond: @escaping @Sendable (RecordedRequest) throws -> Answer) {
+        self.init([Responder(callsUser: callsUser, respond: respond)])
     }
 
-    /// Creates a response, or a failure if there is no `body`.
-    init(status: Int, headers: HTTPHeaders, type: String? = nil, body: () throws -> Data = { Data() }) {
-        var fields = headers
-        if let type, headers["Content-Type"] == nil { fields["Content-Type"] = type }
-        let (all, body) = (fields.reduce(into: [:]) { $0[$1.name] = $1.value }, Result { try body() })
-        self.init { Answer(try .mock(status, headers: all, for: $0.url), try body.get(), to: $0) }
+    /// Creates a response with a body in steps.
+    ///
+    /// - Parameters:
+    ///   - status: The status code.
+    ///   - headers: The header fields.
+    ///   - type: The `Content-Type`, unless `headers` has one.
+    ///   - steps: The body. If it throws, each request fails.
+    ///   - feed: Sends the rest of the body.
+    init(
+        status: Int, headers: HTTPHeaders = [:], type: String? = nil, feed: StreamFeed? = nil, steps: () throws -> [Step] = { [] }
+    ) {
+        var headers = headers
+        if let type, headers["Content-Type"] == nil { headers["Content-Type"] = type }
+        let (fields, steps) = (headers.dictionary, Result { try steps() })
+        self.init { request in
+            try feed?.begin()
+            return .response(try .mock(status, headers: fields, for: request.url), try steps.get(), feed: feed, to: request)
+        }
     }
 
-    /// Creates a response whose body comes in `steps`.
-    init(status: Int, headers: HTTPHeaders, steps: @escaping @Sendable () throws -> [Answer.Step]) {
-        let fields = headers.reduce(into: [:]) { $0[$1.name] = $1.value }
-        self.init { Answer(try .mock(status, headers: fields, for: $0.url), try steps(), to: $0) }
+    static func steps(of body: Data) -> [Step] { body.isEmpty ? [] : [.data(body)] }
+
+    /// The responder after `count` requests. `nil` after the end of a sequence.
+    func responder(after count: Int) -> Responder? {
+        responders.indices.contains(count) ? responders[count] : repeatsLast ? responders.last : nil
     }
 
-    /// Makes the answer after `count` requests. `nil` after the end of a sequence.
-    func maker(after count: Int) -> AnswerMaker? {
-        makers.indices.contains(count) ? makers[count] : repeatsLast ? makers.last : nil
-    }
+    /// The number of answers in a sequence that does not repeat its last.
+    var countOfSequence: Int? { repeatsLast ? nil : responders.count }
 
-    /// How many answers a sequence has that does not repeat its last.
-    var countOfSequence: Int? { repeatsLast ? nil : makers.count }
-
-    private func changing(_ change: @escaping @Sendable (Answer) -> Answer) -> StubResponse {
-        StubResponse(makers.map { $0.map(change) }, repeatsLast: repeatsLast)
+    private func changing(_ change: @escaping @Sendable (inout Answer) -> Void) -> StubResponse {
+        StubResponse(responders.map { $0.map(change) }, repeatsLast: repeatsLast)
     }
 }
 
@@ -60,7 +81,7 @@ extension StubResponse {
     ///
     /// A `String` becomes a JSON string. For JSON text, use ``json(text:status:headers:)``.
     public static func json(_ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, type: "application/json") { try JSONEncoder.sorting.encode(value) }
+        StubResponse(status: status, headers: headers, type: "application/json") { [.data(try JSONEncoder.sortingKeys.encode(value))] }
     }
 
     /// The text as it is, which need not be valid JSON. The `Content-Type` is `application/json`, unless `headers` has another.
@@ -70,12 +91,12 @@ extension StubResponse {
     ///     .get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
     /// ```
     public static func json(text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, type: "application/json") { Data(text.utf8) }
+        StubResponse(status: status, headers: headers, type: "application/json") { steps(of: Data(text.utf8)) }
     }
 
-    /// The bytes as they are, without a `Content-Type` of their own.
+    /// The bytes as they are. There is no `Content-Type`, unless `headers` has one.
     public static func data(_ data: Data, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers) { data }
+        StubResponse(status: status, headers: headers) { steps(of: data) }
     }
 
     /// A status without a body.
@@ -103,8 +124,10 @@ extension StubResponse {
     /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used.
     public static func handler(_ respond: @escaping @Sendable (RecordedRequest) throws -> StubResponse) -> StubResponse {
         StubResponse(callsUser: true) { request in
-            guard let maker = try respond(request).maker(after: 0) else { throw MockFailure("The handler returned an empty sequence.") }
-            return maker(request)
+            guard let responder = try respond(request).responder(after: 0) else {
+                throw MockFailure("The handler returned an empty sequence.")
+            }
+            return responder(request)
         }
     }
 
@@ -120,12 +143,12 @@ extension StubResponse {
     ///
     /// A sequence within a sequence stands for its responses.
     public static func sequence(_ responses: [StubResponse]) -> StubResponse {
-        StubResponse(responses.flatMap(\.makers), repeatsLast: false)
+        StubResponse(responses.flatMap(\.responders), repeatsLast: false)
     }
 
     /// Each of `responses` once, in order. After that, the last one answers all requests.
     public static func repeatingLast(_ responses: [StubResponse]) -> StubResponse {
-        StubResponse(responses.flatMap(\.makers))
+        StubResponse(responses.flatMap(\.responders))
     }
 }
 
@@ -136,27 +159,18 @@ extension StubResponse {
     /// Other requests do not wait. A request that is cancelled during the delay ends at once. If the delay is longer than the request's
     /// `timeoutInterval`, the request fails with `URLError.timedOut`.
     public func delayed(by seconds: TimeInterval) -> StubResponse {
-        changing { $0.delayed(by: seconds) }
+        changing { $0.delay += seconds }
     }
 
     /// The same answer with its body in `count` pieces of about the same size.
     ///
     /// A session's delegate gets them one by one. On Apple's systems, a session may join some of them.
     public func chunked(into count: Int) -> StubResponse {
-        changing { $0.chunked(into: count) }
+        changing { $0 = $0.chunked(into: count) }
     }
 
-    /// The same answer, but after the head and the body comes `error`.
+    /// The same answer, but `error` follows the head and the body. For a ``StreamFeed``, call ``StreamFeed/fail(_:)`` instead.
     public func failing(with error: any Error) -> StubResponse {
-        changing { $0.failing(with: error) }
-    }
-}
-
-extension JSONEncoder {
-    /// Sorts keys, so that the bytes are the same each time.
-    static var sorting: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
+        changing { if $0.feed == nil { $0.steps.append(.failure(error)) } }
     }
 }

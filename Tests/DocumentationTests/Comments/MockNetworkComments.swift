@@ -111,7 +111,7 @@ private func stubs(_ order: Order) {
 
     MockURLProtocol.stub(.get, "/user", respond: .json(["login": "octocat"]))
     MockURLProtocol.stub(.post, "/orders", respond: .sequence([.status(503), .status(201)]))
-    MockURLProtocol.stub("/slow", respond: .status(200).delayed(by: 2))
+    MockURLProtocol.stub(.get, "/slow", respond: .status(200).delayed(by: 2))
 
     MockURLProtocol.stub(.get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
 }

@@ -62,7 +62,7 @@ struct StreamComments {
     private let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
 
     @Test @MainActor func events() async throws {
-        MockURLProtocol.stub(Chat(prompt: "Hi"), respond: .events(["Hel", "lo"], every: 0.001))
+        MockURLProtocol.stub(Chat(prompt: "Hi"), respond: .events(["Hel", "lo"].map { ServerSentEvent(data: $0) }, every: 0.001))
         let events = try await provider.request(Chat(prompt: "Hi")).value
         for try await event in events { print(event.data) }
 
@@ -132,13 +132,14 @@ struct StreamComments {
     }
 
     @Test func formats() async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(["a"]))
+        MockURLProtocol.stub(.get, "/events", respond: .events([ServerSentEvent(data: "a")]))
         let events = try await provider.request(Endpoint<ServerSentEvents>(.get, "/events")).value
         for try await event in events { print(event.type, event.data) }
     }
 
     private func stubs() {
-        MockURLProtocol.stub(Chat(prompt: "Hi"), respond: .events(["Hel", "lo", "[DONE]"], every: 0.1))
+        let events = ["Hel", "lo", "[DONE]"].map { ServerSentEvent(data: $0) }
+        MockURLProtocol.stub(Chat(prompt: "Hi"), respond: .events(events, every: 0.1))
         MockURLProtocol.stub(
             .get, "/events", respond: .stream([.chunk("data: a\n"), .wait(0.5), .failure(URLError(.networkConnectionLost))]))
     }

@@ -86,9 +86,10 @@ struct ChatTests {
     }
 
     @Test func anAnswerComesWordByWord() async throws {
+        let events = [#"{"text":"Hello"}"#, #"{"text":" there"}"#, "[DONE]"]
         MockURLProtocol.stub(
             Completion(prompt: "Hi"),
-            respond: .events([#"{"text":"Hello"}"#, #"{"text":" there"}"#, "[DONE]"], every: 0.1))
+            respond: .events(events.map { ServerSentEvent(data: $0) }, every: 0.1))
         let model = makeModel()
 
         model.ask("Hi")
@@ -107,7 +108,7 @@ struct ChatTests {
     @Test func stoppingKeepsWhatHasCome() async throws {
         MockURLProtocol.stub(
             Completion(prompt: "Hi"),
-            respond: .events([#"{"text":"Hello"}"#, #"{"text":" there"}"#], every: 0.1))
+            respond: .events([#"{"text":"Hello"}"#, #"{"text":" there"}"#].map { ServerSentEvent(data: $0) }, every: 0.1))
         let model = makeModel()
 
         model.ask("Hi")
@@ -123,8 +124,8 @@ struct ChatTests {
         MockURLProtocol.stub(
             Completion(prompt: "Weather?"),
             respond: .events([
-                #"{"tool_calls":[{"index":0,"name":"weather","arguments":"{\"city\":"}]}"#,
-                #"{"tool_calls":[{"index":0,"arguments":"\"Oslo\"}"}]}"#,
+                ServerSentEvent(data: #"{"tool_calls":[{"index":0,"name":"weather","arguments":"{\"city\":"}]}"#),
+                ServerSentEvent(data: #"{"tool_calls":[{"index":0,"arguments":"\"Oslo\"}"}]}"#),
             ]))
         let model = makeModel()
 

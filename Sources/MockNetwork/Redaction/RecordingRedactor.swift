@@ -5,10 +5,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Writes what a recording keeps of a request and its response, so that it decodes again.
+/// Removes secrets from a recorded request and its response, so that the rest still decodes.
 ///
-/// Reports of mocks show the author of a test the same, and more headers, but without words that look like a token.
+/// Reports show the same and more headers, but no words that look like a token.
 struct RecordingRedactor: Sendable {
+    /// For people who read the report of a test.
+    static let report = RecordingRedactor(for: nil, isReport: true)
+
     /// Stands for a text that a recording leaves out.
     static let placeholder = "REDACTED"
 
@@ -22,33 +25,33 @@ struct RecordingRedactor: Sendable {
     ///   - names: The names whose values stay, in lower case: of headers, query items, fields and cookies, and media types. `nil` keeps
     ///     everything.
     ///   - request: The request, which knows its secrets.
-    ///   - isReport: Whether it writes for the author of a test.
+    ///   - isReport: Whether it writes a report.
     init(keeping names: Set<String>? = [], for request: PreparedRequest?, isReport: Bool = false) {
         (self.names, self.isReport) = (names, isReport)
         secrets = request.flatMap { names == nil ? nil : $0.secrets } ?? RequestSecrets()
     }
 
-    /// Whether the author has asked for values of this name.
+    /// Whether the user keeps values of this name.
     private func keeps(_ name: @autoclosure () -> String) -> Bool { names.map { !$0.isEmpty && $0.contains(name().lowercased()) } ?? true }
 
     /// The value of a query item or of a field in a form, without its escapes.
-    func item(_ name: String, _ value: String) -> String { other(name, value) ?? value }
+    func item(_ name: String, _ value: String) -> String { replacement(for: name, value) ?? value }
 
     /// The name of a query item or of a field in a form, without its escapes.
-    func itemName(_ name: String) -> String { name.utf8.count >= 16 && MessageText.looksSecret(name) ? mark : name }
+    func itemName(_ name: String) -> String { name.utf8.count >= 16 && MessageRedactor.looksSecret(name) ? mark : name }
 
-    /// What stands for a value of which something is left out. In replay, it matches any value.
-    private func other(_ name: String, _ value: String) -> String? {
+    /// The redacted value. `nil` if nothing in it is secret.
+    private func replacement(for name: String, _ value: String) -> String? {
         guard !value.isEmpty, !keeps(name) else { return nil }
         if SecretNames.contains(name.utf8, inQuery: true) { return mark }
-        return text(value).flatMap { $0 == value ? nil : $0 } ?? (MessageText.looksSecret(value) ? mark : nil)
+        return redactedNested(value).flatMap { $0 == value ? nil : $0 } ?? (MessageRedactor.looksSecret(value) ? mark : nil)
     }
 
     /// A URL, or a reference to one, without user, password and fragment.
     func url(_ text: String) -> String {
         guard names != nil else { return text }
         let url = URLText(text)
-        let query = url.query.map { hide(in: items(of: $0)) }
+        let query = url.query.map { redacted(items(of: $0)) }
         return url.text(path: path(String(url.path)), query: query)
     }
 
@@ -57,9 +60,9 @@ struct RecordingRedactor: Sendable {
 
     /// The value of a header.
     func header(_ name: String, _ value: String) -> String {
-        guard !Redaction.isHarmless(header: name), !keeps(name) else { return hide(in: value) }
+        guard !Redaction.isHarmless(header: name), !keeps(name) else { return redacted(value) }
         switch name.lowercased() {
-        // The query is that of the app's own server, or of another that is given a secret.
+        // The query may hold a secret for the server that it leads to.
         case "location" where value.hasPrefix("/") || value.hasPrefix("http"):
             return url(URLText(value).text(path: URLText(value).path, query: nil))
         case "link":
@@ -70,7 +73,8 @@ struct RecordingRedactor: Sendable {
                 return "\(parts[0][...start])\(url(String(parts[0][start...].dropFirst())))>\(parts[1])"
             }.joined(separator: ",")
         case "set-cookie": return value.setCookies.map { "\($0)=\(cookie($0, $1))" }.joined(separator: ", ")
-        case let name where isReport && !SecretNames.contains(name.utf8, inQuery: true): return MessageText(secrets.hide(in: value)).shown
+        case let name where isReport && !SecretNames.contains(name.utf8, inQuery: true):
+            return MessageRedactor.redacted(secrets.hide(in: value))
         default: return value.isEmpty ? "" : mark
         }
     }
@@ -88,29 +92,29 @@ struct RecordingRedactor: Sendable {
     func responseBody(_ body: Data, contentType: String?) -> Data? {
         guard !keepsAll(contentType), !body.isEmpty else { return body }
         guard let kept = json(body) ?? form(body, contentType) else { return nil }
-        return secrets.isEmpty ? kept : Data(hide(in: String(decoding: kept, as: UTF8.self)).utf8)
+        return secrets.isEmpty ? kept : Data(redacted(String(decoding: kept, as: UTF8.self)).utf8)
     }
 
-    /// The text of a body as a report shows it; `nil` if it is not UTF-8.
-    func text(of body: Data) -> String? {
+    /// The text of a body in a report. `nil` if it is not UTF-8.
+    func redactedText(of body: Data) -> String? {
         guard let text = String(data: body, encoding: .utf8), !text.contains("\0") else { return nil }
         if let json = json(body) { return String(decoding: json, as: UTF8.self) }
-        return body.form(nil).map { items(of: $0) } ?? MessageText(text).shown
+        return body.form(nil).map { items(of: $0) } ?? MessageRedactor.redacted(text)
     }
 
     private func keepsAll(_ contentType: String?) -> Bool { keeps(contentType?.mediaType ?? "") }
 
-    /// Text of any kind, without the texts that the request calls secret.
-    func hide(in text: String) -> String { marking(secrets.hide(in: text)) }
+    /// Any text without the secrets that the request names.
+    func redacted(_ text: String) -> String { marking(secrets.hide(in: text)) }
 
     private func marking(_ text: String) -> String { secrets.isEmpty ? text : text.replacingOccurrences(of: "…", with: mark) }
 
     private func items(of query: some StringProtocol, hidesAll: Bool = false) -> String {
         URLText.items(query) { name, value in
-            let shownName = MessageText.shown(itemName: name, hasValue: value != nil)
+            let shownName = MessageRedactor.redacted(itemName: name, hasValue: value != nil)
             guard let value else { return String(shownName) }
             let (name, plain) = (name.formDecoded, value.formDecoded)
-            let other = hidesAll && !plain.isEmpty && !keeps(name) ? mark : other(name, plain)
+            let other = hidesAll && !plain.isEmpty && !keeps(name) ? mark : replacement(for: name, plain)
             return "\(shownName)=\(other.map { isReport ? $0 : $0.escapedAsValue } ?? String(value))"
         }
     }
@@ -121,7 +125,7 @@ struct RecordingRedactor: Sendable {
 }
 
 extension RecordingRedactor {
-    /// An object or an array of JSON, with other values of the same kind in the place of secret ones. All else stays byte for byte.
+    /// Replaces secrets in an object or an array of JSON with values of the same kind. Everything else stays byte for byte.
     private func json(_ body: Data, hidesAll: Bool = false, depth: Int = 0) -> Data? {
         var tokens = JSONTokens(body)
         var output = Data(capacity: body.count)
@@ -140,7 +144,7 @@ extension RecordingRedactor {
                     isHidden = (levels.last == true || SecretNames.contains(name)) && !keeps(String(decoding: name, as: UTF8.self))
                 case .string where isHidden: other = replacement(for: tokens.text(of: token)).jsonString
                 case .string where isReport || "{[h\\".utf8.contains(tokens.bytes[token.range.lowerBound + 1]):
-                    other = text(tokens.text(of: token), depth: depth)?.jsonString
+                    other = redactedNested(tokens.text(of: token), depth: depth)?.jsonString
                 case .number where isHidden: other = [UInt8(ascii: "0")]
                 default: break
                 }
@@ -156,8 +160,8 @@ extension RecordingRedactor {
         return output + tokens.bytes[copied...]
     }
 
-    /// Other text for what has names of its own within it, or `nil`: JSON and URLs. In a report, there are no words that look like a token.
-    private func text(_ text: String, depth: Int = 0) -> String? {
+    /// Redacts JSON and URLs within a value, and in a report any other text. `nil` if there is nothing to redact.
+    private func redactedNested(_ text: String, depth: Int = 0) -> String? {
         switch text.utf8.first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             guard depth < 4 else { return mark }
@@ -165,10 +169,10 @@ extension RecordingRedactor {
         case UInt8(ascii: "h") where text.hasPrefix("http://") || text.hasPrefix("https://"): return url(text)
         default: break
         }
-        return isReport ? MessageText(text).shown : nil
+        return isReport ? MessageRedactor.redacted(text) : nil
     }
 
-    /// A text that decodes to the same types: another UUID, another date, and otherwise the mark.
+    /// Text that decodes to the same type: a fixed UUID, a fixed date, or else the mark.
     private func replacement(for text: String) -> String {
         if text.isEmpty { return text }
         if text.utf8.count == 36, UUID(uuidString: text) != nil { return "00000000-0000-0000-0000-000000000000" }

@@ -38,7 +38,7 @@ struct TypedStubTests {
         #expect(error?.statusCode == 409)
     }
 
-    @Test("Another method, path, query or body is another request")
+    @Test("A different method, path, query or body does not match")
     func others() async {
         await MockURLProtocol.withScope {
             MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
@@ -55,7 +55,7 @@ struct TypedStubTests {
         }
     }
 
-    @Test("It is for any host, unless it is given a base URL or its path is a URL")
+    @Test("A stub is for any host, unless it has a base URL or its path is a URL")
     func hosts() async throws {
         MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
         for base in ["https://api.example.com", "http://localhost:8080/"] {
@@ -131,7 +131,7 @@ struct TypedStubTests {
         try await provider().request(file("text")).value
     }
 
-    @Test("Parts are compared, and not the boundary between them")
+    @Test("Multipart bodies are compared without their boundary")
     func parts() async throws {
         func request(_ parts: [MultipartPart]) -> Endpoint<Void> { Endpoint(.post, "/parts", body: .multipart(parts)) }
         let (b, c) = (MultipartPart(name: "a", value: "b"), MultipartPart(name: "a", value: "c"))
@@ -166,7 +166,7 @@ struct TypedStubTests {
         }
     }
 
-    @Test("A secret segment shows neither in what a stub expects nor in what it got")
+    @Test("A report shows a secret segment neither as expected nor as actual")
     func secretsOfStubs() async throws {
         func request(_ secret: String) -> Endpoint<Void> {
             Endpoint(
@@ -189,7 +189,7 @@ struct TypedStubTests {
         }
     }
 
-    @Test("A secret segment shows neither in a report nor in a recording")
+    @Test("Reports and recordings show no secret segment")
     func secrets() async throws {
         let folder = TemporaryFolder()
         let file = folder.url("session.har")

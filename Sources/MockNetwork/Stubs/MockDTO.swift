@@ -64,6 +64,6 @@ extension StubResponse {
     ///
     /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
     public static func fixture(_ dto: some MockDTO, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, type: dto.isJSON ? "application/json" : nil) { try dto.load() }
+        StubResponse(status: status, headers: headers, type: dto.isJSON ? "application/json" : nil) { steps(of: try dto.load()) }
     }
 }

@@ -34,7 +34,7 @@ struct RecordingCostTests {
         for work in [
             { _ = RecordingRedactor(for: nil).responseBody($0, contentType: nil) },
             { _ = RecordingRedactor(for: nil).requestBody($0, contentType: nil) },
-            { _ = RecordingRedactor(for: nil, isReport: true).text(of: $0) },
+            { _ = RecordingRedactor(for: nil, isReport: true).redactedText(of: $0) },
         ] as [(Data) -> Void] {
             let (few, many) = (seconds(10_000, work), seconds(40_000, work))
             #expect(many < max(few * 8, 0.01), "\(few) s, and \(many) s")

@@ -12,7 +12,7 @@ struct StreamStubTests {
     enum Door: CaseIterable {
         case urlProtocol, transport
 
-        /// A session of Apple's may leave out what came before an error.
+        /// On Apple's systems, a session may drop data that arrived before an error.
         var keepsChunks: Bool {
             #if canImport(FoundationNetworking)
             true
@@ -60,7 +60,7 @@ struct StreamStubTests {
     }
 
     @Test func eventsComeInVirtualTime() async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(["a", "b", "c"], every: 0.1))
+        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b", "c"), every: 0.1))
         let scheduler = TestScheduler()
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
         var events = try await provider.request(Endpoint<ServerSentEvents>(.get, "/events")).value.makeAsyncIterator()
@@ -73,7 +73,7 @@ struct StreamStubTests {
     }
 
     @Test func aSilentServerTimesOutInVirtualTime() async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(["a", "b"], every: 5))
+        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b"), every: 5))
         let scheduler = TestScheduler()
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
         let endpoint = Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: 6)
@@ -94,7 +94,7 @@ struct StreamStubTests {
     @Test("A byte a second is a sign of life, however long an event takes")
     func slowServer() async throws {
         let data = String(repeating: "x", count: 1000)
-        let steps = "data: \(data)\n\n".map { StreamStep.chunk(String($0)) }.flatMap { [.wait(1), $0] }
+        let steps = "data: \(data)\n\n".map { StubResponse.Step.chunk(String($0)) }.flatMap { [.wait(1), $0] }
         MockURLProtocol.stub(.get, "/events", respond: .stream(steps, headers: ["Content-Type": "text/event-stream"]))
         let scheduler = TestScheduler()
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
@@ -106,10 +106,10 @@ struct StreamStubTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("Waits that end at once lose nothing", .longComputing)
+    @Test("Very short waits lose no event", .longComputing)
     func shortWaits() async throws {
         let data = (0..<20).map { "\($0)" }
-        MockURLProtocol.stub(.get, "/events", respond: .events(data, every: 1e-9))
+        MockURLProtocol.stub(.get, "/events", respond: .events(data.map { ServerSentEvent(data: $0) }, every: 1e-9))
         let provider = provider(.transport)
         try await withThrowingTaskGroup(of: [String].self) { group in
             for _ in 0..<rounds(200) {
@@ -122,7 +122,7 @@ struct StreamStubTests {
         }
     }
 
-    @Test("What a test sends by hand is read when it is sent", arguments: Door.allCases)
+    @Test("Data that a test sends is read when it is sent", arguments: Door.allCases)
     func feed(_ door: Door) async throws {
         let (feed, received) = (StreamFeed(), Log<String>())
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
@@ -145,7 +145,7 @@ struct StreamStubTests {
         #expect(!feed.isCancelled)
     }
 
-    @Test("The test sees that the reader has left, and how", arguments: Door.allCases)
+    @Test("The test sees that the reader has left", arguments: Door.allCases)
     func feedIsLeft(_ door: Door) async throws {
         let feed = StreamFeed()
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
@@ -160,7 +160,7 @@ struct StreamStubTests {
         await feed.waitUntilRead()
     }
 
-    @Test("A connection that a test breaks fails the reader, after what was sent", arguments: Door.allCases)
+    @Test("A connection that a test breaks fails the reader after the data that was sent", arguments: Door.allCases)
     func feedFails(_ door: Door) async throws {
         let feed = StreamFeed()
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
@@ -173,7 +173,7 @@ struct StreamStubTests {
         #expect(error?.urlError?.code == .networkConnectionLost)
     }
 
-    @Test("A request that does not stream gets the whole of a feed at its end, and a second one an error", arguments: Door.allCases)
+    @Test("A request that does not stream gets the whole feed at its end, and a second request fails", arguments: Door.allCases)
     func feedIsWhole(_ door: Door) async throws {
         let feed = StreamFeed()
         MockURLProtocol.stub(.get, "/text", respond: .stream(from: feed))
@@ -182,7 +182,7 @@ struct StreamStubTests {
         #expect(try await provider(door).request(Endpoint<String>(.get, "/text")).value == "abc")
 
         let error = await #expect(throws: APIError.self) { try await provider(door).request(Endpoint<String>(.get, "/text")).value }
-        #expect("\(error as Any)".contains("A StreamFeed answers one request, and this is the second: make a feed for each."))
+        #expect("\(error as Any)".contains("This StreamFeed has already answered a request. Create one feed per request."))
     }
 
     @Test func aStreamThatEndsIsAskedForAgain() async throws {
@@ -241,7 +241,7 @@ struct StreamStubTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("A status that is not that of a stream of events is not asked for again", arguments: Self.notEvents)
+    @Test("A response that is not an event stream is not reconnected", arguments: Self.notEvents)
     func otherStatus(_ response: StubResponse) async throws {
         MockURLProtocol.stub(.get, "/events", respond: response)
         let scheduler = WaitingScheduler()
@@ -306,7 +306,7 @@ struct StreamStubTests {
         reading.cancel()
     }
 
-    @Test("The closure of the policy decides, and an identifier that no header can hold is not sent")
+    @Test("The policy's closure decides, and an identifier that is invalid in a header is not sent")
     func ownPolicy() async throws {
         MockURLProtocol.stub(.get, "/events", respond: .status(503))
         MockURLProtocol.stub(
@@ -324,7 +324,7 @@ struct StreamStubTests {
     }
 
     @Test func aDisposeEndsTheWait() async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(["a"]))
+        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a")))
         let scheduler = WaitingScheduler()
         let disposed = Signals<Void>()
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
@@ -339,9 +339,9 @@ struct StreamStubTests {
         #expect(MockURLProtocol.requests.count == 1)
     }
 
-    @Test("A recording has what had come of a stream when it ended or was left, and replays it", arguments: [true, false])
+    @Test("A recording has the data of a stream that arrived before it ended or its reader left, and replays it", arguments: [true, false])
     func recording(isLeft: Bool) async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(["a", "b"], every: 1))
+        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b"), every: 1))
         let (scheduler, folder) = (TestScheduler(), TemporaryFolder())
         let file = folder.url("session.har")
         let endpoint = Endpoint<ServerSentEvents>(.get, "/events")
@@ -385,3 +385,5 @@ private struct WaitingScheduler: Scheduler {
         return clock.schedule(after: delay, action)
     }
 }
+
+private func messages(_ data: String...) -> [ServerSentEvent] { data.map { ServerSentEvent(data: $0) } }

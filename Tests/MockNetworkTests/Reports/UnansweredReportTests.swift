@@ -12,7 +12,7 @@ private let a200 = String(repeating: "a ", count: 100)
 
 @Suite("The report of a request without an answer", tenMinutes)
 struct UnansweredReportTests {
-    @Test("It is the one that the article shows")
+    @Test("It is the same as in the article")
     func article() async throws {
         let request = Endpoint<String>(.get, "/repos/apple/swift/issues", query: ["state": "open", "access_token": "s3cret"])
         let report = try await report(of: request) {
@@ -39,17 +39,17 @@ struct UnansweredReportTests {
         }
     }
 
-    @Test("It shows what was expected and what came, without secrets")
+    @Test("It shows expected and actual values, without secrets")
     func mismatches() async throws {
         let body = HTTPBody.json(["user": ["name": "a", "password": "s3cret"]])
         let request = Endpoint<String>(.post, "/login", headers: ["Authorization": "Bearer s3cret", "X-Kind": "one"], body: body)
         let table: [(@Sendable () -> Void, String)] = [
             (
-                { MockURLProtocol.stub("/login", headers: ["authorization": "Bearer t0ken"], respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", headers: ["authorization": "Bearer t0ken"], respond: .status(200)) },
                 "header  expected  authorization: …\ngot       authorization: … (another)"
             ),
             (
-                { MockURLProtocol.stub("/login", headers: ["X-Kind": "two", "X-Other": "b"], respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", headers: ["X-Kind": "two", "X-Other": "b"], respond: .status(200)) },
                 """
                 header  expected  X-Kind: two
                 got       X-Kind: one
@@ -58,23 +58,28 @@ struct UnansweredReportTests {
                 """
             ),
             (
-                { MockURLProtocol.stub("/login", body: .json(["user": ["name": "b", "password": "s3cret"]]), respond: .status(200)) },
+                {
+                    MockURLProtocol.stub(
+                        .post, "/login", body: .json(["user": ["name": "b", "password": "s3cret"]]), respond: .status(200))
+                },
                 "body    expected  user.name: \"b\"\ngot       user.name: \"a\""
             ),
             (
-                { MockURLProtocol.stub("/login", body: .json(["user": ["name": "a", "password": "t0ken"]]), respond: .status(200)) },
+                {
+                    MockURLProtocol.stub(.post, "/login", body: .json(["user": ["name": "a", "password": "t0ken"]]), respond: .status(200))
+                },
                 "body    expected  user.password: …\ngot       user.password: … (another)"
             ),
             (
-                { MockURLProtocol.stub("/login", body: .form(["name": "a", "password": "t0ken"]), respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", body: .form(["name": "a", "password": "t0ken"]), respond: .status(200)) },
                 "body    expected  name=a&password=…\ngot       {\"user\":{"
             ),
             (
-                { MockURLProtocol.stub("/login", body: .matching("a form") { _ in false }, respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", body: .matching("a form") { _ in false }, respond: .status(200)) },
                 "body    expected  a form\ngot       {\"user\":{"
             ),
             (
-                { MockURLProtocol.stub("/login", query: ["q": ["a", "b"], "token": "t0ken"], respond: .status(200)) },
+                { MockURLProtocol.stub(.post, "/login", query: ["q": ["a", "b"], "token": "t0ken"], respond: .status(200)) },
                 "query   expected  q=a&q=b\ngot       no q\nquery   expected  token=…\ngot       no token"
             ),
             (
@@ -116,12 +121,12 @@ struct UnansweredReportTests {
         ])
     func json(expected: String, body: String, shownExpected: String, shownBody: String) async throws {
         let request = Endpoint<String>(.post, "/a", body: .data(Data(body.utf8), contentType: "text/plain"))
-        let report = try await report(of: request) { MockURLProtocol.stub("/a", body: .json(text: expected), respond: .status(200)) }
+        let report = try await report(of: request) { MockURLProtocol.stub(.post, "/a", body: .json(text: expected), respond: .status(200)) }
         #expect(report.contains("body    expected  \(shownExpected)\n               got       \(shownBody)\n"), "\(report)")
     }
 
     @Test(
-        "Two bodies that differ are shown as two lines that differ, around the first place",
+        "Two different bodies are shown as two different lines, around the first difference",
         arguments: [
             ("\(x200)a\(x200)", "\(x200)b\(x200)", "…\(x50)a\(x50)\(x50)\(x49)…", "…\(x50)b\(x50)\(x50)\(x49)…"),
             (x200, x200 + "y", "…\(x50)", "…\(x50)y"), ("a", "ab", "a", "ab"), ("a\n\nb", "a c", "a b", "a c"),
@@ -132,7 +137,9 @@ struct UnansweredReportTests {
         ])
     func bodies(expected: String, body: String, shownExpected: String, shownBody: String) async throws {
         let request = Endpoint<String>(.post, "/a", body: .data(Data(body.utf8), contentType: "text/plain"))
-        let report = try await report(of: request) { MockURLProtocol.stub("/a", body: .data(Data(expected.utf8)), respond: .status(200)) }
+        let report = try await report(of: request) {
+            MockURLProtocol.stub(.post, "/a", body: .data(Data(expected.utf8)), respond: .status(200))
+        }
         #expect(report.contains("body    expected  \(shownExpected)\n               got       \(shownBody)\n"), "\(report)")
     }
 
@@ -144,7 +151,7 @@ struct UnansweredReportTests {
             ([0xFF], [0x61], ["1 bytes that are not text, byte 0 is 0xFF", "a"]),
         ] as [([UInt8], [UInt8], [String])] {
             let report = try await report(of: Endpoint<String>(.post, "/a", body: .data(Data(body), contentType: "text/plain"))) {
-                MockURLProtocol.stub("/a", body: .data(Data(expected)), respond: .status(200))
+                MockURLProtocol.stub(.post, "/a", body: .data(Data(expected)), respond: .status(200))
             }
             #expect(report.contains("body    expected  \(lines[0])\n               got       \(lines[1])\n"), "\(report)")
         }
@@ -158,7 +165,7 @@ struct UnansweredReportTests {
             (["a": ["1", "2"]], ["a": ["2", "1"]], ["a=1&a=2", "a=2&a=1"]),
         ] as [(QueryParameters, QueryParameters, [String])] {
             let report = try await report(of: Endpoint<String>(.post, "/a", body: .form(body))) {
-                MockURLProtocol.stub("/a", body: .form(expected), respond: .status(200))
+                MockURLProtocol.stub(.post, "/a", body: .form(expected), respond: .status(200))
             }
             #expect(report.contains("body    expected  \(lines[0])\n               got       \(lines[1])\n"), "\(report)")
         }
@@ -182,7 +189,7 @@ struct UnansweredReportTests {
         #expect(report.contains("\" has 6 stubs. The nearest are:\n"))
     }
 
-    @Test("A stub with a larger part in common with the request is nearer")
+    @Test("A stub that has more in common with the request is nearer")
     func nearer() async throws {
         let report = try await report(of: Endpoint<String>(.get, "/item")) {
             for url in ["/items", "/item-of-the-month"] { MockURLProtocol.stub(.get, url, respond: .status(200)) }
@@ -197,6 +204,24 @@ struct UnansweredReportTests {
             MockURLProtocol.stub(.get, "/items", respond: .status(200))
         }
         #expect(!behindBase.contains("baseURL"), "\(behindBase)")
+    }
+
+    @Test("A stub with a problem is ranked by its distance, as others are")
+    func problems() async throws {
+        let report = try await report(of: Endpoint<String>(.get, "/repos/apple/swift")) {
+            let issues = "/repos/apple/swift/issues"
+            MockURLProtocol.stub(.get, "/repos/apple/kotlin", respond: .status(200))
+            MockURLProtocol.stub(.get, "repos/apple/swift", respond: .status(200))
+            MockURLProtocol.stub(.get, "/repos/apple/swif", respond: .status(200))
+            MockURLProtocol.stub(.get, "/users#top", respond: .status(200))
+            MockURLProtocol.stub(Endpoint<String>(.get, "/users/\("")"), respond: "")
+            MockURLProtocol.stub(.post, "\(issues)", body: .json(Double.nan), respond: .status(200))
+        }
+        let named = report.split(separator: "\n").compactMap { line in
+            (1...6).contains { line.hasPrefix("    \($0). ") } ? line.dropFirst(7).prefix { $0 != "(" } : nil
+        }
+        #expect(named == ["GET /repos/apple/swif ", "GET repos/apple/swift ", "GET /repos/apple/kotlin "], "\(report)")
+        #expect(report.contains("its URL can match no request, because it begins neither"), "\(report)")
     }
 
     @Test("It shows no secret that is nested or in a URL")
@@ -220,7 +245,7 @@ struct UnansweredReportTests {
         }
     }
 
-    @Test("A user and a fragment, which are not sent as part of a URL, are not shown")
+    @Test("It shows no user and no fragment of a URL")
     func userAndFragment() async throws {
         try await MockURLProtocol.withScope {
             let session = URLSession(configuration: MockURLProtocol.configuration)
@@ -244,7 +269,7 @@ struct UnansweredReportTests {
         #expect(report.contains("expected  q=3 4\n"), "\(report)")
     }
 
-    @Test("The stub to paste answers requests with any characters")
+    @Test("The stub to paste escapes all characters")
     func paste() async throws {
         let url = try #require(URL(string: "https://api.example.com/a%20b%2Fc*/%22?q=%22%5C(x)%0A&l=1&l=2&token=t0ken"))
         let line =
@@ -268,13 +293,13 @@ struct UnansweredReportTests {
     func longBody() async throws {
         let body = HTTPBody.data(Data(repeating: UInt8(ascii: "x"), count: 5000), contentType: "text/plain")
         let report = try await report(of: Endpoint<String>(.post, "/a", body: body)) {
-            MockURLProtocol.stub("/a", body: .contains("y"), respond: .status(200))
+            MockURLProtocol.stub(.post, "/a", body: .contains("y"), respond: .status(200))
         }
         #expect(report.contains("x… (5000 bytes)\n"))
         #expect(report.utf8.count < 2000)
     }
 
-    @Test("In the process-wide scope, it lists the live scopes in order")
+    @Test("In the process-wide scope, it lists the live scopes in order, and names the trait")
     func process() async throws {
         func inScopes(_ names: ArraySlice<String>, _ operation: @Sendable () async throws -> Void) async throws {
             guard let name = names.first else { return try await operation() }
@@ -288,8 +313,7 @@ struct UnansweredReportTests {
             #expect(
                 error.description.contains("The scope of the whole process has no stubs.\n\nOther scopes are live: \"!1\", \"!2\", \"!3\""),
                 "\(error)")
-            let advice = "To answer it, create its session inside its scope, and paste this before the request is sent:"
-            #expect(error.description.contains(advice), "\(error)")
+            #expect(error.description.contains("Give its test the trait, @Test(.mockNetwork), and create"), "\(error)")
         }
     }
 

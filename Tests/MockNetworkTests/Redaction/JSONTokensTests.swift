@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Tokens of JSON")
 struct JSONTokensTests {
-    /// The kinds and texts of all tokens, or nil for what is not JSON.
+    /// The kinds and texts of all tokens. `nil` if the text is not JSON.
     private func tokens(_ text: String) -> String? {
         var tokens = JSONTokens(Data(text.utf8))
         var result = ""
@@ -29,7 +29,7 @@ struct JSONTokensTests {
         #expect(tokens("\u{FEFF}true") == "true ")
     }
 
-    @Test("It takes what Foundation takes of RFC 8259, and nothing else")
+    @Test("It accepts the same texts as Foundation (RFC 8259)")
     func grammar() throws {
         var random = SeededGenerator(seed: 7)
         let parts = [

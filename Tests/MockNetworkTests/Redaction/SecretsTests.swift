@@ -70,7 +70,7 @@ struct SecretsTests {
             shown.append(("recording", "\(entry.filter { !["request", "response"].contains($0.key) }) \(rest)"))
             for body in bodies {
                 let text = body["text"] as? String ?? ""
-                // A recording has in Base64 what is no text.
+                // A recording has other bytes in Base64.
                 shown.append(("recorded body", "\(body) \(String(decoding: Data(base64Encoded: text) ?? Data(), as: UTF8.self))"))
             }
         }
@@ -123,7 +123,7 @@ extension PreparedRequest {
 }
 
 extension Planted {
-    /// A request and the response to it with the secret in both, as far as they have the place.
+    /// A request and its response, with the secret in both if the place exists in both.
     fileprivate func exchange() throws -> (PreparedRequest, APIResponse) {
         var url = "https://a.example/a"
         var headers: [String: String] = [:]

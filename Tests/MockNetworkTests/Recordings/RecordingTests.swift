@@ -164,7 +164,7 @@ struct RecordingTests {
     }
 
     #if os(Linux)
-    @Test("If a system call on the file fails, the file is whole or missing, no request fails, and the next one mends it")
+    @Test("If a system call fails, the file is whole or missing, no request fails, and the next request repairs the file")
     func faults() async throws {
         var reports: [String] = []
         let calls = try await Faults.inTurn { faults in
@@ -199,7 +199,7 @@ struct RecordingTests {
         _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral, middlewares: recording)
             .request(Endpoint(.get, .url(server.url), downloadingTo: download)).value
         try await MockURLProtocol.withScope {
-            MockURLProtocol.stub("/empty", respond: .data(Data(), headers: ["Content-Length": "0"]))
+            MockURLProtocol.stub(.get, "/empty", respond: .data(Data(), headers: ["Content-Length": "0"]))
             try await DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: recording)
                 .request(Endpoint<Void>(.get, "/empty")).value
         }
@@ -249,7 +249,7 @@ struct RecordingTests {
         #expect(sent._encoding == nil || ["a BOM", "no UTF-8", "much data"].contains(name))
     }
 
-    @Test("A hundred requests at once are each in their own of two recordings")
+    @Test("Two recordings at once each have their own hundred requests")
     func parallel() async throws {
         let files = [file, folder.url("other.har")]
         let providers = files.map {

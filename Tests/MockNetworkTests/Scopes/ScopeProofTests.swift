@@ -5,7 +5,7 @@ import MockNetwork
 import TestSupport
 import Testing
 
-/// What scopes promise, at the size at which it would show if they did not keep it.
+/// Scopes in such numbers that a mistake would show.
 @Suite("Scopes in numbers", tenMinutes)
 struct ScopeProofTests {
     @Test("1,000 scopes in parallel, with at most 200 sessions alive, get their own answers to one URL, ten times each")
@@ -30,13 +30,13 @@ struct ScopeProofTests {
         }
     }
 
-    @Test("A scope within a scope has its own stubs, and a session keeps the scope in which it was made")
+    @Test("A nested scope has its own stubs, and a session keeps the scope in which it was created")
     func nested() async throws {
         try await MockURLProtocol.withScope("outer") {
-            MockURLProtocol.stub("/a", respond: .data(Data("outer".utf8)))
+            MockURLProtocol.stub(.get, "/a", respond: .data(Data("outer".utf8)))
             let outer = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             try await MockURLProtocol.withScope("inner") {
-                MockURLProtocol.stub("/a", respond: .data(Data("inner".utf8)))
+                MockURLProtocol.stub(.get, "/a", respond: .data(Data("inner".utf8)))
                 let inner = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
                 let answers = [
                     try await inner.request(Endpoint<String>(.get, "/a")).value,
@@ -57,7 +57,7 @@ struct ScopeProofTests {
             let mock = MockURLProtocol.current
             let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             let answer = try await Task.detached {
-                mock.stub("/a", respond: .data(Data("scoped".utf8)))
+                mock.stub(.get, "/a", respond: .data(Data("scoped".utf8)))
                 return try await provider.request(Endpoint<String>(.get, "/a")).value
             }.value
             #expect(answer == "scoped")
@@ -68,7 +68,7 @@ struct ScopeProofTests {
     @Test("A session that outlives its scope gets an error that says so")
     func outlived() async throws {
         let provider = try await MockURLProtocol.withScope("short") {
-            MockURLProtocol.stub("/a", respond: .status(200))
+            MockURLProtocol.stub(.get, "/a", respond: .status(200))
             let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             _ = try await provider.request(Endpoint<String>(.get, "/a")).value
             return provider

@@ -18,7 +18,7 @@ enum Way: CaseIterable {
         }
     }
 
-    /// A session of Apple's may join chunks, and leave out those before an error.
+    /// On Apple's systems, a session may join chunks, and drop those before an error.
     var keepsChunks: Bool {
         #if canImport(FoundationNetworking)
         true
@@ -47,14 +47,14 @@ struct StubResponseTests {
             (.fixture(MockURLProtocol.MockDTOType.empty), 200, nil, ""),
         ]
         for (response, status, type, body) in table {
-            MockURLProtocol.stub("/a", respond: response)
+            MockURLProtocol.stub(.get, "/a", respond: response)
             let answer = try await way.provider.request(raw()).value
             #expect(answer.statusCode == status)
             #expect(answer.value(forHTTPHeaderField: "Content-Type") == type)
             #expect(String(decoding: answer.data, as: UTF8.self) == body)
             #expect(answer.response.url?.path == "/a")
         }
-        MockURLProtocol.stub("/a", respond: .fixture(MockURLProtocol.MockDTOType.user))
+        MockURLProtocol.stub(.get, "/a", respond: .fixture(MockURLProtocol.MockDTOType.user))
         let answer = try await way.provider.request(raw()).value
         #expect(answer.data.count > 1000)
         #expect(answer.value(forHTTPHeaderField: "Content-Type") == "application/json")
@@ -72,11 +72,11 @@ struct StubResponseTests {
             (.handler { _ in .sequence([]) }, "empty sequence"),
         ]
         for (response, text) in table {
-            MockURLProtocol.stub("/a", respond: response)
+            MockURLProtocol.stub(.get, "/a", respond: response)
             let error = try await #require(throws: APIError.self) { try await way.provider.request(raw()).value }
             #expect("\(error)".contains(text), "\(error)")
         }
-        MockURLProtocol.stub("/a", respond: .failure(URLError(.notConnectedToInternet)))
+        MockURLProtocol.stub(.get, "/a", respond: .failure(URLError(.notConnectedToInternet)))
         let error = try await #require(throws: APIError.self) { try await way.provider.request(raw()).value }
         #expect(error.urlError?.code == .notConnectedToInternet)
     }
@@ -93,7 +93,7 @@ struct StubResponseTests {
 
     @Test("An endless redirect is an error", arguments: Way.allCases)
     func redirects(way: Way) async throws {
-        MockURLProtocol.stub("/a", respond: .redirect(to: "/a"))
+        MockURLProtocol.stub(.get, "/a", respond: .redirect(to: "/a"))
         let error = try await #require(throws: APIError.self) { try await way.provider.request(raw()).value }
         #expect(error.urlError?.code == .httpTooManyRedirects)
         #expect(MockURLProtocol.requests.count == 21)
@@ -126,15 +126,15 @@ struct StubResponseTests {
     @Test("A sequence hands each answer out once, in order, also under 100 concurrent requests", arguments: Way.allCases)
     func sequence(way: Way) async throws {
         let provider = way.provider
-        MockURLProtocol.stub("/a", respond: .sequence((0..<100).map { .data(Data("\($0)".utf8)) }))
+        MockURLProtocol.stub(.get, "/a", respond: .sequence((0..<100).map { .data(Data("\($0)".utf8)) }))
         let answers = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<100 { group.addTask { try await provider.request(Endpoint<String>(.get, "/a")).value } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(answers.compactMap { Int($0) }.sorted() == Array(0..<100))
 
-        MockURLProtocol.stub("/b", respond: .sequence([.sequence([.status(201), .status(202)]), .status(203)]))
-        MockURLProtocol.stub("/c", respond: .repeatingLast([.status(201), .status(202)]))
+        MockURLProtocol.stub(.get, "/b", respond: .sequence([.sequence([.status(201), .status(202)]), .status(203)]))
+        MockURLProtocol.stub(.get, "/c", respond: .repeatingLast([.status(201), .status(202)]))
         var statuses: [Int] = []
         for path in ["/b", "/b", "/b", "/c", "/c", "/c"] {
             statuses.append(try await provider.request(raw(.get, RequestPath(path))).value.statusCode)
@@ -146,13 +146,13 @@ struct StubResponseTests {
     func exhausted(way: Way) async throws {
         try await MockURLProtocol.withScope {
             let provider = way.provider
-            MockURLProtocol.stub("/a", respond: .status(204))
-            MockURLProtocol.stub("/a", times: 2, respond: .sequence([.status(201), .status(202)]))
+            MockURLProtocol.stub(.get, "/a", respond: .status(204))
+            MockURLProtocol.stub(.get, "/a", times: 2, respond: .sequence([.status(201), .status(202)]))
             let limited = [
                 try await provider.request(raw()).value, try await provider.request(raw()).value, try await provider.request(raw()).value,
             ]
             #expect(limited.map(\.statusCode) == [201, 202, 204])
-            MockURLProtocol.stub("/a", respond: .sequence([.status(200), .status(200), .status(200)]))
+            MockURLProtocol.stub(.get, "/a", respond: .sequence([.status(200), .status(200), .status(200)]))
             for _ in 0..<3 { _ = try await provider.request(raw()).value }
             let error = try await #require(throws: APIError.self) { try await provider.request(raw()).value }
             #expect(error.description.contains("exhausted after 3"), "\(error)")
@@ -167,14 +167,14 @@ struct StubResponseTests {
         let log = Log<String>()
         let responses: [StubResponse] = [.never, .status(200).delayed(by: 3600), .status(200).delayed(by: .infinity)]
         for response in responses {
-            MockURLProtocol.stub("/a", respond: response)
-            MockURLProtocol.stub("/b", respond: .status(200))
+            MockURLProtocol.stub(.get, "/a", respond: response)
+            MockURLProtocol.stub(.get, "/b", respond: .status(200))
             let (held, token) = await withCheckedContinuation { continuation in
                 let token = Token()
                 let held = provider.request(raw()).subscribe { [token] event in log.append("\(event), \(token)") }
                 continuation.resume(returning: (held, Weak(token)))
             }
-            // What waits keeps nobody else waiting.
+            // Requests that wait do not delay others.
             _ = try await provider.request(raw(.get, "/b")).value
             held.dispose()
             _ = try await provider.request(raw(.get, "/b")).value
@@ -186,7 +186,7 @@ struct StubResponseTests {
     @Test("Requests end exactly once, or at most once if they are disposed at a random moment of their delay", arguments: Way.allCases)
     func disposedAtRandom(way: Way) async throws {
         let provider = way.provider
-        MockURLProtocol.stub("/a", respond: .handler { _ in .data(Data("body".utf8)).delayed(by: 0.002).chunked(into: 2) })
+        MockURLProtocol.stub(.get, "/a", respond: .handler { _ in .data(Data("body".utf8)).delayed(by: 0.002).chunked(into: 2) })
         let ends = Log<Int>()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<2_500 {
@@ -210,10 +210,11 @@ struct StubResponseTests {
         #expect(Set(0..<2_500).subtracting(ends.entries).allSatisfy { $0.isMultiple(of: 2) })
     }
 
-    @Test("A delay is at least as long as was asked for", arguments: Way.allCases)
+    @Test("A delay lasts at least as long as requested", arguments: Way.allCases)
     func delay(way: Way) async throws {
         let provider = way.provider
-        MockURLProtocol.stub("/a", respond: .sequence([.status(200), .handler { _ in .status(200) }]).delayed(by: 0.02).delayed(by: 0.03))
+        MockURLProtocol.stub(
+            .get, "/a", respond: .sequence([.status(200), .handler { _ in .status(200) }]).delayed(by: 0.02).delayed(by: 0.03))
         for _ in 0..<2 {
             let start = DispatchTime.now()
             _ = try await provider.request(raw()).value
@@ -221,12 +222,12 @@ struct StubResponseTests {
         }
     }
 
-    @Test("Chunks arrive one by one, and each is reported as progress", arguments: Way.allCases)
+    @Test("Each chunk arrives alone and is reported as progress", arguments: Way.allCases)
     func chunks(way: Way) async throws {
         let body = Data("0123456789".utf8)
         let table = [(3, [3, 6, 10]), (1, [10]), (0, [10]), (-1, [10]), (100, Array(1...10))] as [(Int, [Int64])]
         for (count, steps) in table {
-            MockURLProtocol.stub("/a", respond: .data(body, headers: ["Content-Length": "10"]).chunked(into: count))
+            MockURLProtocol.stub(.get, "/a", respond: .data(body, headers: ["Content-Length": "10"]).chunked(into: count))
             let log = Log<TransferProgress>()
             let answer = try await way.provider.request(raw().onProgress { log.append($0) }).value
             #expect(answer.data == body)
@@ -238,7 +239,8 @@ struct StubResponseTests {
 
     @Test("An error can come after the head and the body", arguments: Way.allCases)
     func failingLate(way: Way) async throws {
-        MockURLProtocol.stub("/a", respond: .data(Data("0123456789".utf8)).chunked(into: 2).failing(with: URLError(.networkConnectionLost)))
+        MockURLProtocol.stub(
+            .get, "/a", respond: .data(Data("0123456789".utf8)).chunked(into: 2).failing(with: URLError(.networkConnectionLost)))
         let log = Log<Int64>()
         let error = try await #require(throws: APIError.self) {
             try await way.provider.request(raw().onProgress { log.append($0.bytesReceived) }).value
@@ -247,10 +249,10 @@ struct StubResponseTests {
         if way.keepsChunks { #expect(log.entries == [5, 10]) }
     }
 
-    @Test("An answer that comes after the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.5, 1.6, 3600])
+    @Test("An answer after the request's timeout is a timeout, in virtual time", arguments: [nil, 1.4, 1.5, 1.6, 3600])
     func timeouts(delay: TimeInterval?) {
         let scheduler = TestScheduler()
-        MockURLProtocol.stub("/a", respond: delay.map { .status(200).delayed(by: $0) } ?? .never)
+        MockURLProtocol.stub(.get, "/a", respond: delay.map { .status(200).delayed(by: $0) } ?? .never)
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
         let events = Log<String>()
         let subscription = provider.request(Endpoint<Void>(.get, "/a", timeoutInterval: 1.5)).subscribe(
@@ -264,9 +266,9 @@ struct StubResponseTests {
         subscription.dispose()
     }
 
-    @Test("A plain session gets the timeout too", arguments: [StubResponse.never, .status(200).delayed(by: 3600)])
+    @Test("A plain session times out, too", arguments: [StubResponse.never, .status(200).delayed(by: 3600)])
     func plainTimeout(response: StubResponse) async throws {
-        MockURLProtocol.stub("/a", respond: response)
+        MockURLProtocol.stub(.get, "/a", respond: response)
         let session = URLSession(configuration: MockURLProtocol.configuration)
         defer { session.finishTasksAndInvalidate() }
         var request = URLRequest(url: example.appendingPathComponent("a"))
@@ -280,7 +282,7 @@ struct StubResponseTests {
     @Test("Answers to HEAD, 204 and 304 have no body", arguments: Way.allCases)
     func noBody(way: Way) async throws {
         for (method, code) in [(.head, 200), (.get, 204), (.get, 304)] as [(HTTPMethod, Int)] {
-            MockURLProtocol.stub("/a", respond: .data(Data("body".utf8), status: code))
+            MockURLProtocol.stub(method, "/a", respond: .data(Data("body".utf8), status: code))
             let answer = try await way.provider.request(raw(method)).value
             #expect(answer.data.isEmpty)
             #expect(answer.statusCode == code)
@@ -301,9 +303,9 @@ struct StubResponseTests {
         }
     }
 
-    @Test("A MockTransport belongs to the scope in which it was made, and says when that has ended")
+    @Test("A MockTransport belongs to the scope in which it was created, and says if that scope has ended")
     func scope() async throws {
-        MockURLProtocol.stub("/a", respond: .status(201))
+        MockURLProtocol.stub(.get, "/a", respond: .status(201))
         let outer = Way.transport.provider
         let inner = try await MockURLProtocol.withScope {
             let status = try await outer.request(raw()).value.statusCode

@@ -1,3 +1,4 @@
+import APIProvider
 public import Foundation
 
 extension MockURLProtocol {
@@ -18,16 +19,23 @@ extension MockURLProtocol {
     /// and `data:` URLs, are ignored. Bodies were decompressed before they were recorded. They have no `Content-Encoding` and their own
     /// `Content-Length`, and arrive at once.
     ///
-    /// If the browser did not save the body of an entry, its request fails, and the error says so. Bodies that Playwright saves in files
-    /// beside the recording are read from there.
+    /// If an entry cannot be read, or the browser did not save its body, only its request fails, and the error says why and where. Bodies that
+    /// Playwright saves in files beside the recording are read from there.
     ///
     /// - Parameters:
     ///   - file: The recording.
-    ///   - isForAnyHost: Whether the entries also answer requests to other hosts, schemes and ports, such as those of a staging server.
-    /// - Throws: An error with one sentence that names the file and the place in it, such as `log.entries[3].response.status`. Then nothing
-    ///   is stubbed.
+    ///   - isForAnyHost: Whether the entries also answer requests to other hosts, schemes and ports, such as those of a staging server. In
+    ///     the headers `Link` and `Location`, URLs of the recorded host then become paths, so they lead to the host that was asked.
+    /// - Throws: An error with one sentence that names the file, if it is not a HAR file. Then nothing is stubbed.
     public static func replay(har file: URL, forAnyHost isForAnyHost: Bool = false) throws {
         let scope = scope
         for stub in try Stub.replaying(file, forAnyHost: isForAnyHost) { _ = scope.add(stub) }
+    }
+
+    /// The requests of the scope and their answers as a HAR 1.2 file without secrets. `nil` if no request has come.
+    package static var recording: Data? {
+        let requests = scope.contents.withLock(\.answered)
+        let entries = requests.compactMap { try? RecordingFile.encoded(HAR.Entry($0.request, $0.answer, started: $0.started)) }
+        return requests.isEmpty ? nil : RecordingFile.file(of: entries)
     }
 }

@@ -3,7 +3,7 @@ import APIProvider
 /// The names under which values are secret.
 enum SecretNames {
     /// Whether a recording leaves out values of this name: by its last word, or its last two. `userPassword`, `X-Api-Key` and
-    /// `user[password]` are such names; `token_type` is none.
+    /// `user[password]` are such names, and `token_type` is not.
     static func contains(_ name: some Collection<UInt8>, inQuery: Bool = false) -> Bool {
         var letters: [UInt8] = []
         var starts: [Int] = []

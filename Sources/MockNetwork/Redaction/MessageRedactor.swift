@@ -1,59 +1,56 @@
 import APIProvider
 import Foundation
 
-/// Text for the author of a test, word by word.
+/// Removes words that look like a token from text in reports.
 ///
-/// A word looks like a token if letters and digits are mixed in it. The forms in which ordinary sentences mix them are listed here.
-struct MessageText {
-    private let bytes: [UInt8]
-
-    init(_ text: String) { bytes = Array(text.utf8) }
-
-    /// The text with `…` for words that look like a token, and in URLs for the values of their queries.
-    var shown: String {
+/// A word looks like a token if it has more than four characters, and letters and digits among them.
+enum MessageRedactor {
+    /// The text with `…` for words that look like a token, and for the values in the queries of URLs.
+    static func redacted(_ text: String) -> String {
+        let bytes = Array(text.utf8)
         var output: [UInt8] = []
         var position = 0
         while position < bytes.count {
             let end = bytes[position...].firstIndex(where: \.endsWord) ?? bytes.count
             if end < bytes.count, end > position, bytes[end...].starts(with: "://".utf8) {
                 let close = bytes[end...].firstIndex(where: \.endsURL) ?? bytes.count
-                output += Self.shown(url: String(decoding: bytes[position..<close], as: UTF8.self)).utf8
+                output += redacted(url: String(decoding: bytes[position..<close], as: UTF8.self)).utf8
                 position = close
             } else if end == position {
-                // JSON within text has names and values of its own.
+                // The names and values of JSON within text may be anything.
                 if bytes[end] == UInt8(ascii: "{"), bytes[(end + 1)...].first(where: { $0 != 0x20 && $0 != UInt8(ascii: "\\") }) == 0x22 {
                     return String(decoding: output, as: UTF8.self) + "{…"
                 }
                 output.append(bytes[end])
                 position += 1
             } else {
-                output += Self.shown(bytes[position..<end])
+                output += redacted(bytes[position..<end])
                 position = end
             }
         }
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// A word, or a path of which each segment is one.
-    private static func shown(_ word: ArraySlice<UInt8>) -> [UInt8] {
+    /// A word, or a path whose segments are words.
+    private static func redacted(_ word: ArraySlice<UInt8>) -> [UInt8] {
         guard word.first == UInt8(ascii: "/") else { return looksSecret(word) ? Array("…".utf8) : Array(word) }
         let segments = word.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return Array(segments.map { looksSecret($0) ? Array("…".utf8) : Array($0) }.joined(separator: [UInt8(ascii: "/")]))
     }
 
-    /// A URL without values of its query. Its fragment is often a place within a page.
-    private static func shown(url: String) -> String {
+    /// A URL without the values of its query. A fragment stays if it names a place in the page.
+    private static func redacted(url: String) -> String {
         let url = URLText(url)
         let fragment = url.fragment.map { !$0.contains("=") && !looksSecret($0) ? "#\($0)" : "#…" } ?? ""
-        let path = String(decoding: shown(Array(url.path.utf8)[...]), as: UTF8.self)
+        let path = String(decoding: redacted(Array(url.path.utf8)[...]), as: UTF8.self)
         let query = url.query.map { query in
-            URLText.items(query) { name, value in value == nil ? "…" : "\(shown(itemName: name, hasValue: true))=…" }
+            URLText.items(query) { name, value in value == nil ? "…" : "\(redacted(itemName: name, hasValue: true))=…" }
         }
         return url.text(path: path, query: query) + fragment
     }
 
     /// The name of an item of a query or of a form, which may be a token.
-    static func shown(itemName name: Substring, hasValue: Bool) -> Substring {
+    static func redacted(itemName name: Substring, hasValue: Bool) -> Substring {
         looksSecret(name.formDecoded) && (!hasValue || name.utf8.count >= 16) ? "…" : name
     }
 
@@ -70,27 +67,12 @@ struct MessageText {
         return length >= 16 && !numbers.isEmpty && numbers.count < pieces.count && (!isIdentifier || numbers.contains { $0.count >= 5 })
     }
 
-    /// Whether letters and digits are mixed in a way that ordinary words do not have.
+    /// Whether letters and digits are mixed.
     private static func isMixed(_ piece: ArraySlice<UInt8>) -> Bool {
         guard piece.count > 4, piece.contains(where: \.isDigit), !piece.allSatisfy(\.isDigit) else { return false }
-        // Short ones are often a name with a number, such as item1 or http2.
-        if piece.count == 5, piece.first?.isDigit == true || piece.last?.isDigit == true { return false }
-        let unit = String(decoding: piece.drop(while: \.isDigit), as: UTF8.self).lowercased()
-        if piece.first?.isDigit == true, units.contains(unit) { return false }
-        // An error's number, such as E11000 or TS2345.
-        let capitals = piece.prefix(while: \.isUppercaseLetter).count
-        if 1...2 ~= capitals, piece.count <= 7, piece.dropFirst(capitals).allSatisfy(\.isDigit) { return false }
-        return !ordinary.contains(String(decoding: piece, as: UTF8.self).lowercased())
+        // Short words are often a name with a number, such as item1 or http2.
+        return piece.count > 5 || piece.first?.isDigit == false && piece.last?.isDigit == false
     }
-
-    private static let units: Set<String> = [
-        "b", "d", "h", "kb", "kib", "m", "mb", "mib", "gb", "ms", "ns", "px", "s", "st", "th", "nd", "rd",
-    ]
-
-    private static let ordinary: Set<String> = [
-        "base32", "base64", "base64url", "ed25519", "iso8601", "latin1", "oauth2", "rfc3339", "rfc6749", "rfc7231", "rfc7807", "rfc9110",
-        "rfc9457", "sha224", "sha256", "sha384", "sha512", "tlsv12", "tlsv13", "utf8mb4",
-    ]
 }
 
 extension UInt8 {

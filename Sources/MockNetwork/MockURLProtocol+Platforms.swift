@@ -1,42 +1,81 @@
-#if canImport(FoundationNetworking)
 import APIProvider
 import Foundation
-import FoundationNetworking
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The thread or queue on which a session runs a protocol class.
+///
+/// All sessions share it. Code that blocks it blocks them all. On Linux, code that sends or cancels a request on it traps. The client of a
+/// protocol must be called on it.
+struct LoadingThread: @unchecked Sendable {  // Other threads use only the state of the protocol that a lock guards.
+    let urlProtocol: MockURLProtocol
+    #if !canImport(FoundationNetworking)
+    private let runLoop = CFRunLoopGetCurrent()
+    #endif
+
+    /// Call it on the thread.
+    init(of urlProtocol: MockURLProtocol) { self.urlProtocol = urlProtocol }
+
+    /// Calls the protocol's `startLoading` on the thread.
+    func startLoading() {
+        #if canImport(FoundationNetworking)
+        // A session calls it whenever a task is resumed. A suspended task is for the app to resume.
+        if urlProtocol.task?.state != .suspended { urlProtocol.task?.resume() }
+        #else
+        CFRunLoopPerformBlock(runLoop, CFRunLoopMode.commonModes.rawValue) { [self] in urlProtocol.startLoading() }
+        CFRunLoopWakeUp(runLoop)
+        #endif
+    }
+}
+
+extension Error {
+    /// The error in the form that a protocol class reports.
+    var reported: any Error {
+        #if canImport(FoundationNetworking)
+        return self  // A session passes on this same error.
+        #else
+        return packedForSession
+        #endif
+    }
+}
+
+#if canImport(FoundationNetworking)
 // Workarounds for defects of Foundation on Linux, seen with Swift 6.1 to 6.3.1, and described in Documentation/Upstream.md. Where they need
 // private state, reflection reads it. If it finds nothing, only the workaround is lost.
 
 extension MockURLProtocol {
     /// The request with its body. The request of an upload task comes without one.
-    var wholeRequest: PreparedRequest {
+    var requestWithBody: PreparedRequest {
         var whole = PreparedRequest(request)
         guard let task = task as? URLSessionUploadTask, request.httpBodyStream == nil, let body = task.uploadedBody else { return whole }
         whole.body = RequestBody(body)
         return whole
     }
 
-    /// The answer as its receiver gets it whole: of several chunks, a completion handler and an async call get only the last.
+    /// The answer with its body in one piece, if a completion handler or an async call gets it. Of several pieces, they get only the last.
     ///
     /// Call it on the loading thread, where the session changes its registry of tasks.
-    func playable(_ answer: Answer) -> Answer {
-        answer.steps.count > 2 && answer.chunks.count > 1 && task?.isForCompletionHandler == true ? answer.chunked(into: 1) : answer
+    func joinedForCompletionHandler(_ answer: Answer) -> Answer {
+        answer.chunks.count > 1 && task?.isForCompletionHandler == true ? answer.chunked(into: 1) : answer
     }
 
-    /// The reason why the task cannot be answered. Otherwise `nil`.
+    /// The error for a task that cannot be answered. Otherwise `nil`.
     ///
     /// If a protocol class completes a download task, the process ends (swift-corelibs-foundation issues 3367 and 5465). If it fails the
     /// task, the process does not.
-    var refusal: MockFailure? {
+    var unsupportedTask: MockFailure? {
         guard task is URLSessionDownloadTask else { return nil }
         return MockFailure(
             "Foundation on Linux cannot serve a download task from a protocol class such as MockURLProtocol: use a data task, or "
                 + "an Endpoint(…, downloadingTo:) by a DefaultAPIProvider.")
     }
 
-    /// Whether a `stopLoading` is final, and no other `startLoading` follows.
+    /// Whether no `startLoading` follows a `stopLoading`.
     ///
     /// Suspending a task stops its protocol, as cancelling does. By the time that this is visible, the task may run again.
-    var isOver: Bool { ![.running, .suspended].contains(task?.state) }
+    var isStopFinal: Bool { ![.running, .suspended].contains(task?.state) }
 }
 
 extension URLSessionTask {
@@ -66,5 +105,13 @@ extension Mirror {
     fileprivate func found(_ name: String) -> Any? {
         children.first { $0.label == name }?.value ?? superclassMirror?.found(name)
     }
+}
+#else
+// These need a workaround on Linux only.
+extension MockURLProtocol {
+    var requestWithBody: PreparedRequest { PreparedRequest(request) }
+    func joinedForCompletionHandler(_ answer: Answer) -> Answer { answer }
+    var unsupportedTask: MockFailure? { nil }
+    var isStopFinal: Bool { true }
 }
 #endif

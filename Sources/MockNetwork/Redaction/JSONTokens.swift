@@ -14,11 +14,11 @@ struct JSONTokens {
 
     struct Token: Sendable {
         let kind: Kind
-        /// Where it stands. A string and a name have their quotes.
+        /// Strings and names include their quotes.
         let range: Range<Int>
     }
 
-    /// The text is not JSON. It is wrong at this byte.
+    /// The text is not JSON. `position` is the first wrong byte.
     struct Invalid: Error {
         let position: Int
     }
@@ -28,16 +28,16 @@ struct JSONTokens {
     let bytes: [UInt8]
     private var position = 0
     private var expected = Expected.value
-    /// For each open bracket, whether it is that of an object.
+    /// For each open bracket, whether it begins an object.
     private var open: [Bool] = []
 
-    /// A byte order mark at the beginning is passed over.
+    /// Skips a byte order mark at the beginning.
     init(_ data: Data) {
         bytes = [UInt8](data)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// How many brackets are open.
+    /// The number of open brackets.
     var depth: Int { open.count }
 
     /// The next token, or `nil` at the end of the text.
@@ -161,7 +161,7 @@ struct JSONTokens {
 }
 
 extension JSONTokens {
-    /// What a string or a name says, without its quotes and escapes.
+    /// The content of a string or a name, decoded.
     func text(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
 
     /// The same in UTF-8. Half of a pair of surrogates is U+FFFD.
@@ -204,7 +204,7 @@ extension JSONTokens {
         return number
     }
 
-    /// What stands behind a backslash, and what it means.
+    /// The meaning of each byte behind a backslash. 0 if it has none.
     private static let escapes: [UInt8] = {
         var escapes = [UInt8](repeating: 0, count: 256)
         for (byte, meaning) in zip("\"\\/bfnrt".utf8, [0x22, 0x5C, 0x2F, 0x08, 0x0C, 0x0A, 0x0D, 0x09] as [UInt8]) {

@@ -34,7 +34,7 @@ struct RecordingRedactionTests {
         return ["\(session.expiresIn) \(session.tokenType) \(session.session.count)", "\(page.value.items)", form]
     }
 
-    @Test("A session with sign-in, cookies and a token in a query replays, and the file has none of the three")
+    @Test("A session with a password, cookies and a token in a query replays, and the file has none of them")
     func session() async throws {
         let server = try LoopbackServer { request, connection in
             switch request.target.prefix(while: { $0 != "?" }) {
@@ -92,7 +92,7 @@ struct RecordingRedactionTests {
     }
 
     @Test(
-        "Values keep their kind and all else stays byte for byte",
+        "Secret values keep their type, and everything else stays byte for byte",
         arguments: [
             (
                 "{\"a\" : 1.50, \"token\":{\"b\": [7, \"c\", null, true, \"\"]},\r\n \"d\": \"a1b2c3\"}",
@@ -141,7 +141,7 @@ struct RecordingRedactionTests {
         #expect(try await replayed() == "")
     }
 
-    @Test("What is named is recorded, too, and all if nothing is to be left out")
+    @Test("Names that are kept are recorded, and without redaction everything is")
     func names() async throws {
         func values(_ redaction: Redaction, keeping names: [String] = []) async throws -> [String?] {
             let recorded = try await record(#"{"token":"t","n":[1]}"#, redacting: redaction, keeping: names)

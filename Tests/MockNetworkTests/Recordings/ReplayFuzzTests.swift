@@ -16,11 +16,11 @@ struct ReplayFuzzTests {
         "insomnia": ("PUT", "http://localhost:8080/v1/items/7?dry=&tag=a&tag=b"),
     ]
 
-    @Test("Any file is either an error or a replay", arguments: samples.keys.sorted())
+    @Test("Any file is an error or is replayed", arguments: samples.keys.sorted())
     func fuzz(name: String) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
-        let sample = try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "Recordings"))
+        let sample = try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "HAR"))
         let bytes = try Data(contentsOf: sample)
         let strings = strings(of: bytes)
         let (method, url) = try #require(Self.samples[name])

@@ -17,7 +17,7 @@ struct RecordedFile {
         entries = try #require(log["entries"] as? [[String: Any]])
     }
 
-    /// What stands at a path such as `request.url`.
+    /// The value at a path such as `request.url`.
     func value(_ path: String, of index: Int = 0) -> Any? {
         path.split(separator: ".").reduce(entries[index] as Any?) { ($0 as? [String: Any])?[String($1)] }
     }

@@ -1,0 +1,41 @@
+import APIProvider
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The answer to requests that no stub answers.
+struct DefaultAnswer: Sendable {
+    var response: Result<HTTPURLResponse, any Error>?
+    var dto: (any MockDTO)?
+    var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
+
+    /// The name in a report. `nil` if nothing is set.
+    var name: String? {
+        requestHandler != nil ? "A requestHandler" : response != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
+    }
+
+    /// Makes the answer to `request`, which has its whole body. `nil` if nothing is set.
+    func responder(for request: PreparedRequest) -> Responder? {
+        if let requestHandler {
+            return Responder(callsUser: true) {
+                let (response, body) = try requestHandler(request.urlRequestWithBody)
+                return .response(response, StubResponse.steps(of: body), to: $0)
+            }
+        }
+        guard response != nil || dto != nil else { return nil }
+        return Responder { .response(try head(for: $0.url), StubResponse.steps(of: try dto?.load() ?? Data()), to: $0) }
+    }
+
+    private func head(for url: URL) throws -> HTTPURLResponse {
+        guard let response = try response?.get() else { return try .mock(200, headers: nil, for: url) }
+        guard response.url == .any else { return response }
+        return try .mock(response.statusCode, headers: response.allHeaderFields as? [String: String], for: url)
+    }
+}
+
+extension URL {
+    /// Stands for the URL of the request that is answered.
+    static let any = URL(fileURLWithPath: "/any")
+}
