@@ -34,8 +34,8 @@ func methods() {
 }
 
 func headersAndQueries(_ headers: [String: String], _ etag: String?, _ ids: [any QueryValue]) {
-    _ = Endpoint<User>(.get, "/x", headers: headers)  // error: cannot convert value of type '[String : String]' to expected argument type 'HTTPHeaders'
-    _ = Endpoint<User>(.get, "/x", query: headers)  // error: cannot convert value of type '[String : String]' to expected argument type 'QueryParameters'
+    _ = Endpoint<User>(.get, "/x", headers: headers)  // error: to expected argument type 'HTTPHeaders'
+    _ = Endpoint<User>(.get, "/x", query: headers)  // error: to expected argument type 'QueryParameters'
     _ = Endpoint<User>(.get, "/x", query: QueryParameters(headers), headers: HTTPHeaders(headers))
     _ = Endpoint<User>(.get, "/x", headers: ["If-None-Match": etag])
     _ = Endpoint<User>(.get, "/x", query: ["a": ids.queryValues, "b": Set([1]), "c": Character("x"), "d": Decimal(1)])
@@ -92,10 +92,10 @@ extension APIRequest where Self == Endpoint<User> {
 }
 
 func chains(_ provider: any APIProvider, _ headers: [String: String]) {
-    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.get, $0.login)) }  // error: cannot convert value of type 'String' to expected argument type 'RequestPath'
+    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.get, $0.login)) }  // error: argument type 'RequestPath'
     _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.get, "/x", query: ["o": $0.logn])) }  // error: no member 'logn'
-    _ = provider.request(.me).flatMap { _ in provider.request(Endpoint<User>(.get, "/x", headers: headers)) }  // error: to expected argument type 'HTTPHeaders'
-    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.post, "/x", body: $0)) }  // error: to expected argument type 'HTTPBody'
+    _ = provider.request(.me).flatMap { _ in provider.request(Endpoint<User>(.get, "/x", headers: headers)) }  // error: type 'HTTPHeaders'
+    _ = provider.request(.me).flatMap { provider.request(Endpoint<User>(.post, "/x", body: $0)) }  // error: argument type 'HTTPBody'
     _ = provider.request(.me).flatMap { _ in provider.request(Endpoint(.get, "/x")) }  // error: ambiguous use of 'init(
     _ = provider.request(.you)  // error: has no member 'you'
     _ = provider.request("/x")  // error: requires that 'String' conform to 'APIRequest'

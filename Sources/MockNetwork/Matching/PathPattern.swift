@@ -44,5 +44,5 @@ struct PathPattern: Sendable {
 }
 
 extension PathPattern: CustomStringConvertible {
-    var description: String { shown ?? "/" + (segments.map { $0 ?? "*" } + (mayGoOn ? ["**"] : [])).joined(separator: "/") }
+    var description: String { shown ?? (segments.map { $0 ?? "*" } + (mayGoOn ? ["**"] : [])).path }
 }

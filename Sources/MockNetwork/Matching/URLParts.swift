@@ -50,8 +50,8 @@ struct URLParts: Sendable {
         query.filter { $0.name.hasBytes(of: name) }.map { $0.value ?? "" }
     }
 
-    /// The path, decoded.
-    var path: String { "/" + segments.joined(separator: "/") }
+    /// The path without its escapes, except those of slashes within a segment.
+    var path: String { segments.path }
 }
 
 extension [URLQueryItem] {
@@ -70,4 +70,9 @@ extension Substring.UTF8View {
         let text = String(Substring(self))
         return contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? text : text
     }
+}
+
+extension [String] {
+    /// The path of these segments. A slash within a segment is shown as `%2F`, because it does not match one between two segments.
+    var path: String { "/" + map { $0.replacingOccurrences(of: "/", with: "%2F") }.joined(separator: "/") }
 }

@@ -49,7 +49,7 @@ public final class StreamFeed: Sendable {
     public init() {}
 
     /// The number of bytes that the reader has taken.
-    package var bytesRead: Int { state.withLock(\.read) }
+    public var bytesRead: Int { state.withLock(\.read) }
 
     /// Whether the reader left before the end: it stopped reading, was cancelled or disposed, or timed out.
     public var isCancelled: Bool { state.withLock(\.isCancelled) }

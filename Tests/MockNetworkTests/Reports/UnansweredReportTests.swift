@@ -39,6 +39,14 @@ struct UnansweredReportTests {
         }
     }
 
+    @Test("A slash within a segment of a path differs from one between two segments")
+    func slashes() async throws {
+        let report = try await report(of: Endpoint<String>(.get, "/repos/\("apple/swift")")) {
+            MockURLProtocol.stub(.get, "/repos/apple/swift", respond: .status(200))
+        }
+        #expect(report.contains("path    expected  /repos/apple/swift\n               got       /repos/apple%2Fswift\n"), "\(report)")
+    }
+
     @Test("It shows expected and actual values, without secrets")
     func mismatches() async throws {
         let body = HTTPBody.json(["user": ["name": "a", "password": "s3cret"]])
