@@ -34,8 +34,8 @@ func methods() {
 }
 
 func headersAndQueries(_ headers: [String: String], _ etag: String?, _ ids: [any QueryValue]) {
-    _ = Endpoint<User>(.get, "/x", headers: headers)  // error: to expected argument type 'HTTPHeaders'
-    _ = Endpoint<User>(.get, "/x", query: headers)  // error: to expected argument type 'QueryParameters'
+    _ = Endpoint<User>(.get, "", headers: headers)  // error: to expected argument type 'HTTPHeaders'
+    _ = Endpoint<User>(.get, "", query: headers)  // error: to expected argument type 'QueryParameters'
     _ = Endpoint<User>(.get, "/x", query: QueryParameters(headers), headers: HTTPHeaders(headers))
     _ = Endpoint<User>(.get, "/x", headers: ["If-None-Match": etag])
     _ = Endpoint<User>(.get, "/x", query: ["a": ids.queryValues, "b": Set([1]), "c": Character("x"), "d": Decimal(1)])
@@ -99,4 +99,8 @@ func chains(_ provider: any APIProvider, _ headers: [String: String]) {
     _ = provider.request(.me).flatMap { _ in provider.request(Endpoint(.get, "/x")) }  // error: ambiguous use of 'init(
     _ = provider.request(.you)  // error: has no member 'you'
     _ = provider.request("/x")  // error: requires that 'String' conform to 'APIRequest'
+}
+
+func dictionaries(_ d: [String: String]) {
+    _ = Endpoint<Void>(.get, "", headers: d)  // error: cannot convert value of type '[String : String]' to expected argument type 'HTTPHeaders'
 }
