@@ -100,7 +100,3 @@ func chains(_ provider: any APIProvider, _ headers: [String: String]) {
     _ = provider.request(.you)  // error: has no member 'you'
     _ = provider.request("/x")  // error: requires that 'String' conform to 'APIRequest'
 }
-
-func dictionaries(_ d: [String: String]) {
-    _ = Endpoint<Void>(.get, "", headers: d)  // error: cannot convert value of type '[String : String]' to expected argument type 'HTTPHeaders'
-}
