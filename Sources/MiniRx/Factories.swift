@@ -60,7 +60,7 @@ extension Single {
     ///
     /// If `factory` throws, the single fails with that error.
     ///
-    /// ![Each of two subscriptions gets a source of its own.](deferred)
+    /// ![Each of two subscriptions gets its own source.](deferred)
     @preconcurrency
     public static func deferred(_ factory: @escaping @Sendable () throws -> Single) -> Single {
         Single { subscription, observer in

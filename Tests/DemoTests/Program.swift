@@ -43,7 +43,7 @@ struct Program {
         }
     }
 
-    /// It stands beside the tests, which are a bundle of their own on macOS.
+    /// It stands beside the tests, which are a separate bundle on macOS.
     private static var url: URL {
         let tests = Bundle(for: Tests.self).bundleURL
         let folder = tests.pathExtension == "xctest" ? tests.deletingLastPathComponent() : tests

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, because its tests are to fail: see `run`.
+// A separate package, because its tests are to fail: see `run`.
 let package = Package(
     name: "FailingTests",
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, because it is built for libFuzzer alone: see `run`.
+// A separate package, because it is built for libFuzzer alone: see `run`.
 let package = Package(
     name: "FuzzTests",
     platforms: [.macOS(.v12)],

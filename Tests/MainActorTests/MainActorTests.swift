@@ -65,7 +65,7 @@ struct MainActorTests {
         #expect(try await provider.request(RenameRequest(user: User(login: "hubot"))).value == [User(login: "hubot")])
     }
 
-    @Test("An endpoint has options of one's own")
+    @Test("An endpoint takes a user's options")
     func options() {
         #expect(UserRequest(login: "octocat").endpoint.option(\.priority, 1).options.priority == 1)
     }

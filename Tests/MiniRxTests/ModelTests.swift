@@ -44,7 +44,7 @@ extension ModelTests {
     @Test("Random forests leave no bytes behind")
     func bytes() async {
         await #expect(processExitsWith: .success) {
-            // Thread Sanitizer keeps memory of its own for each access.
+            // Thread Sanitizer uses memory for each access.
             guard dlsym(nil, "__tsan_init") == nil else { return }
             func run(_ seed: UInt64) {
                 var random = SeededGenerator(seed: seed)

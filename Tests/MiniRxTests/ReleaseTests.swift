@@ -58,7 +58,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test("Operators with ends of their own, over a source that never ends, leave nothing behind once disposed", arguments: [0, 1, 2, 3])
+    @Test("Operators that can end without their source leave nothing behind once disposed", arguments: [0, 1, 2, 3])
     func droppedParts(index: Int) {
         weak var token: Token?
         let chains: [(Single<Int>) -> Single<Int>] = [

@@ -264,7 +264,7 @@ struct SchedulerTests {
             try expectNoTimersStay(kilobytes: 20_000) { scheduler in
                 for _ in 0..<50 {
                     for _ in 0..<1000 { scheduler.schedule(after: .seconds(3600)) {}.dispose() }
-                    // Dispatch lets go of timers on a thread of its own, which must not fall behind.
+                    // Dispatch lets go of timers on its own thread, which must not fall behind.
                     let isNext = DispatchSemaphore(value: 0)
                     _ = scheduler.schedule(after: .milliseconds(1)) { isNext.signal() }
                     isNext.wait()
@@ -309,7 +309,7 @@ struct SchedulerTests {
         #expect(isOnQueue)
     }
 
-    @Test("The main scheduler runs at once on the main thread when nothing of its own is waiting")
+    @Test("The main scheduler runs at once on the main thread when none of its actions is waiting")
     @MainActor func mainAtOnce() async {
         await expectOnceNothingIsWaiting {
             let log = Log<Int>()
@@ -357,7 +357,7 @@ struct SchedulerTests {
     #if compiler(>=6.2) && (os(macOS) || os(Linux))
     @Test("A poll on the main scheduler that asks again in its own callback stays flat, 100,000 times")
     func mainPoll() async {
-        // In a process of its own: other tests wait for a main thread on which nothing is waiting.
+        // In another process: other tests wait for a main thread on which nothing is waiting.
         await #expect(processExitsWith: .success) {
             let left = Locked(100_000)
             @Sendable func isOver() -> Bool {

@@ -34,7 +34,7 @@ struct StackTests {
         #expect(await result { down(100_000) } == 0)
     }
 
-    @Test("So does one with a part of its own in each step")
+    @Test("So does one with another part in each step")
     func parts() async {
         let scheduler = TestScheduler()
         @Sendable func step(_ count: Int) -> Single<Int> {

@@ -104,7 +104,7 @@ struct SubscribeTests {
     }
 }
 
-/// Tests that run beside these have errors of their own that nobody handles.
+/// Tests that run beside these have unhandled errors, too.
 private struct Unhandled: Error {
     let name: String
     init(_ name: String) { self.name = name }

@@ -4,7 +4,7 @@
 // step further up, a stub of the `APIProvider` protocol takes the place of all loading.
 //
 // Use the first for services, and the second for what stands above them: view-models and screens. When a wrong request should have no
-// answer, say so in a stub of its own (recipe 5) and let the mock explain what differs.
+// answer, write a stub for it (recipe 5) and let the mock explain what differs.
 
 import APIProvider
 import Fixtures

@@ -1,7 +1,7 @@
 import Dispatch
 package import Testing
 
-/// For tests that compute for long: they run one after the other, on a thread of their own.
+/// For tests that compute for long: they run one after the other, on a separate thread.
 ///
 /// Elsewhere a few of them would take all the threads that tests share, and a request of another test would wait until it times out.
 package struct LongComputing: SuiteTrait, TestTrait, TestScoping {

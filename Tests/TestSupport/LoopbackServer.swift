@@ -3,7 +3,7 @@ import MiniRx
 
 /// A server on a loopback socket that does with each connection what the test says, byte by byte if need be.
 ///
-/// A connection has a thread of its own. When the handler returns, the server closes its end and waits for the client to close the other.
+/// Each connection has its own thread. When the handler returns, the server closes its end and waits for the client to close the other.
 package final class LoopbackServer: Sendable {
     /// A request as it came over the wire. Names of headers are in lower case.
     package struct Request: Sendable {

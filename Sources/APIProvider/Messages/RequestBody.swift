@@ -153,7 +153,7 @@ enum BodyPiece: Sendable, Equatable {
 }
 
 extension Data {
-    /// The content of a regular file, of which nothing is read yet. Opening a pipe would wait for its other end, and a device may have no end.
+    /// Memory-maps a regular file. Opening a pipe would wait for its other end, and a device may have no end.
     fileprivate init(mapping file: URL) throws {
         var status = stat()
         if stat(file.path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Texts that a request calls secret, and what is shown in the place of each: segments of its path written as `\(secret:)`, and the credential
+/// The secret texts of a request, and what is shown instead of each: segments of its path written as `\(secret:)`, and the credential
 /// of ``AuthenticationMiddleware``.
 package struct RequestSecrets: Sendable {
     private var shown: [String: String] = [:]
-    /// The texts that are hidden within others. The longest is first, because a shorter one may be a part of it.
+    /// The texts that are replaced wherever they occur. The longest is first, because a shorter one may be a part of it.
     private var texts: [String] = []
-    /// A shorter text may be any word. It is left out of a path where it is the whole segment.
+    /// A shorter text may be any word, so it is only replaced where it is a whole segment of the path.
     private static let minimumInText = 6
 
     package init() {}
 
-    /// Calls the segments of `path` secret that are others in `shown`, and `secrets` wherever they stand.
+    /// Marks as secret each segment of `path` that differs from its `shown` form, and every occurrence of `secrets`.
     mutating func add(_ secrets: [String], path: String = "", shown: String = "") {
         guard !secrets.isEmpty else { return }
         let segments = [path, shown].map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }

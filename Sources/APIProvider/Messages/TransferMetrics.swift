@@ -1,13 +1,13 @@
 public import Foundation
 
-/// How long the parts of a request took, in seconds. Of a request that was redirected, it is the last part of the way.
+/// The durations of a request's phases, in seconds. After redirects, only the last request is measured.
 public struct TransferMetrics: Sendable {
-    /// From when the request was ready to when it was handed to the network stack: how long it waited for one of the connections that its host
-    /// gets at once. On Apple's systems the session lets requests wait, and this is 0.
+    /// How long the request waited until fewer requests to its host were in flight. On Apple's systems this is 0, because the session makes
+    /// requests wait.
     public internal(set) var waiting: TimeInterval = 0
-    /// From then to the head of the response.
+    /// From when it was sent to the head of the response.
     public internal(set) var firstByte: TimeInterval = 0
-    /// From then to the end of the body. 0 for a stream, which has no end yet.
+    /// From the head to the end of the body. 0 for a stream, which has not ended yet.
     public internal(set) var body: TimeInterval = 0
     #if !canImport(FoundationNetworking)
     /// What the session has measured: name lookup, connection, TLS.

@@ -16,7 +16,7 @@ public import MiniRx
 /// authentication.credential = nil  // after sign-out
 /// ```
 ///
-/// It may also be your own type. With `async` code, the refresh is a ``Single/create(priority:work:)``:
+/// It may also be your own type. With `async` code, the refresh is a `Single.create(priority:work:)`:
 ///
 /// ```swift
 /// struct Session: Codable, Sendable {
@@ -62,7 +62,7 @@ public import MiniRx
 /// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. It then fails with
 /// an error that says so, or with a timeout if it was sent from another queue. A request that the
 /// refresh subscribes to on the task or thread that calls it takes no place of a ``ConcurrencyLimitMiddleware``, because the requests that
-/// wait for the refresh may have all of them. Write a refresh of several requests with ``Single/create(priority:work:)``.
+/// wait for the refresh may have all of them. Write a refresh of several requests with `Single.create(priority:work:)`.
 public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
     private let hosts: Set<String>?

@@ -13,7 +13,7 @@ public import MiniRx
 /// alike. Put this middleware last, so that it sees the headers of the others: then users with different credentials never share a response.
 ///
 /// All get the response, or the error. If one is disposed, the others go on; when the last is disposed, the request is cancelled. Only the
-/// first reports progress. Downloads, streams, and requests with a body or with ``RequestOptions/redirectPolicy`` of their own are not shared.
+/// first reports progress. Downloads, streams, and requests with a body or with a ``RequestOptions/redirectPolicy`` are not shared.
 public final class CoalescingMiddleware: Middleware {
     private struct Key: Hashable {
         let method: HTTPMethod
@@ -22,7 +22,7 @@ public final class CoalescingMiddleware: Middleware {
         let timeout: TimeInterval?
         let handlesCookies: Bool
         let returnsRedirects: Bool
-        /// What middlewares that come later will add: nothing is shared across a sign-out.
+        /// Who the request belongs to. Requests before and after a sign-out are never shared.
         let isAuthenticated: Bool
         let sessionEpoch: Int?
     }

@@ -23,7 +23,7 @@
 ///
 /// New Xcode projects isolate everything to the main actor by default. A model's `Decodable` then belongs to the main actor, but responses
 /// are decoded elsewhere. The compiler says "main actor-isolated conformance of 'User' to 'Decodable' cannot satisfy conformance
-/// requirement for a 'Sendable' type parameter". Mark the model, constants that requests use, and options of your own. Requests themselves
+/// requirement for a 'Sendable' type parameter". Mark the model, constants that requests use, and your options. Requests themselves
 /// need nothing:
 ///
 /// ```swift

@@ -165,17 +165,16 @@ extension Endpoint where Response == URL {
     /// Creates an endpoint that writes the body of its response to `destination`, and succeeds with `destination`.
     ///
     /// The body is streamed to a hidden file in the folder of `destination`, and that file takes the destination's place when it is whole.
-    /// Memory stays flat, except with a ``Transport`` of your own that returns the body. What `validating` gets has no data.
+    /// Memory stays flat, except with your own ``Transport`` that returns the body. What `validating` gets has no data.
     ///
     /// On failure, on a status outside of 200...299 and on dispose the destination is untouched, and nothing is left behind. (A process
     /// that is killed leaves the hidden file, whose name ends in `.download`.) The body of a refused status is in the error. Two cases
     /// differ. If `validating` accepts such a status, such as 304, the request succeeds and the destination stays as it was. If
     /// `validating` or a middleware refuses a response with a status in 200...299, it has been written.
     ///
-    /// The other parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
-    ///
-    /// - Parameter destination: The file to write. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed,
-    ///   and anything else that stands there makes the request invalid.
+    /// The folder of `destination` must exist. An old file is replaced and its mode kept, a link to a file is followed, and anything else that
+    /// stands there makes the request invalid. The other parameters are those of
+    /// ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL

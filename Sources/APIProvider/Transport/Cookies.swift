@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a transport does with cookies, where the network stack does not see to them itself (RFC 6265bis, section 5).
+/// Stores and sends cookies for a network stack that does not do it itself (RFC 6265bis, section 5).
 struct Cookies: Sendable {
     @Secret var storage: HTTPCookieStorage
     var areSent = true

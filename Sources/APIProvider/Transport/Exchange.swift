@@ -113,7 +113,7 @@ public final class Exchange: Sendable {
     }
 
     /// Fails the exchange because its time is over. The network stack is stopped when the event has been delivered.
-    func expire() {
+    func timeOut() {
         let (wasWaiting, ending) = state.withLock { ($0.isWaiting, $0.end(URLError(.timedOut))) }
         end(ending)
         if wasWaiting { ticket?.leave() }
@@ -185,7 +185,7 @@ extension Exchange {
             // This may take long, so it is not done under the lock. The file is moved under the lock: after a dispose, it is there or it is
             // not.
             try file?.synchronize()
-            if try state.withLock({ try $0.finish() }) { observer(.success(try response())) }
+            if try state.withLock({ try $0.claimDelivery() }) { observer(.success(try response())) }
         } catch {
             file?.remove()
             observer(.failure(APIError.transport(original, underlying: error)))

@@ -133,7 +133,7 @@ struct ExchangeState {
     mutating func complete(_ error: (any Error)?) -> (ending: Ending?, transfer: (any Disposable)?) { (end(error), transfer.take()) }
 
     /// Moves the file to its destination. Returns false if nobody waits for the event any more.
-    mutating func finish() throws -> Bool {
+    mutating func claimDelivery() throws -> Bool {
         guard case .delivering(let file) = phase else { return false }
         phase = .finished
         try file?.moveToDestination()

@@ -5,7 +5,7 @@ public import MiniRx
 public import FoundationNetworking
 #endif
 
-/// A transport that sends with a network stack of your own.
+/// A transport that sends with your network stack.
 ///
 /// Your closure sends one request and tells what comes. The transport does all else as ``URLSessionTransport`` does: it keeps
 /// cookies, ends what takes too long, queues requests by host, limits the size of a response, reports progress, writes files, and is silent

@@ -10,7 +10,7 @@ package final class PartialFile: Sendable {
     private let path: String
     private let descriptor: Int32
 
-    /// Creates the file, under a hidden name of its own.
+    /// Creates the file, under a hidden name.
     ///
     /// - Parameters:
     ///   - destination: What it is to replace.
@@ -95,7 +95,7 @@ extension PartialFile {
             guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw CocoaError.writing(destination, ENOENT) }
         }
 
-        /// The mode of a regular file, and `nil` if there is none. Throws for what else stands there.
+        /// The mode of a regular file, or `nil` if nothing is there. Throws if something else is there.
         static func mode(of path: String, for destination: URL) throws -> mode_t? {
             var status = stat()
             guard lstat(path, &status) == 0 else {

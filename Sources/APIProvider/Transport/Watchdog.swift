@@ -98,7 +98,7 @@ final class Watchdog: Sendable {
             setTimer(for: exchange, now, &state)
             return false
         }
-        if isLate { exchange.expire() }
+        if isLate { exchange.timeOut() }
     }
 }
 

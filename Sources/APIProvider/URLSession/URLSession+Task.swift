@@ -68,8 +68,8 @@ extension PreparedRequest {
     }
 
     #if canImport(FoundationNetworking)
-    /// Whether libcurl would send the request again in silence, though it may not reach a server twice, if the server closes the connection
-    /// that was kept open. If the request has a body, Foundation is asked for the bytes again: see `SessionDelegate`.
+    /// Whether libcurl would silently resend a non-idempotent request after a reused connection is closed. If the request has a body,
+    /// Foundation asks for the bytes again: see `SessionDelegate`.
     var wouldBeSentAgain: Bool { (body?.count ?? 0) == 0 && !isIdempotent }
     #endif
 }

@@ -7,7 +7,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Sends requests with a `URLSession` of its own, in the same way on Apple's systems and on Linux.
+/// Sends requests with its own `URLSession`, in the same way on Apple's systems and on Linux.
 ///
 /// A redirect is a response: the provider follows it. When a server asks for a user name and a password, the 401 is the response.
 ///

@@ -341,7 +341,7 @@ struct ResponseTests {
         #expect(list.description.contains("[0].\(finding)"), "\(list)")
     }
 
-    @Test("A URLError of a transport becomes an APIError, and another error of its own stays")
+    @Test("A URLError of a transport becomes an APIError, and its other errors stay")
     func transportErrors() async throws {
         for (error, isWrapped) in [(URLError(.notConnectedToInternet) as any Error, true), (TestError(), false)] {
             let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport { _ in .error(error) })

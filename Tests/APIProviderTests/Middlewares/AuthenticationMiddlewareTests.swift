@@ -359,7 +359,7 @@ struct AuthenticationMiddlewareTests {
         #expect(count.count == 2)
     }
 
-    @Test("20 requests on threads of their own make one refresh", .longComputing)
+    @Test("20 requests on 20 threads make one refresh", .longComputing)
     func races() {
         let server = Server(valid: "0")
         let refreshes = Locked(0)
@@ -543,7 +543,7 @@ struct AuthenticationMiddlewareTests {
         }
     }
 
-    /// A middleware of one's own that holds another.
+    /// A user's middleware that contains another.
     private struct Wrapper: Middleware {
         let wrapped: any Middleware
         func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {

@@ -109,7 +109,7 @@ struct CoalescingTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test("Downloads, streams and requests with redirects of their own are not shared")
+    @Test("Downloads, streams and requests with a redirect policy are not shared")
     func unshared() {
         let log = Log<String>()
         let transport = ClosureTransport { request in

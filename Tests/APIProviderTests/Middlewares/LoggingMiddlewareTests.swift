@@ -75,7 +75,7 @@ struct LoggingMiddlewareTests {
         #expect(log.entries == ["GET https://api.example.com/items: cancelled, 12 ms"])
     }
 
-    @Test("It is cold, each subscription is timed of its own, and the event is unchanged")
+    @Test("It is cold, each subscription is timed, and the event is unchanged")
     func cold() async throws {
         let single = middleware(.line).intercept(PreparedRequest("GET"), next: Answers(.status(201, body: "a")).next)
         #expect(log.entries == [])

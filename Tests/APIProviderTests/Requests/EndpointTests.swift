@@ -24,7 +24,7 @@ struct EndpointTests {
         return DefaultAPIProvider(baseURL: baseURL, transport: transport, encoder: encoder, decoder: decoder)
     }
 
-    @Test("A type of one's own, a function and an endpoint are requests")
+    @Test("A type, a function and an endpoint are requests")
     func spellings() async throws {
         let sent = Log<PreparedRequest>()
         let provider = provider(sent: sent)

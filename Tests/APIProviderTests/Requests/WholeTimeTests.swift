@@ -111,7 +111,7 @@ struct WholeTimeTests {
         #expect(counts.count == count)
     }
 
-    @Test("Two requests of one endpoint have progress of their own")
+    @Test("Two requests of one endpoint report their own progress")
     @MainActor func two() async {
         let provider = DefaultAPIProvider(baseURL: example, transport: Uploads(reports: 10))
         let counts = Log<Int64>()

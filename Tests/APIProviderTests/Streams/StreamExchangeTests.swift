@@ -4,7 +4,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-/// By a network stack of one's own, in virtual time.
+/// With a user's network stack, in virtual time.
 @Suite(tenMinutes)
 struct StreamExchangeTests {
     private let scheduler = TestScheduler()

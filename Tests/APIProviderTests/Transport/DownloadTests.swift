@@ -238,7 +238,7 @@ struct DownloadTests {
         return status
     }
 
-    @Test("A transport without a download of its own writes what it has in memory")
+    @Test("A download through a transport that returns the body is written to its file")
     func fallback() async throws {
         let server = try LoopbackServer { request, connection in
             connection.respond(request.target == "/ok" ? "200 OK" : "500 Internal Server Error", body: request.target)

@@ -44,7 +44,7 @@ private final class Stack: Sendable {
     }
 }
 
-@Suite("A transport by a network stack of one's own", tenMinutes)
+@Suite("A transport for a user's network stack", tenMinutes)
 struct ExchangeTransportTests {
     private let stack = Stack()
     private let events = Signals<String>()
@@ -126,7 +126,7 @@ struct ExchangeTransportTests {
         stack.sendings.entries[1].answer(body: "one")
         #expect(await events.next() == "one")
         #expect(stack.requests.map { $0.url.path } == ["/0", "/1", "/3", "/4"])
-        // Another host has connections of its own.
+        // Another host has its own places.
         let other = try #require(URL(string: "https://other.example.com/5"))
         _ = transport.send(PreparedRequest(.get, other)).subscribe()
         #expect(stack.requests.map { $0.url.path } == ["/0", "/1", "/3", "/4", "/5"])

@@ -71,7 +71,7 @@ struct GateTests {
         withExtendedLifetime(all) {}
     }
 
-    @Test("Each host has places of its own")
+    @Test("Each host has its own places")
     func hosts() throws {
         let transport = makeTransport(maxRequestsPerHost: 1)
         let other = try #require(URL(string: "https://other.example.com"))

@@ -119,7 +119,7 @@ extension Fault {
         Fault("sends a chunk with a bad size", noHTTP, sends: chunked + "zz\r\nhalf\r\n0\r\n\r\n"),
         Fault("sends a chunk that is longer than its size", noHTTP, sends: chunked + "2\r\nhalf\r\n0\r\n\r\n"),
         Fault(
-            "sends gzip that is none",
+            "says gzip but sends something else",
             .transport("cannotDecodeRawData", -1015, "HOST sent a body that is not compressed as its Content-Encoding says"),
             sends: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd"),
         Fault(
@@ -129,7 +129,7 @@ extension Fault {
             "names gzip, and sends no byte of it", .value(""),
             sends: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         Fault(
-            "sends an encoding that nobody knows",
+            "uses an unknown encoding",
             .transport(
                 "cannotDecodeContentData", -1016, "HOST sent a body with a Content-Encoding or Transfer-Encoding that is not known here"),
             sends: "HTTP/1.1 200 OK\r\nContent-Encoding: rot13\r\nContent-Length: 2\r\n\r\nbx"),

@@ -6,7 +6,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-/// What can be seen only in a process of its own.
+/// What can only be tested in another process.
 @Suite("A bad network and the process", tenMinutes)
 struct FaultProcessTests {
     @Test("No fault leaves a file descriptor behind: of a connection, a session with its tasks, or a file")

@@ -190,7 +190,7 @@ final class TapNode: Node {
     }
 }
 
-/// create { inner.subscribe($0) }: the inner chain is one of its own, which passes the event on while its source still delivers it.
+/// create { inner.subscribe($0) }: the inner chain is separate, and passes the event on while its source still delivers it.
 final class BridgeNode: Node {
     private let inner: Node
     private unowned let model: Model

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("A credential that is not a string", tenMinutes)
-struct CredentialMiddlewareTests {
+struct CustomCredentialTests {
     private struct Session: Sendable, Equatable {
         var access: String
         var refresh: String
