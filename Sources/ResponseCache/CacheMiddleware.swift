@@ -19,7 +19,7 @@ public import MiniRx
 /// streams, GETs with a body and `no-store` responses are not cached. Of the variants that `Vary` tells apart, the last twenty are stored.
 ///
 /// Put the cache after middlewares that set headers which `Vary` may name, and before `RetryMiddleware` and `AuthenticationMiddleware`. It
-/// also stores responses to authenticated requests: call ``removeAll()`` at the sign-out. Requests with and without `\.isAuthenticated` do
+/// also stores responses to authenticated requests: call ``removeAll()`` on sign-out. Requests with and without `\.isAuthenticated` do
 /// not share responses.
 ///
 /// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`.
@@ -45,7 +45,7 @@ public final class CacheMiddleware: Middleware {
     }
 
     private let store: any CacheStore
-    /// Where responses are read. `nil` is the subscriber's thread: a `MemoryCache` is faster than a change of threads.
+    /// Where responses are read, because a store may wait for a disk. `nil` is the subscriber's thread, for a `MemoryCache`.
     private let scheduler: (any Scheduler)?
     private let now: @Sendable () -> Date
     private let state = Locked(State())
@@ -66,7 +66,7 @@ public final class CacheMiddleware: Middleware {
     /// What the cache has done since it was created.
     public var statistics: CacheStatistics { state.withLock(\.statistics) }
 
-    /// Removes all responses. Call it at the sign-out: `authentication.credential = nil; cache.removeAll()`.
+    /// Removes all responses. Call it on sign-out: `authentication.credential = nil; cache.removeAll()`.
     ///
     /// It waits for responses that are being stored. Responses to earlier requests are not stored.
     public func removeAll() {
@@ -74,7 +74,7 @@ public final class CacheMiddleware: Middleware {
             defer { (state.epoch, state.removals) = (Epoch(), state.removals + 1) }
             return state.epoch
         }
-        epoch.end()
+        epoch.writes.wait()
         store.removeAll()
         state.withLock { $0.removals -= 1 }
     }
@@ -95,9 +95,10 @@ public final class CacheMiddleware: Middleware {
         }
     }
 
-    /// Returns the epoch of a request that starts now. It has ended during `removeAll`, and if the user has signed out while the request waited.
+    /// Returns the epoch of a request that starts now. During `removeAll`, and if the user has signed out while the request waited, it is one
+    /// in which nothing is stored.
     private func epoch(of request: PreparedRequest) -> Epoch {
-        request.isBeforeSignOut ? Epoch(hasEnded: true) : state.withLock { $0.removals == 0 ? $0.epoch : Epoch(hasEnded: true) }
+        request.isBeforeSignOut ? Epoch() : state.withLock { $0.removals == 0 ? $0.epoch : Epoch() }
     }
 
     private func lookUp(_ request: PreparedRequest, _ epoch: Epoch, _ next: @escaping Next) -> Single<APIResponse> {
@@ -207,17 +208,24 @@ public final class CacheMiddleware: Middleware {
     /// Replaces the stored responses that match the request. If `new` is `nil` or must not be stored, it only removes them.
     private func replaceStored(with new: CachedResponse?, _ lookup: Lookup, sent: PreparedRequest) {
         let (request, flight, requestTime) = (lookup.request, lookup.flight, lookup.requestTime)
-        guard !request.cacheControl.has("no-store"), !flight.isInvalidated else { return }
-        flight.epoch.write {
-            let (old, now) = (store.responses(for: flight.key), now())
-            // A response to a later request is newer, unless the clock was ahead then.
-            let isLate = old.contains { $0.matches(request) && $0.requestTime > requestTime && $0.requestTime <= now }
-            guard !isLate else { return }
-            let others = old.filter { !$0.matches(request) }.suffix(Self.maxVariants - 1)
-            let all = others + [new?.storable(for: request, sent: sent)].compactMap { $0 }
-            if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: flight.key) }
-            // An unsafe request may have changed it while the store was written.
-            if flight.isInvalidated { store.replace([], for: flight.key) }
+        guard !request.cacheControl.has("no-store"), !flight.isInvalidated, beginWriting(flight.epoch) else { return }
+        defer { flight.epoch.writes.leave() }
+        let (old, now) = (store.responses(for: flight.key), now())
+        // A response to a later request is newer, unless the clock was ahead then.
+        guard !old.contains(where: { $0.matches(request) && $0.requestTime > requestTime && $0.requestTime <= now }) else { return }
+        let others = old.filter { !$0.matches(request) }.suffix(Self.maxVariants - 1)
+        let all = others + [new?.storable(for: request, sent: sent)].compactMap { $0 }
+        if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: flight.key) }
+        // An unsafe request may have changed it while the store was written.
+        if flight.isInvalidated { store.replace([], for: flight.key) }
+    }
+
+    /// Makes `removeAll` wait for a response that is stored now. Returns false if the epoch has ended.
+    private func beginWriting(_ epoch: Epoch) -> Bool {
+        state.withLock { state in
+            guard state.epoch === epoch else { return false }
+            epoch.writes.enter()
+            return true
         }
     }
 
@@ -244,7 +252,7 @@ public final class CacheMiddleware: Middleware {
         }
     }
 
-    /// Stores a response to a POST that says that a GET would get it, too (RFC 9110, section 9.3.3).
+    /// Stores a response to a POST whose `Content-Location` says that a GET would return it (RFC 9110, section 9.3.3).
     private func storePOST(_ response: APIResponse, _ lookup: Lookup) {
         let (request, options) = (lookup.request, lookup.request.options)
         guard request.method == .post, request.isReceivedInMemory, options.cachePolicy != .noStore,

@@ -8,7 +8,7 @@ public protocol CacheStore: Sendable {
     func responses(for key: String) -> [CachedResponse]
     /// Replaces all responses of a key. The last is the newest. An empty array removes the key.
     ///
-    /// A ``CacheMiddleware`` stores one response at a time, and its `removeAll` waits for that. So do not use the cache in this method.
+    /// ``CacheMiddleware/removeAll()`` waits until this method returns, so do not call it here.
     func replace(_ responses: [CachedResponse], for key: String)
     /// Removes all responses.
     func removeAll()

@@ -1,21 +1,14 @@
 import APIProvider
+import Dispatch
 import MiniRx
 
 /// The time between two calls of `removeAll`. Responses to requests of an epoch are not stored after it.
 final class Epoch: Sendable {
     private struct WeakFlight { weak var flight: Flight? }
 
+    /// The responses that are being stored.
+    let writes = DispatchGroup()
     private let flights = Locked<[String: WeakFlight]>([:])
-    /// The lock is held while a response is stored.
-    private let hasEnded: Locked<Bool>
-
-    init(hasEnded: Bool = false) { self.hasEnded = Locked(hasEnded) }
-
-    /// Ends the epoch. If a response is being stored, waits for it.
-    func end() { hasEnded.withLock { $0 = true } }
-
-    /// Runs `body`, which stores a response, unless the epoch has ended.
-    func write(_ body: () -> Void) { hasEnded.withLock { if !$0 { body() } } }
 
     /// Returns the flight of the requests for `key`, or a new one.
     func flight(for key: String) -> Flight {

@@ -1,6 +1,6 @@
 import MiniRx
 
-/// Counts the sign-outs in this process. A request of an earlier epoch than the last sign-out of its middleware belongs to a user who has left.
+/// Counts the sign-outs in this process. A request that began before the last sign-out belongs to the previous user.
 enum SessionEpoch {
     private static let count = Locked(0)
 

@@ -21,8 +21,8 @@ extension URLError {
         [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(code)
     }
 
-    static func passed(_ maximum: Int) -> URLError {
-        let text = "the response is larger than the transport's maxResponseSize of \(maximum) bytes"
+    static func passed(_ maxSize: Int) -> URLError {
+        let text = "the response is larger than the transport's maxResponseSize of \(maxSize) bytes"
         return URLError(.dataLengthExceedsMaximum, reason: text)
     }
 

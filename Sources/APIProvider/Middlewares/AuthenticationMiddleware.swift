@@ -40,24 +40,24 @@ public import MiniRx
 /// }
 /// ```
 ///
-/// If many requests are refused at the same time, there is one refresh, and each request is sent once more with the new credential. A
-/// request that is in flight during the refresh and is refused later is also sent once more, without another refresh.
+/// If many requests are rejected at the same time, there is one refresh, and each request is sent once more with the new credential. A
+/// request that is in flight during the refresh and is rejected later is also sent once more, without another refresh.
 ///
-/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is not sent, nor sent again by a
-/// ``RetryMiddleware``. It fails instead.
+/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is neither sent nor
+/// retried. It fails.
 ///
-/// Some requests are not sent again, and the refusal is their answer: a request that was sent again already, one that lost its credential on
+/// Some requests are not sent again, and the rejection is their answer: a request that was sent again already, one that lost its credential on
 /// a redirect, and one whose user has signed out.
 ///
 /// If the refresh fails, all requests that wait for it fail with its error. The next request tries again. A waiting request keeps its own
 /// timeout. A refresh that has begun goes on when no request waits any more, because the server may already have replaced the credential.
 /// Give it a timeout: all requests wait until it ends.
 ///
-/// If the server also refuses the new credential, that is the answer, and a refusal starts no other refresh for a minute. So an endpoint
+/// If the server also rejects the new credential, that is the answer, and a rejection starts no other refresh for a minute. So an endpoint
 /// that always answers 401 does not cause a refresh for each request.
 ///
-/// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts have none, nor have
-/// endpoints with `.option(\.isAuthenticated, false)`.
+/// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts, and
+/// endpoints with `.option(\.isAuthenticated, false)`, are sent without it.
 ///
 /// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. It then fails with
 /// an error that says so, or with a timeout if it was sent from another queue. A request that the
@@ -84,7 +84,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     ///     differ: `{ $0.expires - 60 }`.
     ///   - isRejected: Returns whether a response rejects the credential. By default, its status is 401. If it throws, the
     ///     request fails with that error.
-    ///   - refresh: Returns a single of a new credential. It gets the one that was refused, or `nil` if there was none. It is called on any
+    ///   - refresh: Returns a single of a new credential. It gets the one that was rejected, or `nil` if there was none. It is called on any
     ///     thread, and not again before its single has ended.
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
@@ -228,7 +228,7 @@ extension AuthenticationMiddleware where Credential == String {
     ///     token nowhere. It is called for each request that is sent, on any thread.
     ///   - isRejected: Returns whether a response rejects the token. By default, its status is 401. If it throws, the request
     ///     fails with that error.
-    ///   - refresh: Returns a single of a new token. It gets the token that was refused, or `nil` if there was none. It is called on any
+    ///   - refresh: Returns a single of a new token. It gets the token that was rejected, or `nil` if there was none. It is called on any
     ///     thread, and not again before its single has ended.
     public convenience init(
         token: String? = nil, hosts: Set<String>? = nil,

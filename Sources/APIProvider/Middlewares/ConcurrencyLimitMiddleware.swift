@@ -9,7 +9,7 @@ public import MiniRx
 /// ```
 ///
 /// A request frees its place when its response is there, or when it fails or is disposed. A stream frees it when its reading begins. A
-/// timeout starts when the request is sent. The refresh of a ``AuthenticationMiddleware`` takes no place: see there.
+/// timeout starts when the request is sent. The refresh of an ``AuthenticationMiddleware`` takes no place: see there.
 public struct ConcurrencyLimitMiddleware: Middleware {
     private let maxConcurrent: Int
     private let gate: Gate

@@ -25,21 +25,21 @@ final class CredentialStore<Value: Sendable>: Sendable {
         var newUntil: DispatchTime?
         /// The epoch that the last sign-out began.
         var epoch = 0
-        var isExpired = false
+        var needsRefresh = false
         var refresh: Refresh?
-        /// Until when a refused credential is not refreshed, if it comes from a refresh: the server has refused a new one, too.
+        /// Until when a rejected credential is not refreshed, if it comes from a refresh: the server has rejected a new one, too.
         var pausedUntil: DispatchTime?
 
-        /// The credential, unless it is known to be refused.
+        /// The credential, unless it is known to be rejected.
         var valid: Credential? {
-            isExpired ? nil : value.map { Credential(value: $0, version: version, newUntil: newUntil) }
+            needsRefresh ? nil : value.map { Credential(value: $0, version: version, newUntil: newUntil) }
         }
 
         mutating func set(_ value: Value?, newUntil: DispatchTime? = nil) {
             (self.value, self.newUntil) = (value, newUntil)
             if newUntil == nil { pausedUntil = nil }
             version += 1
-            isExpired = false
+            needsRefresh = false
             if value == nil { epoch = SessionEpoch.advance() }
         }
 
@@ -118,26 +118,26 @@ final class CredentialStore<Value: Sendable>: Sendable {
     /// - Parameter epoch: The epoch in which the request began.
     func markExpired(_ credential: Credential, forEpoch epoch: Int) -> Bool {
         state.withLock { state in
-            if state.version == credential.version { state.isExpired = true }
+            if state.version == credential.version { state.needsRefresh = true }
             return state.epoch <= epoch
         }
     }
 
-    /// Notes that the server has refused `credential`. Returns whether the request may be sent again with another.
+    /// Notes that the server has rejected `credential`. Returns whether the request may be sent again with another.
     ///
     /// - Parameter epoch: The epoch in which the request began.
     func markRejected(_ credential: Credential, forEpoch epoch: Int) -> Bool {
         let now = scheduler.now
         return state.withLock { state in
             guard state.epoch <= epoch else { return false }
-            guard state.version == credential.version, !state.isExpired else { return true }
+            guard state.version == credential.version, !state.needsRefresh else { return true }
             if credential.newUntil != nil, let end = state.pausedUntil, now < end { return false }
-            state.isExpired = true
+            state.needsRefresh = true
             return true
         }
     }
 
-    /// Notes that the server has refused `credential` in the second attempt of a request. If it is new, another refresh would not help.
+    /// Notes that the server has rejected `credential` in the second attempt of a request. If it is new, another refresh would not help.
     func markRejectedAgain(_ credential: Credential) {
         guard let newUntil = credential.newUntil, scheduler.now < newUntil else { return }
         state.withLock { state in
@@ -145,7 +145,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// A credential that the server has not refused: the current one, or else the one of a refresh, if it comes in time. Fails if the user of
+    /// A credential that the server has not rejected: the current one, or else the one of a refresh, if it comes in time. Fails if the user of
     /// the request has signed out.
     ///
     /// - Parameters:

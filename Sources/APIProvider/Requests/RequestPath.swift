@@ -107,8 +107,11 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
         /// Appends text whose slashes separate segments: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request invalid.
         public mutating func appendInterpolation(path segments: some CustomStringConvertible) {
-            let text = segments.description.split(separator: "/", omittingEmptySubsequences: false).map { encoded(String($0)) }
-            append(text.joined(separator: "/"))
+            let parts = segments.description.split(separator: "/", omittingEmptySubsequences: false)
+            if parts.contains(where: \.isEmpty), !segments.description.isEmpty {
+                problem = problem ?? "the path interpolated after \"\(shown)\" has an empty segment; it must not begin or end in a slash"
+            }
+            append(parts.map { encoded(String($0)) }.joined(separator: "/"))
         }
 
         /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.

@@ -51,7 +51,7 @@ struct JSONLineParser<Value: Decodable & Sendable>: LineParser {
 
     init(response: APIResponse) { decode = { try response.excerpt("line \($0)", $1).decode(Value.self) } }
 
-    mutating func read(_ line: UnsafeBufferPointer<UInt8>, into values: inout [Value]) throws {
+    mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into values: inout [Value]) throws {
         number += 1
         var line = line[...]
         if line.last == UInt8(ascii: "\r") { line.removeLast() }

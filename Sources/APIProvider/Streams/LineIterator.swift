@@ -9,30 +9,30 @@ protocol LineParser: Sendable {
     associatedtype Element: Sendable
 
     /// Appends the elements that `line` ends.
-    mutating func read(_ line: UnsafeBufferPointer<UInt8>, into elements: inout [Element]) throws
+    mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into elements: inout [Element]) throws
 
     /// Whether the last line counts if it has no end.
     static var takesLineWithoutEnd: Bool { get }
 }
 
 /// Reads elements from a stream of bytes.
-struct LineIterator<Reader: LineParser> {
+struct LineIterator<Parser: LineParser> {
     private let failed: @Sendable (URLError) -> APIError
     private var bytes: ByteStream.AsyncIterator?
     private var splitter: LineSplitter
-    var reader: Reader
+    var parser: Parser
     /// What has been read and not yet returned.
-    private var elements: [Reader.Element] = []
+    private var elements: [Parser.Element] = []
     private var next = 0
     private var failure: (any Error)?
 
-    init(_ bytes: ByteStream, _ splitter: LineSplitter, _ reader: Reader) {
+    init(_ bytes: ByteStream, _ splitter: LineSplitter, _ parser: Parser) {
         failed = { [request = bytes.response.request] in .transport(request, underlying: $0) }
         self.bytes = bytes.makeAsyncIterator()
-        (self.splitter, self.reader) = (splitter, reader)
+        (self.splitter, self.parser) = (splitter, parser)
     }
 
-    mutating func nextElement(isolation actor: isolated (any Actor)?) async throws -> Reader.Element? {
+    mutating func nextElement(isolation actor: isolated (any Actor)?) async throws -> Parser.Element? {
         if Task.isCancelled {
             (bytes, elements, next) = (nil, [], 0)
             throw CancellationError()
@@ -55,7 +55,7 @@ struct LineIterator<Reader: LineParser> {
         do {
             let chunk = try await bytes?.nextChunk(isolation: actor)
             if chunk == nil { bytes = nil }
-            try Self.read(chunk, &splitter, &reader, &elements)
+            try Self.read(chunk, &splitter, &parser, &elements)
         } catch {
             bytes = nil
             failure = (error as? ElementTooLarge).map { failed($0.urlError) } ?? error
@@ -63,14 +63,14 @@ struct LineIterator<Reader: LineParser> {
     }
 
     private static func read(
-        _ chunk: Data?, _ splitter: inout LineSplitter, _ reader: inout Reader, _ elements: inout [Reader.Element]
+        _ chunk: Data?, _ splitter: inout LineSplitter, _ parser: inout Parser, _ elements: inout [Parser.Element]
     ) throws {
         if let chunk {
             try chunk.withUnsafeBytes { bytes in
-                try splitter.split(bytes.assumingMemoryBound(to: UInt8.self)) { try reader.read($0, into: &elements) }
+                try splitter.split(bytes.assumingMemoryBound(to: UInt8.self)) { try parser.parse($0, into: &elements) }
             }
-        } else if Reader.takesLineWithoutEnd {
-            try splitter.finish { try reader.read($0, into: &elements) }
+        } else if Parser.takesLineWithoutEnd {
+            try splitter.finish { try parser.parse($0, into: &elements) }
         }
     }
 }

@@ -101,11 +101,11 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                 failures = 0
                 isFinished = response.statusCode == 204
                 stream = value.makeAsyncIterator()
-                stream?.events.reader.resume(from: lastEventID)
+                stream?.events.parser.resume(from: lastEventID)
             }
             defer {
-                lastEventID = stream?.events.reader.lastEventID ?? lastEventID
-                retry = stream?.events.reader.retry ?? retry
+                lastEventID = stream?.events.parser.lastEventID ?? lastEventID
+                retry = stream?.events.parser.retry ?? retry
             }
             return try await stream?.next()
         }

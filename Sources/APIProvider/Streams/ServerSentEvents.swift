@@ -34,8 +34,8 @@ public struct ServerSentEvents: StreamedResponse {
 
     /// Returns what reads the events.
     public func makeAsyncIterator() -> AsyncIterator {
-        let reader = EventParser(response: bytes.response, maxSize: bytes.maxElementSize)
-        return AsyncIterator(events: LineIterator(bytes, LineSplitter(maxSize: bytes.maxElementSize), reader))
+        let parser = EventParser(response: bytes.response, maxSize: bytes.maxElementSize)
+        return AsyncIterator(events: LineIterator(bytes, LineSplitter(maxSize: bytes.maxElementSize), parser))
     }
 
     /// Reads the events.
@@ -75,7 +75,7 @@ struct EventParser: LineParser {
     /// The identifier of the previous stream counts until this one brings another.
     mutating func resume(from lastEventID: String) { (id, self.lastEventID) = (lastEventID, lastEventID) }
 
-    mutating func read(_ line: UnsafeBufferPointer<UInt8>, into events: inout [ServerSentEvent]) throws {
+    mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into events: inout [ServerSentEvent]) throws {
         guard !line.isEmpty else { return dispatch(into: &events) }
         let colon = line.firstIndex(of: UInt8(ascii: ":"))
         let name = line[..<(colon ?? line.endIndex)]

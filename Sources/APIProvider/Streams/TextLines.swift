@@ -41,5 +41,5 @@ public struct TextLines: StreamedResponse {
 struct TextLineParser: LineParser {
     static var takesLineWithoutEnd: Bool { true }
 
-    func read(_ line: UnsafeBufferPointer<UInt8>, into lines: inout [String]) { lines.append(String(decoding: line, as: UTF8.self)) }
+    func parse(_ line: UnsafeBufferPointer<UInt8>, into lines: inout [String]) { lines.append(String(decoding: line, as: UTF8.self)) }
 }

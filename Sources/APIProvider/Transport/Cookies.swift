@@ -34,7 +34,7 @@ struct Cookies: Sendable {
 
 extension HTTPCookieStorage {
     fileprivate static let maxPerHost = 180
-    private static let maximumHeader = 8192
+    private static let maxHeaderSize = 8192
 
     /// RFC 6265bis, section 5.7, without the list of public suffixes and without sites.
     fileprivate func keep(_ cookie: SetCookie, from url: URL, host: String) {
@@ -74,7 +74,7 @@ extension HTTPCookieStorage {
             .sorted { ($1.path.utf8.count, $0.created) < ($0.path.utf8.count, $1.created) }
         let header = cookies.reduce(into: "") { header, cookie in
             let text = (header.isEmpty ? "" : "; ") + (cookie.name.isEmpty ? "" : "\(cookie.name)=") + cookie.value
-            if header.utf8.count + text.utf8.count <= Self.maximumHeader { header += text }
+            if header.utf8.count + text.utf8.count <= Self.maxHeaderSize { header += text }
         }
         return header.isEmpty ? nil : header
     }

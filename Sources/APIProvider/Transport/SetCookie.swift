@@ -10,7 +10,7 @@ struct SetCookie {
     private(set) var path: String?
     /// Lowercase, without a dot in front. Empty means the host alone.
     private var domain = ""
-    private var maximumAge: Date?
+    private var maxAge: Date?
     private var expiry: Date?
 
     /// `nil` if the field sets no cookie.
@@ -43,13 +43,13 @@ struct SetCookie {
             guard let first = text.utf8.first, let seconds = Double(text), text.dropFirst().utf8.allSatisfy(\.isDigit),
                 first == UInt8(ascii: "-") || first.isDigit
             else { return }
-            maximumAge = seconds > 0 ? Date() + min(seconds, 1e10) : .distantPast
+            maxAge = seconds > 0 ? Date() + min(seconds, 1e10) : .distantPast
         default: break
         }
     }
 
     /// When the cookie ends; `nil` for one of the session. A Max-Age wins.
-    var expires: Date? { maximumAge ?? expiry }
+    var expires: Date? { maxAge ?? expiry }
 
     /// The domain of the cookie, with a dot in front if it has hosts below it; `nil` if `host` may not set the cookie.
     func domain(from host: String) -> String? {

@@ -5,7 +5,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The sessions of a transport. They take no more requests when nothing holds them: neither the transport nor a single of it.
+/// The sessions of a transport. They are invalidated when neither the transport nor any of its singles is alive.
 final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
@@ -16,8 +16,8 @@ final class SessionPool: Sendable {
 
     /// - Parameters:
     ///   - usesNetwork: Whether no protocol class of the app answers.
-    ///   - delegateSession: The one whose delegate judges certificates.
-    ///   - callbacks: Where the delegate is called; `nil` is a queue of the session's own.
+    ///   - delegateSession: The session whose delegate evaluates certificates.
+    ///   - callbacks: Where the delegate is called; `nil` is the session's own queue.
     init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: CallbackQueue?) {
         delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
         self.usesNetwork = usesNetwork

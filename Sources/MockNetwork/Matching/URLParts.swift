@@ -57,9 +57,9 @@ struct URLParts: Sendable {
 extension [URLQueryItem] {
     /// Reads a form (`application/x-www-form-urlencoded`).
     init(form text: some StringProtocol) {
-        self = text.split(separator: "&").map { item in
-            let name = item.prefix { $0 != "=" }
-            return URLQueryItem(name: name.formDecoded, value: item[name.endIndex...].dropFirst().formDecoded)
+        self = text.replacingOccurrences(of: "+", with: "%20").utf8.split(separator: UInt8(ascii: "&")).map { item in
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
+            return URLQueryItem(name: name.unescaped, value: item[name.endIndex...].dropFirst().unescaped)
         }
     }
 }

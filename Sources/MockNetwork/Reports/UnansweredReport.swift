@@ -18,7 +18,7 @@ struct UnansweredReport: CustomStringConvertible {
 
             \(request.description.indented(by: 4))
 
-        \(nearest)\(others)
+        \(nearest)\(unreadable)\(others)
 
         To answer it, paste this before the request is sent:
 
@@ -41,6 +41,13 @@ struct UnansweredReport: CustomStringConvertible {
         }
     }
 
+    /// A recorded request that cannot be read is near no request.
+    private var unreadable: String {
+        let unreadable = stubs.map(\.stub).filter { $0.problem != nil && $0.isOptional }
+        guard stubs.count > 3, let first = unreadable.first else { return "" }
+        return "\n\nOf its recordings, \(unreadable.count) cannot be read. The first is \(first.description): \(first.problem ?? "")"
+    }
+
     private var others: String {
         guard !otherScopes.isEmpty else { return "" }
         let more = otherScopes.count > 3 ? " and \(otherScopes.count - 3) more" : ""
@@ -48,7 +55,8 @@ struct UnansweredReport: CustomStringConvertible {
 
 
             Other scopes are live: \(otherScopes.prefix(3).joined(separator: ", "))\(more). This request reached the mock of the whole process
-            instead. Give its test the trait, @Test(.mockNetwork), and create the session inside the test with MockURLProtocol.configuration.
+            instead. Give its test the trait, @Test(.mockNetwork), or run it in MockURLProtocol.withScope, and create the session there with
+            MockURLProtocol.configuration.
             """
     }
 }

@@ -222,6 +222,11 @@ struct RequestBuildingTests {
                 sentence: #"The request was not sent: a value interpolated into the path after "/users/" is empty."#),
             Invalid(
                 request: Endpoint(.get, "/repos/\(path: "apple/")/issues"),
+                sentence:
+                    #"The request was not sent: the path interpolated after "/repos/" has an empty segment; it must not begin or end in a slash."#
+            ),
+            Invalid(
+                request: Endpoint(.get, "/repos/\(path: "")"),
                 sentence: #"The request was not sent: a value interpolated into the path after "/repos/" is empty."#),
             Invalid(
                 request: Endpoint(.get, "/repos/\(path: "../user")"),

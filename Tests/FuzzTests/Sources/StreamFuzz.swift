@@ -21,11 +21,11 @@ public func test(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let length = Int(first % 16) / 2 + 1
     let pieces = stride(from: 0, to: whole.count, by: length).map { Array(whole[$0..<min($0 + length, whole.count)]) }
 
-    let eventSplitter = LineSplitter(maximum: 4096)
-    let events = EventParser(response: response, maximum: 4096)
+    let eventSplitter = LineSplitter(maxSize: 4096)
+    let events = EventParser(response: response, maxSize: 4096)
     precondition(elements([whole], eventSplitter, events) == elements(pieces, eventSplitter, events))
     precondition(elements([whole], eventSplitter, TextLineParser()) == elements(pieces, eventSplitter, TextLineParser()))
-    let lineSplitter = LineSplitter(endsAtCarriageReturn: false, maximum: 4096)
+    let lineSplitter = LineSplitter(endsAtCarriageReturn: false, maxSize: 4096)
     let values = JSONLineParser<[String: Int]>(response: response)
     precondition(elements([whole], lineSplitter, values) == elements(pieces, lineSplitter, values))
     return 0
@@ -40,14 +40,14 @@ private let response: APIResponse = {
     return APIResponse(request: PreparedRequest(.get, url), response: head, data: Data())
 }()
 
-/// What `reader` makes of the pieces, up to an error.
-private func elements<Reader: LineParser>(_ pieces: [[UInt8]], _ splitter: LineSplitter, _ reader: Reader) -> [Reader.Element] {
-    var (splitter, reader, elements) = (splitter, reader, [Reader.Element]())
+/// What `parser` makes of the pieces, up to an error.
+private func elements<Parser: LineParser>(_ pieces: [[UInt8]], _ splitter: LineSplitter, _ parser: Parser) -> [Parser.Element] {
+    var (splitter, parser, elements) = (splitter, parser, [Parser.Element]())
     do {
         for piece in pieces {
-            try piece.withUnsafeBufferPointer { bytes in try splitter.split(bytes) { try reader.read($0, into: &elements) } }
+            try piece.withUnsafeBufferPointer { bytes in try splitter.split(bytes) { try parser.parse($0, into: &elements) } }
         }
-        if Reader.takesLineWithoutEnd { try splitter.finish { try reader.read($0, into: &elements) } }
+        if Parser.takesLineWithoutEnd { try splitter.finish { try parser.parse($0, into: &elements) } }
     } catch {}
     return elements
 }

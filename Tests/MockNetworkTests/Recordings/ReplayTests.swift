@@ -237,6 +237,18 @@ struct ReplayTests {
         }
     }
 
+    @Test("In a long recording, the report says how many entries cannot be read")
+    func unreadableRequests() async throws {
+        try await MockURLProtocol.withScope {
+            let good = (0..<9).map { entry("https://a.example/good/\($0)") }
+            try MockURLProtocol.replay(har: recording((good + ["null", "7"]).joined(separator: ",")))
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let request = provider.request(try anyRequest("https://a.example/good/x"))
+            let error = try await #require(throws: APIError.self) { try await request.value }
+            #expect(error.description.contains("Of its recordings, 2 cannot be read. The first is"), "\(error)")
+        }
+    }
+
     @Test("A HEAD needs no recorded body, a null header is not sent, and Playwright's bodies are beside the recording")
     func beside() async throws {
         try Data("beside".utf8).write(to: folder.url("1f.txt"))

@@ -321,7 +321,7 @@ struct UnansweredReportTests {
             #expect(
                 error.description.contains("The scope of the whole process has no stubs.\n\nOther scopes are live: \"!1\", \"!2\", \"!3\""),
                 "\(error)")
-            #expect(error.description.contains("Give its test the trait, @Test(.mockNetwork), and create"), "\(error)")
+            #expect(error.description.contains("Give its test the trait, @Test(.mockNetwork), or run it in"), "\(error)")
         }
     }
 

@@ -56,6 +56,7 @@ struct StubTests {
         "A stub does not match a different URL",
         arguments: [
             ("/search/repositories", "https://api.example.com/search/repositories/"),
+            ("/search?q=%FE", "https://api.example.com/search?q=%FF"),
             ("/search/repositories", "https://api.example.com/Search/repositories"),
             ("https://api.example.com/user", "http://api.example.com/user"),
             ("https://api.example.com/user", "https://api.example.com:8443/user"),
