@@ -1,9 +1,7 @@
 import APIProvider
 import Foundation
 
-/// Removes words that look like a token from text in reports.
-///
-/// A word looks like a token if it has more than four characters, and letters and digits among them.
+/// Removes words that look like a token from text in reports: words in which letters and digits are mixed, and long numbers.
 enum MessageRedactor {
     /// The text with `…` for words that look like a token, and for the values in the queries of URLs.
     static func redacted(_ text: String) -> String {
@@ -70,6 +68,9 @@ enum MessageRedactor {
     /// Whether letters and digits are mixed.
     private static func isMixed(_ piece: ArraySlice<UInt8>) -> Bool {
         guard piece.count > 4, piece.contains(where: \.isDigit), !piece.allSatisfy(\.isDigit) else { return false }
+        // A number with a unit, such as 1024px.
+        let unit = piece.drop(while: \.isDigit)
+        if piece.first?.isDigit == true, unit.count <= 2, piece.count <= 8, !unit.contains(where: \.isDigit) { return false }
         // Short words are often a name with a number, such as item1 or http2.
         return piece.count > 5 || piece.first?.isDigit == false && piece.last?.isDigit == false
     }

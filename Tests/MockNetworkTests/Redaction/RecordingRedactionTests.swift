@@ -86,7 +86,7 @@ struct RecordingRedactionTests {
         let transport = answering(headers: type.map { ["Content-Type": $0] } ?? [:]) { _ in Data(body.utf8) }
         let recording = RecordingMiddleware(to: file, redacting: redaction, keeping: names)
         _ = try await DefaultAPIProvider(transport: transport, middlewares: [recording]).request(
-            anyRequest("POST", "https://a.example/?q=a1b2c3&n=7&token=t", headers: ["X-Customer": "7"], body: Data(body.utf8))
+            anyRequest("POST", "https://a.example/?q=a1b2c3&w=1024px&n=7&token=t", headers: ["X-Customer": "7"], body: Data(body.utf8))
         ).value
         return try RecordedFile(file)
     }
@@ -120,7 +120,7 @@ struct RecordingRedactionTests {
                 try MockURLProtocol.replay(har: file)
                 let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
                 do {
-                    let request = try anyRequest("POST", "https://a.example/?q=a1b2c3&n=7&token=t")
+                    let request = try anyRequest("POST", "https://a.example/?q=a1b2c3&w=1024px&n=7&token=t")
                     return String(decoding: try await provider.request(request).value.data, as: UTF8.self)
                 } catch { return "\(error)" }
             }
@@ -149,9 +149,9 @@ struct RecordingRedactionTests {
             let bodies = ["request.postData.text", "response.content.text"].map { recorded.value($0) as? String }
             return [recorded.value("request.url") as? String, headers?.first { $0["name"] == "X-Customer" }?["value"]] + bodies
         }
-        let standard = ["https://a.example/?q=REDACTED&n=7&token=REDACTED", "REDACTED", #"{"token":"REDACTED","n":[0]}"#]
+        let standard = ["https://a.example/?q=REDACTED&w=1024px&n=7&token=REDACTED", "REDACTED", #"{"token":"REDACTED","n":[0]}"#]
         #expect(try await values(.standard) == standard + [#"{"token":"REDACTED","n":[1]}"#])
-        let all = ["https://a.example/?q=a1b2c3&n=7&token=t", "7", #"{"token":"t","n":[1]}"#, #"{"token":"t","n":[1]}"#]
+        let all = ["https://a.example/?q=a1b2c3&w=1024px&n=7&token=t", "7", #"{"token":"t","n":[1]}"#, #"{"token":"t","n":[1]}"#]
         #expect(try await values(.standard, keeping: ["TOKEN", "n", "q", "x-customer"]) == all)
         #expect(try await values(.none) == all)
     }
