@@ -1,4 +1,4 @@
-public import Dispatch
+import Dispatch
 public import Foundation
 
 /// A description of a request: where it goes, what it sends, and what comes back. An endpoint is itself an ``APIRequest``.
@@ -41,7 +41,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 
     var details: EndpointDetails
     package var destination: ResponseDestination { details.destination }
-    private let decode: @Sendable (APIResponse) throws -> Response
+    let decode: @Sendable (APIResponse) throws -> Response
 
     /// Creates an endpoint whose value `decode` makes from the response.
     ///
@@ -72,7 +72,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     }
 
     /// Creates an endpoint for the request of `other` with another value.
-    private init<Other>(_ other: Endpoint<Other>, decode: @escaping @Sendable (APIResponse) throws -> Response) {
+    init<Other>(_ other: Endpoint<Other>, decode: @escaping @Sendable (APIResponse) throws -> Response) {
         (method, path, query, headers, body) = (other.method, other.path, other.query, other.headers, other.body)
         (timeoutInterval, options, details, self.decode) = (other.timeoutInterval, other.options, other.details, decode)
     }
@@ -185,95 +185,6 @@ extension Endpoint where Response == URL {
             return destination
         }
         details.destination = .file(destination)
-    }
-}
-
-// Modifiers: each returns a changed copy.
-extension Endpoint {
-    /// Changes the request after it is built: a header that depends on others, or what Foundation's type alone has, by
-    /// ``PreparedRequest/urlRequest``.
-    ///
-    /// `adapt` runs on the subscriber's thread. If it throws, nothing is sent, and the error reaches the subscriber unchanged. Several
-    /// closures run in the order in which they were added.
-    public func adapting(_ adapt: @escaping @Sendable (inout PreparedRequest) throws -> Void) -> Endpoint {
-        var copy = self
-        copy.details.adapt = { [first = details.adapt] request in
-            try first(&request)
-            try adapt(&request)
-        }
-        return copy
-    }
-
-    /// Replaces the check that the status is in 200...299.
-    ///
-    /// `validate` runs before the response is decoded, on a background queue. If it throws, the error reaches the subscriber unchanged. If
-    /// it accepts a status whose body does not fit the type of the response, decoding fails.
-    public func validating(_ validate: @escaping @Sendable (APIResponse) throws -> Void) -> Endpoint {
-        var copy = self
-        copy.details.validate = validate
-        return copy
-    }
-
-    /// Transforms the value, on the same background queue. If `transform` throws, the request fails with that error.
-    public func map<Value: Sendable>(_ transform: @escaping @Sendable (Response) throws -> Value) -> Endpoint<Value> {
-        Endpoint<Value>(self) { [decode] in try transform(decode($0)) }
-    }
-
-    /// Adds the response to the value, so that you can read its headers: links to pages, entity tags, rate limits.
-    public func withResponse() -> Endpoint<(value: Response, response: APIResponse)> {
-        Endpoint<(value: Response, response: APIResponse)>(self) { [decode] in (try decode($0), $0) }
-    }
-
-    /// Reports the progress of the transfer, one call at a time, on a background queue. The value comes after the last report.
-    ///
-    /// It starts again after a redirect and with each attempt of a retry.
-    public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
-        var copy = self
-        copy.details.report = { [first = details.report] progress in
-            first?(progress)
-            report(progress)
-        }
-        return copy
-    }
-
-    /// Reports the progress of the transfer on the main actor, at most once in each `interval`.
-    ///
-    /// ```swift
-    /// endpoint.onProgress(on: MainActor.shared) {
-    ///     bar.progress = Double($0.bytesSent) / Double($0.bytesToSend ?? .max)
-    /// }
-    /// ```
-    ///
-    /// The last report comes before the value, if you get that by `observe(on: MainActor.shared)`. A dispose ends the reports.
-    ///
-    /// - Parameters:
-    ///   - actor: The main actor.
-    ///   - interval: The shortest time between two reports. By default, there are at most ten in a second.
-    ///   - report: Called on the main actor.
-    public func onProgress(
-        on actor: MainActor, every interval: DispatchTimeInterval = .milliseconds(100),
-        _ report: @escaping @MainActor (TransferProgress) -> Void
-    ) -> Endpoint {
-        var copy = self
-        copy.details.throttledReports.append(ThrottledReport(interval: interval, report: report))
-        return copy
-    }
-
-    /// Fails the request if it takes longer than this in all: with its redirects, retries, middlewares and waits.
-    ///
-    /// The error is an ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, which says so. For the silence of a server, see
-    /// ``timeoutInterval``. For a stream, it is the time until its head is there.
-    public func timeout(_ time: DispatchTimeInterval) -> Endpoint {
-        var copy = self
-        copy.details.timeout = time
-        return copy
-    }
-
-    /// Sets an option that middlewares read: `.option(\.retryPolicy, .never)`.
-    public func option<Value: Sendable>(_ option: WritableKeyPath<RequestOptions, Value>, _ value: Value) -> Endpoint {
-        var copy = self
-        copy.options[keyPath: option] = value
-        return copy
     }
 }
 

@@ -1,0 +1,90 @@
+public import Dispatch
+
+// Modifiers: each returns a changed copy.
+extension Endpoint {
+    /// Changes the request after it is built: a header that depends on others, or what Foundation's type alone has, by
+    /// ``PreparedRequest/urlRequest``.
+    ///
+    /// `adapt` runs on the subscriber's thread. If it throws, nothing is sent, and the error reaches the subscriber unchanged. Several
+    /// closures run in the order in which they were added.
+    public func adapting(_ adapt: @escaping @Sendable (inout PreparedRequest) throws -> Void) -> Endpoint {
+        var copy = self
+        copy.details.adapt = { [first = details.adapt] request in
+            try first(&request)
+            try adapt(&request)
+        }
+        return copy
+    }
+
+    /// Replaces the check that the status is in 200...299.
+    ///
+    /// `validate` runs before the response is decoded, on a background queue. If it throws, the error reaches the subscriber unchanged. If
+    /// it accepts a status whose body does not fit the type of the response, decoding fails.
+    public func validating(_ validate: @escaping @Sendable (APIResponse) throws -> Void) -> Endpoint {
+        var copy = self
+        copy.details.validate = validate
+        return copy
+    }
+
+    /// Transforms the value, on the same background queue. If `transform` throws, the request fails with that error.
+    public func map<Value: Sendable>(_ transform: @escaping @Sendable (Response) throws -> Value) -> Endpoint<Value> {
+        Endpoint<Value>(self) { [decode] in try transform(decode($0)) }
+    }
+
+    /// Adds the response to the value, so that you can read its headers: links to pages, entity tags, rate limits.
+    public func withResponse() -> Endpoint<(value: Response, response: APIResponse)> {
+        Endpoint<(value: Response, response: APIResponse)>(self) { [decode] in (try decode($0), $0) }
+    }
+
+    /// Reports the progress of the transfer, one call at a time, on a background queue. The value comes after the last report.
+    ///
+    /// It starts again after a redirect and with each attempt of a retry.
+    public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
+        var copy = self
+        copy.details.report = { [first = details.report] progress in
+            first?(progress)
+            report(progress)
+        }
+        return copy
+    }
+
+    /// Reports the progress of the transfer on the main actor, at most once in each `interval`.
+    ///
+    /// ```swift
+    /// endpoint.onProgress(on: MainActor.shared) {
+    ///     bar.progress = Double($0.bytesSent) / Double($0.bytesToSend ?? .max)
+    /// }
+    /// ```
+    ///
+    /// The last report comes before the value, if you get that by `observe(on: MainActor.shared)`. A dispose ends the reports.
+    ///
+    /// - Parameters:
+    ///   - actor: The main actor.
+    ///   - interval: The shortest time between two reports. By default, there are at most ten in a second.
+    ///   - report: Called on the main actor.
+    public func onProgress(
+        on actor: MainActor, every interval: DispatchTimeInterval = .milliseconds(100),
+        _ report: @escaping @MainActor (TransferProgress) -> Void
+    ) -> Endpoint {
+        var copy = self
+        copy.details.throttledReports.append(ThrottledReport(interval: interval, report: report))
+        return copy
+    }
+
+    /// Fails the request if it takes longer than this in all: with its redirects, retries, middlewares and waits.
+    ///
+    /// The error is an ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, which says so. For the silence of a server, see
+    /// ``timeoutInterval``. For a stream, it is the time until its head is there.
+    public func timeout(_ time: DispatchTimeInterval) -> Endpoint {
+        var copy = self
+        copy.details.timeout = time
+        return copy
+    }
+
+    /// Sets an option that middlewares read: `.option(\.retryPolicy, .never)`.
+    public func option<Value: Sendable>(_ option: WritableKeyPath<RequestOptions, Value>, _ value: Value) -> Endpoint {
+        var copy = self
+        copy.options[keyPath: option] = value
+        return copy
+    }
+}
