@@ -30,7 +30,7 @@ public final class CacheMiddleware: Middleware {
 
     private struct State {
         var statistics = CacheStatistics()
-        var epoch = Epoch()
+        var epoch = StoreEpoch()
         /// The number of `removeAll` calls that have not returned.
         var removals = 0
     }
@@ -71,7 +71,7 @@ public final class CacheMiddleware: Middleware {
     /// It waits for responses that are being stored. Responses to earlier requests are not stored.
     public func removeAll() {
         let epoch = state.withLock { state in
-            defer { (state.epoch, state.removals) = (Epoch(), state.removals + 1) }
+            defer { (state.epoch, state.removals) = (StoreEpoch(), state.removals + 1) }
             return state.epoch
         }
         epoch.writes.wait()
@@ -97,11 +97,11 @@ public final class CacheMiddleware: Middleware {
 
     /// Returns the epoch of a request that starts now. During `removeAll`, and if the user has signed out while the request waited, it is one
     /// in which nothing is stored.
-    private func epoch(of request: PreparedRequest) -> Epoch {
-        request.isBeforeSignOut ? Epoch() : state.withLock { $0.removals == 0 ? $0.epoch : Epoch() }
+    private func epoch(of request: PreparedRequest) -> StoreEpoch {
+        request.isBeforeSignOut ? StoreEpoch() : state.withLock { $0.removals == 0 ? $0.epoch : StoreEpoch() }
     }
 
-    private func lookUp(_ request: PreparedRequest, _ epoch: Epoch, _ next: @escaping Next) -> Single<APIResponse> {
+    private func lookUp(_ request: PreparedRequest, _ epoch: StoreEpoch, _ next: @escaping Next) -> Single<APIResponse> {
         let response = Single.deferred { [self] () -> Single<APIResponse> in
             let flight = epoch.flight(for: request.cacheKey)
             // After the end of the epoch, the stored responses may be another user's.
@@ -221,7 +221,7 @@ public final class CacheMiddleware: Middleware {
     }
 
     /// Makes `removeAll` wait for a response that is stored now. Returns false if the epoch has ended.
-    private func beginWriting(_ epoch: Epoch) -> Bool {
+    private func beginWriting(_ epoch: StoreEpoch) -> Bool {
         state.withLock { state in
             guard state.epoch === epoch else { return false }
             epoch.writes.enter()

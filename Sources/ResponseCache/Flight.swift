@@ -3,7 +3,7 @@ import Dispatch
 import MiniRx
 
 /// The time between two calls of `removeAll`. Responses to requests of an epoch are not stored after it.
-final class Epoch: Sendable {
+final class StoreEpoch: Sendable {
     private struct WeakFlight { weak var flight: Flight? }
 
     /// The responses that are being stored.
@@ -36,11 +36,11 @@ final class Epoch: Sendable {
 /// The requests for a key that are in flight, and started after it was last invalidated. They own the flight.
 final class Flight: Sendable {
     let key: String
-    let epoch: Epoch
+    let epoch: StoreEpoch
     let validations = CoalescingMiddleware()
     private let state = Locked((isInvalidated: false, isValidating: false))
 
-    fileprivate init(_ key: String, _ epoch: Epoch) { (self.key, self.epoch) = (key, epoch) }
+    fileprivate init(_ key: String, _ epoch: StoreEpoch) { (self.key, self.epoch) = (key, epoch) }
 
     deinit { epoch.removeFlight(for: key) }
 

@@ -150,7 +150,7 @@ package final class StreamBuffer: Sendable {
     }
 }
 
-/// The right to read a stream. The transfer ends when nobody has it any more.
+/// Owns the buffer of a stream on behalf of its reader. The transfer ends when this is released.
 package final class StreamReader: Sendable {
     package let buffer: StreamBuffer
 
@@ -159,5 +159,5 @@ package final class StreamReader: Sendable {
     deinit { buffer.cancel() }
 }
 
-/// The lease of a stream until its first iterator takes it.
+/// The reader of a stream, until the first iterator takes it.
 package typealias UnreadStream = Locked<StreamReader?>

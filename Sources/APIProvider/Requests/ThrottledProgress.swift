@@ -7,14 +7,14 @@ struct ThrottledReport: Sendable {
     let report: @MainActor (TransferProgress) -> Void
 }
 
-/// The progress of one request: what the transport calls, and what of it waits for the main actor.
+/// The progress of one request: the closure that the transport calls, and the reports that wait to be delivered.
 struct RequestProgress: Sendable {
     let report: (@Sendable (TransferProgress) -> Void)?
     fileprivate let queued: QueuedProgress?
     fileprivate let throttled: [ThrottledProgress]
 
-    /// Reports the last progress before the value, and none after a dispose. While a stream is read, closures without an interval go on.
-    func deliver<Element>(before single: Single<Element>) -> Single<Element> {
+    /// Returns a single that reports the last progress before its value, and none after a dispose. While a stream is read, closures without an interval go on.
+    func finishing<Element>(before single: Single<Element>) -> Single<Element> {
         guard report != nil else { return single }
         return (queued.map { single.observe(on: $0.scheduler) } ?? single).do(
             onSuccess: { [queued, throttled] _ in
@@ -74,10 +74,10 @@ private final class ThrottledProgress: Sendable {
         var isFinished = false
     }
 
-    private let throttled: ThrottledReport
+    private let settings: ThrottledReport
     private let state = Locked(State())
 
-    init(_ throttled: ThrottledReport) { self.throttled = throttled }
+    init(_ settings: ThrottledReport) { self.settings = settings }
 
     func enqueue(_ progress: TransferProgress) {
         let due = state.withLock { state -> DispatchTime? in
@@ -109,10 +109,10 @@ private final class ThrottledProgress: Sendable {
     private func deliver(at time: DispatchTime) {
         let report = DispatchWorkItem { [self] in
             let progress = state.withLock { state in
-                (state.isScheduled, state.due) = (false, .now() + throttled.interval)
+                (state.isScheduled, state.due) = (false, .now() + settings.interval)
                 return state.latest.take()
             }
-            if let progress { MainActor.assumeIsolated { throttled.report(progress) } }
+            if let progress { MainActor.assumeIsolated { settings.report(progress) } }
         }
         if time <= .now() {
             DispatchQueue.main.async(execute: report)

@@ -27,7 +27,7 @@ public struct ByteStream: StreamedResponse {
     /// Returns an iterator over the bytes. A stream can be read once: a second iterator throws.
     public func makeAsyncIterator() -> AsyncIterator {
         guard let unread = response.bodyStream else { return AsyncIterator(source: .data(response.data)) }
-        if let lease = unread.withLock({ $0.take() }) { return AsyncIterator(source: .stream(lease)) }
+        if let reader = unread.withLock({ $0.take() }) { return AsyncIterator(source: .stream(reader)) }
         let reason = "a stream can be read once, and this one was read before; send the request again"
         let error = URLError(.unknown, reason: reason)
         return AsyncIterator(source: .failed(APIError.transport(response.request, underlying: error)))
@@ -59,9 +59,9 @@ public struct ByteStream: StreamedResponse {
             case .data(let data):
                 source = .end
                 return data.isEmpty ? nil : data
-            case .stream(let lease):
+            case .stream(let reader):
                 do {
-                    if let chunk = try await lease.buffer.next(isolation: actor) { return chunk }
+                    if let chunk = try await reader.buffer.next(isolation: actor) { return chunk }
                     source = .end
                     return nil
                 } catch {

@@ -26,9 +26,8 @@ public final class StreamFeed: Sendable {
         var isTaken = false
         var isCancelled = false
         /// The test has ended the body.
-        var isEnded = false
-        /// The end has been delivered.
-        var isOver = false
+        var isFinished = false
+        var isEndDelivered = false
         /// Parts that have not been delivered.
         var parts: [Part] = []
         var whenMore: Action?
@@ -39,7 +38,7 @@ public final class StreamFeed: Sendable {
 
     /// A test that waits.
     private struct Waiter {
-        let isOver: @Sendable (State) -> Bool
+        let condition: @Sendable (State) -> Bool
         let continuation: CheckedContinuation<Void, Never>
     }
 
@@ -75,16 +74,18 @@ public final class StreamFeed: Sendable {
     /// Waits until the reader has left before the end.
     public func waitUntilCancelled() async { await wait { $0.isCancelled } }
 
-    private func wait(until isOver: @escaping @Sendable (State) -> Bool) async {
-        await withCheckedContinuation { continuation in change { $0.waiters.append(Waiter(isOver: isOver, continuation: continuation)) } }
+    private func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            change { $0.waiters.append(Waiter(condition: condition, continuation: continuation)) }
+        }
     }
 
     /// Changes the state, and resumes the waiters whose condition is now met.
     private func change(_ body: (inout State) -> Void) {
         let over = state.withLock { state -> [Waiter] in
             body(&state)
-            let over = state.waiters.filter { $0.isOver(state) }
-            state.waiters = state.waiters.filter { !$0.isOver(state) }
+            let over = state.waiters.filter { $0.condition(state) }
+            state.waiters = state.waiters.filter { !$0.condition(state) }
             return over
         }
         over.forEach { $0.continuation.resume() }
@@ -92,8 +93,8 @@ public final class StreamFeed: Sendable {
 
     private func add(_ part: Part, count: Int = 0) {
         let more = state.withLock { state -> Action? in
-            guard !state.isEnded else { return nil }
-            if case .end = part { state.isEnded = true }
+            guard !state.isFinished else { return nil }
+            if case .end = part { state.isFinished = true }
             state.parts.append(part)
             state.sent += count
             return state.whenMore.take()
@@ -114,7 +115,7 @@ extension StreamFeed {
     func next() -> Part? {
         state.withLock { state in
             guard !state.parts.isEmpty else { return nil }
-            if case .end = state.parts[0] { state.isOver = true }
+            if case .end = state.parts[0] { state.isEndDelivered = true }
             return state.parts.removeFirst()
         }
     }
@@ -136,7 +137,7 @@ extension StreamFeed {
         // Released after the lock, because its deinit may run any code.
         var more: Action?
         change { state in
-            guard !state.isOver else { return }
+            guard !state.isEndDelivered else { return }
             state.isCancelled = true
             more = state.whenMore.take()
         }
