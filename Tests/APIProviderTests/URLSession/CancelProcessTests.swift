@@ -128,6 +128,10 @@ private func answerAll(on connection: Connection) {
 private func disposeAtAnyMoment(_ requests: Int, to url: URL) async throws {
     let provider = DefaultAPIProvider(baseURL: url, configuration: .patient)
     let body = HTTPBody.data(Data(count: 100_000), contentType: "application/octet-stream")
+    let folder = TemporaryFolder()
+    let file = folder.url("upload")
+    try Data(count: 100_000).write(to: file)
+    let parts = [MultipartPart(name: "a", file: file, contentType: "application/octet-stream")]
     let kinds: [Single<Void>] = [
         provider.request(Endpoint<Data>(.get, "/kept")).map { _ in },
         provider.request(Endpoint<Data>(.get, "/close")).map { _ in },
@@ -137,6 +141,9 @@ private func disposeAtAnyMoment(_ requests: Int, to url: URL) async throws {
         provider.request(Endpoint<Data>(.post, "/kept")).map { _ in },
         provider.request(Endpoint<Data>(.put, "/kept", body: body)).map { _ in },
         provider.request(Endpoint<Data>(.post, "/close", body: body)).map { _ in },
+        provider.request(Endpoint<Data>(.put, "/kept", body: .file(file, contentType: "application/octet-stream"))).map { _ in },
+        provider.request(Endpoint<Data>(.post, "/kept", body: .multipart(parts))).map { _ in },
+        provider.request(Endpoint(.get, "/large", downloadingTo: folder.url("download"))).map { _ in },
         provider.request(Endpoint<ByteStream>(.get, "/stream")).map { _ in },
         provider.request(Endpoint<ByteStream>(.get, "/stream")).flatMap { bytes in bytes.forEach { _ in } },
         // A reader that is behind, until it leaves.
@@ -156,5 +163,6 @@ private func disposeAtAnyMoment(_ requests: Int, to url: URL) async throws {
             }
         }
     }
+    #expect(try await eventually(within: 30) { try Set(folder.names).isSubset(of: ["upload", "download"]) })
 }
 #endif
