@@ -43,8 +43,8 @@ public final class Exchange: Sendable {
 
     /// Lets the network stack send the request, unless it is too late.
     private func begin() {
-        guard state.withLock({ $0.begin() }) else { return }
         watchdog?.beginSilence()
+        guard state.withLock({ $0.begin() }) else { return }
         // Cookies that have come while it waited are sent, too.
         if let request = transport.cookies?.added(to: original) { state.withLock { $0.request = request } }
         let transfer = transport.start(self)
