@@ -89,7 +89,10 @@ struct TimeoutTests {
 
     @Test("A request has one timer, which neither its bytes nor those of others move")
     func timers() async throws {
+        let hasStarted = DispatchSemaphore(value: 0)
         let server = try LoopbackServer { request, connection in
+            // A response that comes before the request has a timer would need none.
+            hasStarted.wait()
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
             for _ in 0..<100 { connection.send("x") }
         }
@@ -98,6 +101,7 @@ struct TimeoutTests {
             transport: URLSessionTransport(configuration: configuration, delegateSession: nil, scheduler: clock))
         for (path, timeout) in [("/b", 100.0), ("/a", 1)] {
             send(path, to: server.url, by: provider, timeout: timeout)
+            hasStarted.signal()
             #expect(await events.next()?.hasPrefix("\(path): x") == true)
         }
         #expect(clock.delays.entries == [.seconds(100), .seconds(1)])
