@@ -105,7 +105,7 @@ private let hopByHop: Set = [
 
 extension [String: String] {
     /// The value of the field `name`, in any case.
-    func value(_ name: String) -> String? { self[name] ?? first { $0.key.caseInsensitiveCompare(name) == .orderedSame }?.value }
+    func value(_ name: String) -> String? { self[name] ?? first { $0.key.isField(name) }?.value }
 
     /// The members of a list, in lower case.
     fileprivate func members(of name: String) -> [String] {

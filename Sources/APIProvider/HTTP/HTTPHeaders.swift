@@ -120,7 +120,7 @@ extension [String: String] {
 
 extension String {
     /// Whether this is the name of the field `name`. Only ASCII letters match in upper and lower case (RFC 9110, section 5.1).
-    func isField(_ name: String) -> Bool {
+    package func isField(_ name: String) -> Bool {
         utf8.count == name.utf8.count && utf8.elementsEqual(name.utf8) { $0.lowercased == $1.lowercased }
     }
 

@@ -119,16 +119,6 @@ public struct APIResponse: Sendable {
     }
 }
 
-extension APIResponse: CustomStringConvertible {
-    /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may have secrets, and are left out.
-    public var description: String {
-        "\(Redactor(for: request).line(of: request)): \(outcome)"
-    }
-
-    /// `200 OK, 812 bytes`.
-    var outcome: String { "\(statusLine), \(bodyStream == nil ? "\(data.count) bytes" : "read while it comes")" }
-}
-
 /// A type of response that needs no decoder.
 private protocol RawResponse {
     init(_ response: APIResponse) throws

@@ -114,11 +114,3 @@ extension PreparedRequest {
         self.headers.adopt(headers.problem)
     }
 }
-
-extension PreparedRequest: CustomStringConvertible, CustomReflectable {
-    /// `GET https://api.example.com/search?q=…`. See ``Redaction``.
-    public var description: String { Redactor(for: self).line(of: self) }
-
-    /// A mirror with the description only, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
-}

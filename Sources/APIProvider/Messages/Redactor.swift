@@ -21,14 +21,12 @@ package struct Redactor: Sendable {
 
     /// A URL, or a reference to one.
     static func shown(url text: String, secrets: RequestSecrets = RequestSecrets()) -> String {
-        let url = URLText(text)
-        let query = url.query.map { query in
+        URLText(text).redacted(path: secrets.hide(inPath:)) { query in
             URLText.items(query) { name, value in
                 // A token in Base64 may end in "=".
                 value?.allSatisfy { $0 == "=" } != false ? "…" : "\(name)=…"
             }
         }
-        return url.text(path: secrets.hide(inPath: String(url.path)), query: query)
     }
 
     /// The value of a header.

@@ -110,18 +110,6 @@ enum BodyPiece: Sendable, Equatable {
     case data(Data)
     case file(URL, count: Int)
 
-    /// The content of a file, as long as it is now.
-    init(_ file: URL) throws {
-        guard file.isFileURL else { throw APIError.invalid("the URL of its body, \(file.redacted), is not a file URL") }
-        do {
-            self = .file(file, count: try Data(mapping: file).count)
-        } catch {
-            let userInfo = (error as NSError).userInfo.merging([Redactor.isRedactedKey: true]) { $1 }
-            let reason = CocoaError((error as? CocoaError)?.code ?? .fileReadUnknown, userInfo: userInfo)
-            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: reason)
-        }
-    }
-
     var count: Int {
         switch self {
         case .data(let data): data.count
@@ -146,7 +134,7 @@ enum BodyPiece: Sendable, Equatable {
         let reason = error.map { "cannot be read: \($0.explanation.withoutFullStop)" } ?? "has become shorter since the request was made"
         let sentence = "the file \(file.path) \(reason)."
         let userInfo: [String: Any] = [
-            NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence, Redactor.isRedactedKey: true,
+            NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence, NSError.isRedactedKey: true,
         ]
         return CocoaError(.fileReadUnknown, userInfo: userInfo)
     }
@@ -154,7 +142,7 @@ enum BodyPiece: Sendable, Equatable {
 
 extension Data {
     /// Memory-maps a regular file. Opening a pipe would wait for its other end, and a device may have no end.
-    fileprivate init(mapping file: URL) throws {
+    init(mapping file: URL) throws {
         var status = stat()
         if stat(file.path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
             let sentence = "it is not a regular file; read it into memory and send that."

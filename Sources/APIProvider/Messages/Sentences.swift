@@ -131,69 +131,13 @@ extension DecodingError.Context {
     }
 }
 
-extension [any CodingKey] {
-    /// `items[3].owner.login`
-    var text: String {
-        guard !isEmpty else { return "the top level" }
-        return reduce(into: "") { text, key in
-            if let index = key.intValue {
-                text += "[\(index)]"
-            } else {
-                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
-            }
-        }
-    }
-}
-
-extension Error {
-    /// What the error says of itself, for use in a sentence.
-    var explanation: String {
-        if case EncodingError.invalidValue(_, let context)? = self as? EncodingError {
-            return context.codingPath.isEmpty
-                ? context.debugDescription : "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)"
-        }
-        if let error = self as? CocoaError {
-            // Linux says of a file no more than that "the operation could not be completed", and Apple's systems say it in the user's language.
-            let reason = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
-            guard let reason, reason.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
-            return String(cString: strerror(Int32(reason.code)))
-        }
-        if let text = (self as? any LocalizedError)?.errorDescription { return text }
-        return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
-    }
-}
-
 extension Redactor {
-    /// Where an error says that its description has been redacted for those who read it.
-    package static let isRedactedKey = "APIProvider.isRedacted"
-
-    /// Whether this library, or a mock, has written the words of `error` so that they may be shown as they are.
-    static func hasRedacted(_ error: any Error) -> Bool { (error as NSError).userInfo[isRedactedKey] as? Bool == true }
-
     func explanation(of error: any Error) -> String {
         // Printed, it would show the whole URL that failed.
         if let error = error as? URLError { return error.reason(by: self) ?? message(error.localizedDescription) }
-        if Self.hasRedacted(error) { return secrets.hide(in: error.explanation) }
+        if error.isRedacted { return secrets.hide(in: error.explanation) }
         if let error = error as? APIError { return error.sentence(redacting: redaction) }
         if let error = error as? DecodingError { return error.finding(in: nil, by: self) }
         return message(error.explanation)
-    }
-}
-
-extension String {
-    /// The text with a space for whatever could start a line or command a terminal.
-    package var onOneLine: String {
-        let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
-        return String(map { $0.unicodeScalars.contains { unwanted.contains($0.properties.generalCategory) } ? " " : $0 })
-    }
-
-    var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
-
-    /// At most `maximum` bytes of whole characters, with `…` where some are left out.
-    func cut(to maximum: Int) -> String {
-        guard utf8.count > maximum else { return self }
-        var end = startIndex
-        while utf8.distance(from: startIndex, to: index(after: end)) <= maximum - 3 { end = index(after: end) }
-        return self[..<end] + "…"
     }
 }

@@ -10,7 +10,7 @@ extension URLError {
 
     /// An error with a reason that this library has written, so it is shown as it is.
     init(_ code: Code, reason: String, userInfo: [String: Any] = [:]) {
-        self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason, Redactor.isRedactedKey: true]) { $1 })
+        self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason, NSError.isRedactedKey: true]) { $1 })
     }
 
     /// How many redirects are followed.
@@ -48,7 +48,7 @@ extension URLError {
 
     /// What its transport says happened.
     func reason(by redactor: Redactor) -> String? {
-        (userInfo[Self.reasonKey] as? String).map { Redactor.hasRedacted(self) ? $0 : redactor.message($0) }
+        (userInfo[Self.reasonKey] as? String).map { isRedacted ? $0 : redactor.message($0) }
     }
 
     private func sentence(_ host: String, _ port: Int) -> String? {

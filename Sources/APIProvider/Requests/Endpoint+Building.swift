@@ -48,23 +48,17 @@ extension Endpoint {
             throw APIError.invalid("its URL \"\(base.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
         }
         // As text, for less than half of what URLComponents take.
-        var text = base.absoluteString
-        if scheme != scheme.lowercased() { text = scheme.lowercased() + text.dropFirst(scheme.count) }
-        if let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text.removeSubrange(fragment...) }
-        var query = query.percentEncoded
-        if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
-            let own = text[mark...].dropFirst()
-            query = (own.isEmpty || query.isEmpty ? "?" + own : "?" + own + "&") + query
-            text.removeSubrange(mark...)
-        } else if !query.isEmpty {
-            query = "?" + query
-        }
+        if !scheme.isHTTP { try base.check() }
+        let parts = URLText(base.absoluteString)
+        var text = "\(scheme.lowercased())://\(parts.authority)\(parts.path)"
         if !path.percentEncoded.isEmpty {
             while text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
             text += "/"
             text += Substring(path.percentEncoded.utf8.drop { $0 == UInt8(ascii: "/") })
         }
-        text += query
+        let query = query.percentEncoded
+        let queries = [parts.query, query.isEmpty ? nil : query[...]].compactMap(\.self)
+        if !queries.isEmpty { text += "?" + queries.filter { !$0.isEmpty }.joined(separator: "&") }
         guard let url = URL(string: text) else {
             throw APIError.invalid("no URL can be made of \"\(base.redacted)\" and its path \"\(path)\"")
         }

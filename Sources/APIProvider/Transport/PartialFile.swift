@@ -136,6 +136,6 @@ extension CocoaError {
     fileprivate static func writing(_ file: URL, _ code: CocoaError.Code, _ reason: String) -> CocoaError {
         let place = file.isFileURL ? file.path : file.redacted
         let sentence = "the file cannot be written to \(place): \(reason)."
-        return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: sentence, NSFilePathErrorKey: place, Redactor.isRedactedKey: true])
+        return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: sentence, NSFilePathErrorKey: place, NSError.isRedactedKey: true])
     }
 }

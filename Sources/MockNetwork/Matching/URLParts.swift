@@ -5,22 +5,12 @@ import Foundation
 struct URLParts: Sendable {
     /// The segments of the path. The last is empty if the path ends in a slash.
     let segments: [String]
-    let schemeAndAuthority: Substring
-    private let queryText: Substring
+    let text: URLText
 
     /// Reads a URL, or a reference that begins with its path.
-    ///
-    /// It runs for each request, so it reads bytes, which is faster than characters.
     init(_ url: String) {
-        let text = url.utf8.prefix { $0 != UInt8(ascii: "#") }
-        let question = text.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
-        var path = text[..<question]
-        if path.first != UInt8(ascii: "/"), let colon = path.firstIndex(of: UInt8(ascii: ":")), path[colon...].starts(with: "://".utf8) {
-            let host = path[colon...].dropFirst(3)
-            path = host[(host.firstIndex(of: UInt8(ascii: "/")) ?? host.endIndex)...]
-        }
-        schemeAndAuthority = url[..<path.startIndex]
-        queryText = Substring(text[question...].dropFirst())
+        text = URLText(url)
+        let path = text.path.utf8
         segments = (path.first == UInt8(ascii: "/") ? path.dropFirst() : path).split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false
         ).map(\.unescaped)
@@ -28,23 +18,21 @@ struct URLParts: Sendable {
 
     /// The scheme and the host, with the port unless it is the default. `nil` if the URL begins with its path.
     var origin: String? {
-        let parts = schemeAndAuthority.components(separatedBy: "://")
-        guard parts.count == 2 else { return nil }
-        let scheme = parts[0].lowercased()
-        let host = parts[1].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        guard let scheme = text.scheme?.lowercased() else { return nil }
+        let host = text.authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         // The colons inside the brackets of an IPv6 address do not start a port.
         let colon = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 } ?? host.endIndex
         let port = Int(host[colon...].dropFirst()).flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : $0 }
         return "\(scheme)://\(host[..<colon].lowercased())\(port.map { ":\($0)" } ?? "")"
     }
 
-    var hasUser: Bool { schemeAndAuthority.contains("@") }
+    var hasUser: Bool { text.authority.contains("@") }
 
     /// The items of the query, in which `+` is a plus sign.
-    var query: [URLQueryItem] { queryText.isEmpty ? [] : .init(form: queryText.replacingOccurrences(of: "+", with: "%2B")) }
+    var query: [URLQueryItem] { text.query.map { .init(form: $0.replacingOccurrences(of: "+", with: "%2B")) } ?? [] }
 
     /// The items of the query, in which `+` is a space, as forms and browsers write it.
-    var formQuery: [URLQueryItem] { .init(form: queryText) }
+    var formQuery: [URLQueryItem] { .init(form: text.query ?? "") }
 
     func values(of name: String) -> [String] {
         query.filter { $0.name.hasBytes(of: name) }.map { $0.value ?? "" }

@@ -40,7 +40,7 @@ extension HAR.Request {
         queryString = (URLComponents(string: url)?.queryItems ?? []).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
         headers = request.headers.dictionary.fields(redactor)
         let pairs = request.headers["Cookie"]?.split(separator: ";") ?? []
-        cookies = pairs.flatMap { String($0).setCookies }.map { HAR.Field(name: $0, value: redactor.cookie($0, $1)) }
+        cookies = pairs.flatMap { String($0).setCookies }.map { $0.field(redactor) }
 
         let type = request.headers["Content-Type"]
         let body = try? request.body?.data()
@@ -60,8 +60,7 @@ extension HAR.Response {
         status = response.statusCode
         statusText = HTTPStatus.reasons[status] ?? ""
         headers = response.response.headerFields.fields(redactor)
-        cookies = (response.value(forHTTPHeaderField: "Set-Cookie") ?? "").setCookies
-            .map { HAR.Field(name: $0, value: redactor.cookie($0, $1)) }
+        cookies = (response.value(forHTTPHeaderField: "Set-Cookie") ?? "").setCookies.map { $0.field(redactor) }
         redirectURL = response.value(forHTTPHeaderField: "Location").map { redactor.header("Location", $0) } ?? ""
         let type = response.value(forHTTPHeaderField: "Content-Type")
         let body = redactor.responseBody(response.data, contentType: type)
@@ -77,6 +76,10 @@ extension HAR.Response {
         // The description of an app's own error may have secrets.
         _error = RecordedFailure(error).text
     }
+}
+
+extension SetCookie {
+    fileprivate func field(_ redactor: RecordingRedactor) -> HAR.Field { HAR.Field(name: name, value: redactor.cookie(name, value)) }
 }
 
 extension [String: String] {

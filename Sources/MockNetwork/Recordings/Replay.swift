@@ -71,7 +71,7 @@ extension String {
     /// The path and the query if this is a URL of `origin`. Other URLs stay.
     fileprivate func withoutOrigin(_ origin: String) -> String {
         let url = URLParts(self)
-        let rest = dropFirst(url.schemeAndAuthority.count)
+        let rest = dropFirst("\(url.text.scheme ?? "")://\(url.text.authority)".count)
         // A reference that begins with two slashes names another host.
         guard url.origin == origin, !rest.hasPrefix("//") else { return self }
         return rest.hasPrefix("/") ? String(rest) : "/\(rest)"

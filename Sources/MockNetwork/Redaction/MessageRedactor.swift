@@ -40,11 +40,11 @@ enum MessageRedactor {
     private static func redacted(url: String) -> String {
         let url = URLText(url)
         let fragment = url.fragment.map { !$0.contains("=") && !looksSecret($0) ? "#\($0)" : "#…" } ?? ""
-        let path = String(decoding: redacted(Array(url.path.utf8)[...]), as: UTF8.self)
-        let query = url.query.map { query in
-            URLText.items(query) { name, value in value == nil ? "…" : "\(redacted(itemName: name, hasValue: true))=…" }
-        }
-        return url.text(path: path, query: query) + fragment
+        return url.redacted {
+            String(decoding: redacted(Array($0.utf8)[...]), as: UTF8.self)
+        } query: {
+            URLText.items($0) { name, value in value == nil ? "…" : "\(redacted(itemName: name, hasValue: true))=…" }
+        } + fragment
     }
 
     /// The name of an item of a query or of a form, which may be a token.

@@ -49,10 +49,7 @@ struct RecordingRedactor: Sendable {
 
     /// A URL, or a reference to one, without user, password and fragment.
     func url(_ text: String) -> String {
-        guard names != nil else { return text }
-        let url = URLText(text)
-        let query = url.query.map { redacted(items(of: $0)) }
-        return url.text(path: path(String(url.path)), query: query)
+        names == nil ? text : URLText(text).redacted(path: path) { redacted(items(of: $0)) }
     }
 
     /// The path of a URL.
@@ -64,7 +61,7 @@ struct RecordingRedactor: Sendable {
         switch name.lowercased() {
         // The query may hold a secret for the server that it leads to.
         case "location" where value.hasPrefix("/") || value.hasPrefix("http"):
-            return url(URLText(value).text(path: URLText(value).path, query: nil))
+            return url(String(value.prefix { $0 != "?" }))
         case "link":
             // RFC 8288. The next page is asked for by the whole URL.
             return value.split(separator: ",", omittingEmptySubsequences: false).map { link in
@@ -72,7 +69,7 @@ struct RecordingRedactor: Sendable {
                 guard parts.count == 2, let start = parts[0].firstIndex(of: "<") else { return mark }
                 return "\(parts[0][...start])\(url(String(parts[0][start...].dropFirst())))>\(parts[1])"
             }.joined(separator: ",")
-        case "set-cookie": return value.setCookies.map { "\($0)=\(cookie($0, $1))" }.joined(separator: ", ")
+        case "set-cookie": return value.setCookies.map { "\($0.name)=\(cookie($0.name, $0.value))" }.joined(separator: ", ")
         case let name where isReport && !SecretNames.contains(name.utf8, inQuery: true):
             return MessageRedactor.redacted(secrets.hide(in: value))
         default: return value.isEmpty ? "" : mark
@@ -186,14 +183,8 @@ extension RecordingRedactor {
 }
 
 extension String {
-    /// The names and values of several `Set-Cookie` fields, which are joined with commas. Their dates have commas, too: `Expires=Wed, 09 …`.
-    var setCookies: [(name: String, value: String)] {
-        split(separator: ",").reduce(into: []) { cookies, piece in
-            let pair = piece.prefix { $0 != ";" }
-            let name = pair.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces)
-            if name.isToken, pair.contains("=") { cookies.append((name, String(pair.drop { $0 != "=" }.dropFirst()))) }
-        }
-    }
+    /// The cookies with a name in several joined `Set-Cookie` fields.
+    var setCookies: [SetCookie] { setCookieFields.compactMap(SetCookie.init).filter(\.name.isToken) }
 }
 
 extension Data {

@@ -58,7 +58,7 @@ struct RecordingTests {
     @Test("An entry has the request, the response and the time")
     func entry() async throws {
         let transport = answering(
-            status: 404, headers: ["Content-Type": "text/plain", "Set-Cookie": "a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT,b=2"]
+            status: 404, headers: ["Content-Type": "text/plain", "Set-Cookie": "a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT, b=2"]
         ) { _ in Data("Nöne 🌍".utf8) }
         let before = Date()
         _ = try await provider(transport, redacting: .none).request(

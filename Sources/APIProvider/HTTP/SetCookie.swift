@@ -1,9 +1,9 @@
 import Foundation
 
 /// What a Set-Cookie field says (RFC 6265bis, section 5.6).
-struct SetCookie {
-    let name: String
-    let value: String
+package struct SetCookie {
+    package let name: String
+    package let value: String
     private(set) var isSecure = false
     private(set) var isHTTPOnly = false
     /// `nil` means that the URL decides.
@@ -14,7 +14,7 @@ struct SetCookie {
     private var expiry: Date?
 
     /// `nil` if the field sets no cookie.
-    init?(_ field: String) {
+    package init?(_ field: String) {
         guard !field.utf8.contains(where: { $0 < 32 && $0 != 9 || $0 == 127 }) else { return nil }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false).map(Self.pair)
         (name, value) = parts[0].value.map { (parts[0].name, $0) } ?? ("", parts[0].name)
@@ -69,7 +69,7 @@ struct SetCookie {
 extension String {
     /// The single fields of several Set-Cookie fields, which `HTTPURLResponse` joins with ", ". A cookie begins where a name and "="
     /// follow: behind the comma of a date they do not.
-    var setCookieFields: [String] {
+    package var setCookieFields: [String] {
         components(separatedBy: ", ").reduce(into: []) { fields, part in
             let name = part.prefix { $0 != "=" }
             if let last = fields.indices.last, name.isEmpty || name.count == part.count || name.contains(where: { " ;\t".contains($0) }) {

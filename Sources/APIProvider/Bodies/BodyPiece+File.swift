@@ -1,0 +1,15 @@
+import Foundation
+
+extension BodyPiece {
+    /// The content of a file, as long as it is now.
+    init(_ file: URL) throws {
+        guard file.isFileURL else { throw APIError.invalid("the URL of its body, \(file.redacted), is not a file URL") }
+        do {
+            self = .file(file, count: try Data(mapping: file).count)
+        } catch {
+            let userInfo = (error as NSError).userInfo.merging([NSError.isRedactedKey: true]) { $1 }
+            let reason = CocoaError((error as? CocoaError)?.code ?? .fileReadUnknown, userInfo: userInfo)
+            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: reason)
+        }
+    }
+}

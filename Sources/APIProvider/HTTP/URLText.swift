@@ -1,0 +1,54 @@
+/// The text of a URL, or of a reference to one, split at its delimiters (RFC 3986, appendix B). Nothing is decoded or normalized.
+package struct URLText: Sendable {
+    /// `nil` in a reference within a server, and in a URL without an authority, such as `mailto:`. That has its scheme in the path.
+    package let scheme: Substring?
+    /// The host, with the user in front of it and the port behind it.
+    package let authority: Substring
+    package let path: Substring
+    package let query: Substring?
+    package let fragment: Substring?
+
+    package init(_ text: some StringProtocol) {
+        let (beforeFragment, fragment) = Substring(text).split(at: UInt8(ascii: "#"))
+        let (hierarchy, query) = beforeFragment.split(at: UInt8(ascii: "?"))
+        (self.fragment, self.query) = (fragment, query)
+        let end = hierarchy.utf8.firstIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
+        if let end, hierarchy[end...].utf8.starts(with: "://".utf8) {
+            let rest = hierarchy.utf8[end...].dropFirst(3)
+            let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            (scheme, authority, path) = (hierarchy[..<end], hierarchy[rest.startIndex..<slash], hierarchy[slash...])
+        } else {
+            (scheme, authority, path) = (nil, "", hierarchy)
+        }
+    }
+
+    /// The URL without user, password and fragment, with these texts for its path and its query. Without a host, as in `data:`, `mailto:`
+    /// and `file:`, the path may be anything, and is `…`.
+    package func redacted(path redactPath: (String) -> String, query redactQuery: (Substring) -> String) -> String {
+        let query = query.map { "?" + redactQuery($0) } ?? ""
+        if let scheme, !authority.isEmpty || path.isEmpty {
+            let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+            return "\(scheme)://\(host)\(redactPath(String(path)))\(query)"
+        }
+        let (scheme, opaque) = scheme.map { ($0, path) } ?? path.split(at: UInt8(ascii: ":"))
+        guard let opaque, !scheme.contains("/") else { return redactPath(String(path)) + query }
+        return "\(scheme):…\(query)"
+    }
+
+    /// The items of a query, or of a form, each as `shown` writes it. An item without `=` has no value. An empty one stays.
+    package static func items(_ query: some StringProtocol, _ shown: (_ name: Substring, _ value: Substring?) -> String) -> String {
+        query.split(separator: "&", omittingEmptySubsequences: false).map { item in
+            guard !item.isEmpty else { return "" }
+            let (name, value) = Substring(item).split(at: UInt8(ascii: "="))
+            return shown(name, value)
+        }.joined(separator: "&")
+    }
+}
+
+extension Substring {
+    /// The text before the first `mark`, and the text after it; `nil` without a mark.
+    fileprivate func split(at mark: UInt8) -> (Substring, Substring?) {
+        guard let index = utf8.firstIndex(of: mark) else { return (self, nil) }
+        return (self[..<index], self[utf8.index(after: index)...])
+    }
+}
