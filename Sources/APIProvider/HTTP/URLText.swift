@@ -30,9 +30,9 @@ package struct URLText: Sendable {
             let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
             return "\(scheme)://\(host)\(redactPath(String(path)))\(query)"
         }
-        let (scheme, opaque) = scheme.map { ($0, path) } ?? path.split(at: UInt8(ascii: ":"))
-        guard let opaque, !scheme.contains("/") else { return redactPath(String(path)) + query }
-        return "\(scheme):…\(query)"
+        let opaqueScheme = scheme ?? path.utf8.firstIndex(of: UInt8(ascii: ":")).map { path[..<$0] }
+        guard let opaqueScheme, !opaqueScheme.contains("/") else { return redactPath(String(path)) + query }
+        return "\(opaqueScheme):…\(query)"
     }
 
     /// The items of a query, or of a form, each as `shown` writes it. An item without `=` has no value. An empty one stays.
