@@ -48,7 +48,7 @@ extension Answer {
     /// Delivers the answer up to the next wait, and goes on after it.
     fileprivate func play(to exchange: Exchange, _ scheduler: any Scheduler, _ rest: SerialDisposable) {
         func play(_ answer: Answer, after seconds: TimeInterval) {
-            // The action may run before its timer is known here, and then another takes the timer's place.
+            // The action may run before `schedule` returns, and set the next timer. This one must not replace that one.
             let timer = SerialDisposable()
             rest.disposable = timer
             timer.disposable = scheduler.schedule(after: .wholeMilliseconds(seconds)) { answer.play(to: exchange, scheduler, rest) }
@@ -75,7 +75,7 @@ extension StreamFeed {
             switch part {
             case .data(let data):
                 guard exchange.receive(data) else { return exchange.complete() }
-                exchange.whenRead { self.read(data.count) }
+                exchange.whenRead { self.didRead(data.count) }
             case .end(let error): return exchange.complete(with: error)
             }
         }

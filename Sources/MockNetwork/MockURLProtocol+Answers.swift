@@ -5,8 +5,8 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// One answer for all requests. On `MockURLProtocol`, these act on the scope of the current task, or on the scope of the process. On the class
-// from `current`, they act on its scope, on any thread.
+// One answer for all requests. Called on `MockURLProtocol`, these members use the scope of the current task, or else that of the process.
+// Called on the class that `current` returned, they use the scope of that class, from any thread.
 extension MockURLProtocol {
     /// The answer to every request.
     public enum ResponseType: Sendable {
@@ -62,9 +62,9 @@ extension MockURLProtocol {
         }
     }
 
-    /// Answers every request with the fixture `type` as its body.
-    public static func responseWithDTO(type: some MockDTO) {
-        dto = type
+    /// Answers every request with this fixture as the body.
+    public static func responseWithDTO(type fixture: some MockDTO) {
+        dto = fixture
     }
 
     /// Removes all answers, stubs and recorded requests.

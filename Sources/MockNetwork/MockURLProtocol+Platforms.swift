@@ -54,7 +54,7 @@ extension MockURLProtocol {
         return whole
     }
 
-    /// The answer with its body in one piece, if a completion handler or an async call gets it. Of several pieces, they get only the last.
+    /// The answer with its body in one chunk, if the task has a completion handler. On Linux, such a task gets only the last of several chunks.
     ///
     /// Call it on the loading thread, where the session changes its registry of tasks.
     func joinedForCompletionHandler(_ answer: Answer) -> Answer {
@@ -65,22 +65,23 @@ extension MockURLProtocol {
     ///
     /// If a protocol class completes a download task, the process ends (swift-corelibs-foundation issues 3367 and 5465). If it fails the
     /// task, the process does not.
-    var unsupportedTask: MockFailure? {
+    var unsupportedTaskError: MockFailure? {
         guard task is URLSessionDownloadTask else { return nil }
         return MockFailure(
             "Foundation on Linux cannot serve a download task from a protocol class such as MockURLProtocol: use a data task, or "
-                + "an Endpoint(…, downloadingTo:) by a DefaultAPIProvider.")
+                + "an Endpoint(…, downloadingTo:) with a DefaultAPIProvider.")
     }
 
     /// Whether no `startLoading` follows a `stopLoading`.
     ///
-    /// Suspending a task stops its protocol, as cancelling does. By the time that this is visible, the task may run again.
+    /// Foundation also calls `stopLoading` when a task is suspended. The task may have been resumed by then, so the stop is final only if
+    /// the task is neither suspended nor running.
     var isStopFinal: Bool { ![.running, .suspended].contains(task?.state) }
 }
 
 extension URLSessionTask {
     fileprivate var uploadedBody: Data? {
-        guard let body = Mirror(reflecting: self).found("knownBody").map({ Mirror(reflecting: $0) })?.children.first?.value,
+        guard let body = Mirror(reflecting: self).value(ofProperty: "knownBody").map({ Mirror(reflecting: $0) })?.children.first?.value,
             let (kind, content) = Mirror(reflecting: body).children.first
         else { return nil }
         switch (kind, content) {
@@ -91,9 +92,9 @@ extension URLSessionTask {
     }
 
     fileprivate var isForCompletionHandler: Bool {
-        guard let session = Mirror(reflecting: self).found("session") as? URLSession,
-            let registry = Mirror(reflecting: session).found("taskRegistry"),
-            let behaviours = Mirror(reflecting: registry).found("behaviours") as? [Int: Any],
+        guard let session = Mirror(reflecting: self).value(ofProperty: "session") as? URLSession,
+            let registry = Mirror(reflecting: session).value(ofProperty: "taskRegistry"),
+            let behaviours = Mirror(reflecting: registry).value(ofProperty: "behaviours") as? [Int: Any],
             let behaviour = behaviours[taskIdentifier]
         else { return false }
         return Mirror(reflecting: behaviour).children.first?.label?.contains("CompletionHandler") == true
@@ -102,8 +103,8 @@ extension URLSessionTask {
 
 extension Mirror {
     /// The value of a stored property, also of a superclass.
-    fileprivate func found(_ name: String) -> Any? {
-        children.first { $0.label == name }?.value ?? superclassMirror?.found(name)
+    fileprivate func value(ofProperty name: String) -> Any? {
+        children.first { $0.label == name }?.value ?? superclassMirror?.value(ofProperty: name)
     }
 }
 #else
@@ -111,7 +112,7 @@ extension Mirror {
 extension MockURLProtocol {
     var requestWithBody: PreparedRequest { PreparedRequest(request) }
     func joinedForCompletionHandler(_ answer: Answer) -> Answer { answer }
-    var unsupportedTask: MockFailure? { nil }
+    var unsupportedTaskError: MockFailure? { nil }
     var isStopFinal: Bool { true }
 }
 #endif

@@ -8,7 +8,7 @@ public import Foundation
 extension MockURLProtocol {
     /// Runs `operation` with its own mock, so that it may run in parallel with others.
     ///
-    /// Inside, the static members act on that mock, and it answers sessions with ``configuration``.
+    /// Inside, the static members use this scope, and it answers sessions that are created with ``configuration``.
     ///
     /// - Parameters:
     ///   - name: The name of the scope in reports.
@@ -21,8 +21,8 @@ extension MockURLProtocol {
 
     /// Runs `operation` with its own mock, so that it may run in parallel with others.
     ///
-    /// In the task and its children, the static members act on that mock, and it answers sessions with ``configuration``. A session that
-    /// outlives the scope gets errors that say so.
+    /// In the task and its children, the static members use this scope, and it answers sessions that are created with ``configuration``. A
+    /// session that outlives the scope gets errors that say so.
     ///
     /// - Parameters:
     ///   - name: The name of the scope in reports.
@@ -65,7 +65,7 @@ extension MockURLProtocol {
     }
 }
 
-// A generic class is a different class for each type argument, even if the argument is composed at run time.
+// Each number has a class: its binary digits become nested type arguments, and a generic class is a different class for each argument.
 extension MockURLProtocol {
     private static func makeClass<Digits>(_ number: Int, digits: Digits.Type = Never.self) -> URLProtocol.Type {
         guard number > 0 else { return ScopedMockURLProtocol<Digits>.self }

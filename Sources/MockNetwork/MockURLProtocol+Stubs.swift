@@ -1,8 +1,8 @@
 public import APIProvider
 public import Foundation
 
-// Answers for some requests. On `MockURLProtocol`, these act on the scope of the current task. On the class from `current`, they act on its
-// scope.
+// Answers for some requests. Called on `MockURLProtocol`, these members use the scope of the current task. Called on the class that `current`
+// returned, they use the scope of that class.
 extension MockURLProtocol {
     /// Answers requests with this method and URL. If several stubs match, the newest that is not used up answers.
     ///
@@ -13,8 +13,8 @@ extension MockURLProtocol {
     ///     respond: .status(201))
     /// ```
     ///
-    /// The URL is a path, for any host, or a whole URL. `*` stands for one segment of the path. Escapes are decoded before the URL is
-    /// compared. The case of the host and the scheme's default port do not matter. A slash at the end of the path does. A query in the URL
+    /// The URL is a path, for any host, or a whole URL. `*` stands for one segment of the path, and `/**` at its end for any further
+    /// segments, or none. Escapes are decoded before the URL is compared. The case of the host and the scheme's default port do not matter. A slash at the end of the path does. A query in the URL
     /// works like `query`.
     ///
     /// A URL that can match nothing is not an error here. The report of the request that finds no answer says what is wrong.
@@ -25,8 +25,7 @@ extension MockURLProtocol {
     ///   - query: Items that the query must have. Items of the same name must be in this order. There may be other items.
     ///   - headers: Fields that the request must have. There may be other fields.
     ///   - body: The body that the request must have.
-    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, a request fails as if the stub were used
-    ///     up.
+    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
     ///   - isOptional: Whether the stub may go unused. Other stubs that are never used are reported by ``verify()`` and by the trait
     ///     `.mockNetwork`.
     ///   - fileID: The place of the stub, for reports.
@@ -46,7 +45,7 @@ extension MockURLProtocol {
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// Answers the requests that `request` sends, which have its method, path, query and body.
+    /// Answers requests with the same method, path, query and body as `request`.
     ///
     /// ```swift
     /// MockURLProtocol.stub(
@@ -54,8 +53,8 @@ extension MockURLProtocol {
     /// MockURLProtocol.stub(UserRequest(login: "nobody"), times: 1, respond: .status(404))
     /// ```
     ///
-    /// The stub answers for any host, unless the endpoint's path is a URL or there is a `baseURL`: here, or ``baseURL`` for all stubs. Set it
-    /// if your base URL has a path, such as `https://api.example.com/v3`.
+    /// The stub answers for any host, unless the endpoint's path is a URL, or you set a base URL: with the parameter `baseURL`, or with the
+    /// property ``baseURL`` for all stubs. Set one if the base URL of your provider has a path, such as `https://api.example.com/v3`.
     ///
     /// JSON and forms are compared by their meaning, other bodies by their bytes. The query of a request may have other items, too. A
     /// request that cannot be sent is not an error here. The report of the request that finds no answer says what is wrong.
@@ -117,11 +116,11 @@ extension MockURLProtocol {
     ) -> Stub {
         scope.add(
             Stub(
-                line: "for \(description)", matchers: [.condition(description, matches)], times: times ?? .max, isOptional: isOptional,
+                summary: "for \(description)", matchers: [.condition(description, matches)], times: times ?? .max, isOptional: isOptional,
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// The base URL of the provider under test, for the typed stubs of this scope that come after it.
+    /// The base URL of the provider under test. It applies to stubs of an `APIRequest` that are added to this scope later.
     ///
     /// ```swift
     /// MockURLProtocol.baseURL = URL(string: "https://api.example.com/v3")
@@ -147,7 +146,7 @@ extension MockURLProtocol {
     }
 
     /// Throws a report of every request without an answer, of every stub that was never used and is not optional, of every sequence that was
-    /// not used up, and of every stub with other uses than it is ``Stub/expecting(_:)-(Int)``. If answers were set up and no request came,
+    /// not used up, and of every stub that has not answered the number of requests that it is ``Stub/expecting(_:)-(Int)``. If answers were set up and no request came,
     /// the report says how to create the provider.
     ///
     /// Call it in XCTest:

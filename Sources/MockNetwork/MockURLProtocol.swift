@@ -25,10 +25,11 @@ public import Foundation
 ///
 /// watchOS does not let apps add protocol classes. Use ``MockTransport`` there.
 public class MockURLProtocol: URLProtocol {
-    /// A session may call `startLoading` again, and `stopLoading` at any time. After the end, the client must not be called.
+    /// The state of the load. A session may call `startLoading` more than once, and `stopLoading` at any time. The client must not be called
+    /// after the end.
     fileprivate enum Phase {
         case idle
-        /// The answer is being made, or goes on later.
+        /// Waiting for the answer, a delay, or more data from a feed. Disposing the value cancels that wait.
         case waiting((any Disposable)?)
         /// The answer is played at the next `startLoading`.
         case due(Answer)
@@ -71,17 +72,17 @@ public class MockURLProtocol: URLProtocol {
     }
 
     private func makeAnswer() {
-        if let unsupportedTask { return play(.failure(unsupportedTask)) }
-        let (callsUser, answer) = Self.receive(requestWithBody)
-        // On Linux, a session has no timeout for protocol classes (6.3.1).
+        if let unsupportedTaskError { return play(.failure(unsupportedTaskError)) }
+        let (runsUserCode, answer) = Self.receive(requestWithBody)
+        // On Linux, sessions do not apply timeouts to protocol classes (as of Swift 6.3.1).
         let timeout = request.timeoutInterval
-        guard callsUser else { return play(answer().within(timeout)) }
+        guard runsUserCode else { return play(answer().within(timeout)) }
         let thread = LoadingThread(of: self)
         DispatchQueue.global().async { thread.play(answer().within(timeout)) }
     }
 
-    /// Records `request` in the scope of this class, and chooses its answer. The closure makes it, maybe by the user's code.
-    static func receive(_ request: PreparedRequest) -> (callsUser: Bool, answer: @Sendable () -> Answer) {
+    /// Records `request` in the scope of this class, and chooses its answer. The closure creates the answer, and may run the test's code.
+    static func receive(_ request: PreparedRequest) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         guard let scope = self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) else {
             let failure = MockFailure("The scope of the session that sent this request has ended:\n    \(RecordedRequest(request))")
             return (false, { .failure(failure) })
@@ -91,22 +92,22 @@ public class MockURLProtocol: URLProtocol {
 
     /// Delivers the answer up to the next wait. Call it on the loading thread.
     private func play(_ answer: Answer) {
-        guard become(.playing) else { return }
+        guard transition(to: .playing) else { return }
         guard answer.delay <= 0 else { return LoadingThread(of: self).play(answer.withoutDelay, after: answer.delay) }
         let answer = joinedForCompletionHandler(answer)
         if let head = answer.head { client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed) }
         for (index, step) in zip(answer.steps.indices, answer.steps) {
-            guard become(.playing) else { return }
+            guard transition(to: .playing) else { return }
             switch step {
             case .wait(let seconds):
                 if seconds > 0 { return LoadingThread(of: self).play(answer.rest(after: index), after: seconds) }
             case .data(let chunk): client?.urlProtocol(self, didLoad: chunk)
             case .failure(let error):
-                if become(.ended) { client?.urlProtocol(self, didFailWithError: error.reported) }
+                if transition(to: .ended) { client?.urlProtocol(self, didFailWithError: error.reported) }
             }
         }
         if let feed = answer.feed { return play(feed) }
-        if become(.ended) { client?.urlProtocolDidFinishLoading(self) }
+        if transition(to: .ended) { client?.urlProtocolDidFinishLoading(self) }
     }
 
     /// Delivers what the feed has sent, and goes on when it sends more. Call it on the loading thread.
@@ -115,18 +116,18 @@ public class MockURLProtocol: URLProtocol {
             switch part {
             case .data(let data):
                 client?.urlProtocol(self, didLoad: data)
-                feed.read(data.count)
+                feed.didRead(data.count)
             case .end(nil): return play(Answer())
             case .end(let error?): return play(.failure(error))
             }
         }
-        guard become(.waiting(Disposables.create { feed.leave() })) else { return feed.leave() }
+        guard transition(to: .waiting(Disposables.create { feed.leave() })) else { return feed.leave() }
         let thread = LoadingThread(of: self)
         feed.whenMore { thread.play(Answer(feed: feed)) }
     }
 
-    /// Returns `false` if the request has ended.
-    fileprivate func become(_ new: Phase) -> Bool {
+    /// Moves to `new` if the load is waiting or playing. Returns `false` otherwise.
+    fileprivate func transition(to new: Phase) -> Bool {
         phase.withLock { phase in
             switch phase {
             case .waiting, .playing:
@@ -141,12 +142,12 @@ public class MockURLProtocol: URLProtocol {
 extension LoadingThread {
     /// Plays `answer` on the loading thread. Call it on any thread.
     fileprivate func play(_ answer: Answer) {
-        if urlProtocol.become(.due(answer)) { startLoading() }
+        if urlProtocol.transition(to: .due(answer)) { startLoading() }
     }
 
     fileprivate func play(_ answer: Answer, after seconds: TimeInterval) {
         let timer = SerialDisposable()
-        guard urlProtocol.become(.waiting(timer)) else { return }
+        guard urlProtocol.transition(to: .waiting(timer)) else { return }
         timer.disposable = MockURLProtocol.delays.schedule(after: .wholeMilliseconds(seconds)) { play(answer) }
     }
 }

@@ -19,13 +19,13 @@ public import Testing
 /// At the end of the test, the trait records an issue for
 ///
 /// - each request that found no answer, even if the app ignored the error;
-/// - each stub that was never used, or a sequence of answers that was not used up, at the line of the stub, unless it is optional;
-/// - each stub with other uses than it is expecting, at the line of the stub;
+/// - each stub that is not optional and was never used, or whose sequence was not used up, at the line of the stub;
+/// - each stub that has not answered the number of requests that it expects, at the line of the stub;
 /// - a fixture, a response type or a handler, if no request came.
 ///
 /// If no request has reached the mock, the issue says how to create the provider.
 ///
-/// A scope within the test, by `withScope`, reports nothing.
+/// The trait does not report on scopes that the test opens with `withScope`.
 ///
 /// With Swift 6.2 or later, a test that fails attaches its requests and their answers as a HAR file without secrets.
 /// `swift test --attachments-path FOLDER` saves the file, and Xcode lists it in the test report. A browser's developer tools open it.

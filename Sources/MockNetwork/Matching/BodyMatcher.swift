@@ -57,7 +57,7 @@ public struct BodyMatcher: Sendable {
         }
     }
 
-    /// Matches the same parts of a `multipart/form-data` body. Each body has another boundary.
+    /// Matches the same parts of a `multipart/form-data` body. The boundary, which is random, is not compared.
     static func multipart(_ expected: Data) -> BodyMatcher {
         BodyMatcher {
             expected.withBoundary(of: $0) == $0
@@ -111,7 +111,7 @@ extension Data {
         return result + rest
     }
 
-    /// The first line of a `multipart/form-data` body, without the hyphens that end a body without parts.
+    /// The first line of a `multipart/form-data` body, which has the boundary. In a body without parts, it also has the closing hyphens.
     private var boundary: Data? {
         guard starts(with: Data("--".utf8)), let end = range(of: Data("\r\n".utf8)) else { return nil }
         let line = self[..<end.lowerBound]
@@ -124,7 +124,7 @@ extension [URLQueryItem] {
         Dictionary(grouping: self) { ByteString($0.name) }.mapValues { $0.map { ByteString($0.value ?? "") } }
     }
 
-    /// The items whose values `others` does not have under the same name.
+    /// The items whose names have different values in `others`, as text.
     fileprivate func differing(from others: [URLQueryItem]) -> String {
         let (values, otherValues) = (byName, others.byName)
         let items = filter { values[ByteString($0.name)] != otherValues[ByteString($0.name)] }
@@ -132,16 +132,16 @@ extension [URLQueryItem] {
     }
 
     /// Each name once, in order.
-    var names: [String] { map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+    var names: [String] { map(\.name).reduce(into: []) { names, name in if !names.contains(where: name.hasBytes) { names.append(name) } } }
 
     /// The items with secrets masked.
     var shown: String { map { "\(RecordingRedactor.report.itemName($0.name))=\($0.shownValue)" }.joined(separator: "&") }
 }
 
 extension URLQueryItem {
-    /// The value with secrets masked, also those of a URL or of JSON that it is.
+    /// The value with secrets masked. In a URL or JSON, only the secrets within it are.
     var shownValue: String { RecordingRedactor.report.item(name, value ?? "") }
 
     /// Whether there is a secret in it.
-    var isSecret: Bool { shownValue != value || RecordingRedactor.report.itemName(name) != name }
+    var isSecret: Bool { shownValue != value ?? "" || RecordingRedactor.report.itemName(name) != name }
 }

@@ -17,9 +17,16 @@ extension StringProtocol {
 extension String {
     /// Whether `text` fits this recorded text, in which a placeholder stands for any secret.
     func matchesRedacted(_ text: String) -> Bool {
-        let placeholder = RecordingRedactor.placeholder
-        guard let start = range(of: placeholder), let end = range(of: placeholder, options: .backwards) else { return hasBytes(of: text) }
-        let (prefix, suffix) = (self[..<start.lowerBound], self[end.upperBound...])
-        return text.hasPrefix(prefix) && text.dropFirst(prefix.count).hasSuffix(suffix)
+        let pieces = components(separatedBy: RecordingRedactor.placeholder).map { Data($0.utf8) }
+        var rest = Data(text.utf8)[...]
+        guard pieces.count > 1, let last = pieces.last, rest.starts(with: pieces[0]) else { return hasBytes(of: text) }
+        rest = rest.dropFirst(pieces[0].count)
+        guard rest.count >= last.count, rest.suffix(last.count).elementsEqual(last) else { return false }
+        rest = rest.dropLast(last.count)
+        for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
+            guard let place = rest.range(of: piece) else { return false }
+            rest = rest[place.upperBound...]
+        }
+        return true
     }
 }

@@ -17,7 +17,7 @@ struct Difference: Sendable, Equatable {
         self.actual = isSame ? "\(lines.1) (another)" : lines.1
     }
 
-    /// Shows two bodies. Behind the first 64 KB, it does not look for the place.
+    /// Shows two bodies. In text, only the first 64 KB are searched for the place.
     init(expected: Data, actual: Data) {
         let place = zip(expected, actual).prefix { $0 == $1 }.count
         self.init(expected: expected.shown(or: place), actual: actual.shown(or: place))
@@ -41,7 +41,7 @@ struct Difference: Sendable, Equatable {
 }
 
 extension Data {
-    /// The text of a body without its secrets. For other bytes, their number and the one at `place`.
+    /// The redacted text of a body. If it is not text, its size and the byte at `place`.
     fileprivate func shown(or place: Int) -> String {
         guard !isEmpty else { return "no body" }
         if let text = RecordingRedactor.report.redactedText(of: self) { return String(text.prefix(65_536)) }
@@ -51,7 +51,7 @@ extension Data {
 }
 
 extension String {
-    /// The lines in one, without empty ones.
+    /// The lines that are not empty, joined into one.
     fileprivate var joined: String { split(whereSeparator: \.isNewline).joined(separator: " ").onOneLine }
 
     /// The characters that a reader sees.

@@ -20,9 +20,9 @@ struct JSONNumber: Sendable, Equatable {
         let zeros = all.reversed().prefix { $0 == "0" }.count
         digits = all.dropLast(zeros)
         isNegative = text.hasPrefix("-") && !digits.isEmpty
-        // No one sends an exponent that does not fit into an Int.
-        let power = parts.count > 1 ? Int(parts[1]) ?? .max / 2 : 0
-        exponent = digits.isEmpty ? 0 : power - fraction.count + zeros
+        let power = parts.count > 1 ? Int(parts[1]) ?? (parts[1].hasPrefix("-") ? .min : .max) : 0
+        // Exponents beyond these limits count as the same.
+        exponent = digits.isEmpty ? 0 : min(max(power, .min / 2), .max / 2) - fraction.count + zeros
     }
 
     static func == (lhs: JSONNumber, rhs: JSONNumber) -> Bool {

@@ -18,7 +18,9 @@ enum JSONTree: Equatable {
     /// Throws if the data is not JSON (RFC 8259), or is nested too deeply. The text is UTF-8 or UTF-16.
     init(_ data: Data) throws {
         // UTF-16 has a NUL beside each ASCII character.
-        let encoding: String.Encoding = !data.prefix(4).contains(0) ? .utf8 : data.first == 0 ? .utf16BigEndian : .utf16LittleEndian
+        let hasMark = data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE])
+        let encoding: String.Encoding =
+            hasMark ? .utf16 : !data.prefix(4).contains(0) ? .utf8 : data.first == 0 ? .utf16BigEndian : .utf16LittleEndian
         var tokens = JSONTokens(Data((String(data: data, encoding: encoding) ?? "").utf8))
         self = try JSONTree(&tokens, from: tokens.next())
         _ = try tokens.next()
@@ -41,7 +43,7 @@ enum JSONTree: Equatable {
         case .number: self = .number(JSONNumber(String(decoding: token.map { tokens.bytes[$0.range] } ?? [], as: UTF8.self)))
         case .true: self = .bool(true)
         case .false: self = .bool(false)
-        // Brackets come in pairs, and there is a token, or else it throws.
+        // Only null comes here: `next()` throws if brackets do not match or there is no token.
         case .null, .endObject, .endArray, nil: self = .null
         }
     }
@@ -49,7 +51,7 @@ enum JSONTree: Equatable {
     /// The values at one place in two trees. `nil` if there is none.
     typealias Pair = (expected: JSONTree?, actual: JSONTree?)
 
-    /// The first place at which two trees differ, such as `items[2].name`. `nil` if they are of different kinds.
+    /// The first difference of two trees and its place, such as `items[2].name`. `nil` if they are equal, or of different kinds at the top.
     ///
     /// A value is shown only if it is the same in `shown`, the trees without secrets.
     static func firstDifference(of trees: Pair, shown: Pair, at place: String = "") -> Difference? {

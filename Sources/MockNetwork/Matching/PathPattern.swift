@@ -5,22 +5,22 @@ import Foundation
 struct PathPattern: Sendable {
     /// The segments; `nil` is any one segment that is not empty.
     var segments: [String?]
-    /// Whether it belongs to a typed request without a base URL.
+    /// Whether it is the path of an `APIRequest` without a base URL.
     var isRelative = false
     /// Whether other segments may follow.
-    var mayGoOn = false
+    var hasTrailingWildcard = false
     /// Whether segments may hold placeholders for secrets.
     var isRecorded = false
-    /// The path in reports, if it has a secret.
+    /// The path in reports, without secrets.
     var shown: String?
 
     func matches(_ path: [String]) -> Bool {
-        guard path.count == segments.count || path.count > segments.count && mayGoOn else { return false }
+        guard path.count == segments.count || path.count > segments.count && hasTrailingWildcard else { return false }
         return zip(segments, path).allSatisfy(matches)
     }
 
-    /// Whether other segments precede it in `path`, usually those of a base URL.
-    func isEnd(of path: [String]) -> Bool {
+    /// Whether `path` ends with this path, after other segments, usually those of a base URL.
+    func isSuffix(of path: [String]) -> Bool {
         isRelative && path.count > segments.count && zip(segments, path.suffix(segments.count)).allSatisfy(matches)
     }
 
@@ -44,5 +44,5 @@ struct PathPattern: Sendable {
 }
 
 extension PathPattern: CustomStringConvertible {
-    var description: String { shown ?? (segments.map { $0 ?? "*" } + (mayGoOn ? ["**"] : [])).path }
+    var description: String { shown ?? (segments.map { $0 ?? "*" } + (hasTrailingWildcard ? ["**"] : [])).path }
 }

@@ -14,9 +14,9 @@ struct URLPattern {
         pathAndOrigin = text.prefix { $0 != "?" }
         url = URLParts(text)
         let written = pathAndOrigin.split(separator: "/", omittingEmptySubsequences: false).suffix(url.segments.count)
-        let mayGoOn = written.last == "**"
-        let segments = zip(url.segments, written).dropLast(mayGoOn ? 1 : 0).map { $1 == "*" ? nil : $0 }
-        path = PathPattern(segments: segments, mayGoOn: mayGoOn)
+        let hasTrailingWildcard = written.last == "**"
+        let segments = zip(url.segments, written).dropLast(hasTrailingWildcard ? 1 : 0).map { $1 == "*" ? nil : $0 }
+        path = PathPattern(segments: segments, hasTrailingWildcard: hasTrailingWildcard)
         problem = Self.problem(of: text, url)
     }
 
@@ -41,10 +41,10 @@ struct URLPattern {
         if segments.split(separator: "/").contains(where: { $0.contains("*") && $0 != "*" }) {
             return "* stands for a whole segment of the path, and ** at its end for the rest; write a literal star as %2A"
         }
-        let isEscaped = path.split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy {
+        let hasValidEscapes = path.split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy {
             $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit)
         }
-        return isEscaped ? nil : "it has a % that does not start an escape; write a percent sign as %25"
+        return hasValidEscapes ? nil : "it has a % that does not start an escape; write a percent sign as %25"
     }
 
     var origin: String? { url.origin }

@@ -18,7 +18,7 @@ extension Stub {
         let origin = forAnyHost ? nil : url.origin
         let query = url.formQuery
         self.init(
-            line: entry.url.isEmpty ? "an entry" : "\(entry.method) \(origin ?? "")\(url.path)\(query.isEmpty ? "" : "?" + query.shown)",
+            summary: entry.url.isEmpty ? "an entry" : "\(entry.method) \(origin ?? "")\(url.path)\(query.isEmpty ? "" : "?" + query.shown)",
             matchers: [
                 .method(HTTPMethod(rawValue: entry.method)), .path(PathPattern(segments: url.segments, isRecorded: true)),
                 .origin(origin), .wholeQuery(query),

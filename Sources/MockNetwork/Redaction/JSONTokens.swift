@@ -7,7 +7,7 @@ import Foundation
 struct JSONTokens {
     enum Kind: Sendable {
         case beginObject, endObject, beginArray, endArray
-        /// The name of a member, with the colon behind it already read.
+        /// The name of a member, and the colon after it.
         case name
         case string, number, `true`, `false`, null
     }
@@ -18,10 +18,8 @@ struct JSONTokens {
         let range: Range<Int>
     }
 
-    /// The text is not JSON. `position` is the first wrong byte.
-    struct Invalid: Error {
-        let position: Int
-    }
+    /// The text is not JSON.
+    struct Invalid: Error {}
 
     private enum Expected { case value, firstElement, firstName, name, separator }
 
@@ -45,11 +43,11 @@ struct JSONTokens {
         skipSpace()
         if expected == .separator {
             guard let isObject = open.last else {
-                guard position == bytes.count else { throw Invalid(position: position) }
+                guard position == bytes.count else { throw Invalid() }
                 return nil
             }
             if byte == UInt8(ascii: isObject ? "}" : "]") { return close() }
-            try pass(",")
+            try consume(",")
             skipSpace()
             expected = isObject ? .name : .value
         }
@@ -73,19 +71,19 @@ struct JSONTokens {
             expected = isObject ? .firstName : .firstElement
             return Token(kind: isObject ? .beginObject : .beginArray, range: start..<position)
         case UInt8(ascii: "\""):
-            try passString()
+            try consumeString()
             kind = .string
         case UInt8(ascii: "t"):
-            try pass("true")
+            try consume("true")
             kind = .true
         case UInt8(ascii: "f"):
-            try pass("false")
+            try consume("false")
             kind = .false
         case UInt8(ascii: "n"):
-            try pass("null")
+            try consume("null")
             kind = .null
         default:
-            try passNumber()
+            try consumeNumber()
             kind = .number
         }
         expected = .separator
@@ -94,10 +92,10 @@ struct JSONTokens {
 
     private mutating func name() throws(Invalid) -> Token {
         let start = position
-        try passString()
+        try consumeString()
         let range = start..<position
         skipSpace()
-        try pass(":")
+        try consume(":")
         expected = .value
         return Token(kind: .name, range: range)
     }
@@ -113,50 +111,50 @@ struct JSONTokens {
         while let byte, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    private mutating func pass(_ text: StaticString) throws(Invalid) {
+    private mutating func consume(_ text: StaticString) throws(Invalid) {
         guard bytes[position...].starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)) else {
-            throw Invalid(position: position)
+            throw Invalid()
         }
         position += text.utf8CodeUnitCount
     }
 
-    private mutating func passString() throws(Invalid) {
-        try pass("\"")
+    private mutating func consumeString() throws(Invalid) {
+        try consume("\"")
         while let byte, byte >= 0x20 {
             position += 1
             if byte == UInt8(ascii: "\"") { return }
-            if byte == UInt8(ascii: "\\") { try passEscape() }
+            if byte == UInt8(ascii: "\\") { try consumeEscape() }
         }
-        throw Invalid(position: position)
+        throw Invalid()
     }
 
-    private mutating func passEscape() throws(Invalid) {
+    private mutating func consumeEscape() throws(Invalid) {
         switch byte {
         case UInt8(ascii: "u"):
-            guard hexNumber(at: position + 1) != nil else { throw Invalid(position: position) }
+            guard hexNumber(at: position + 1) != nil else { throw Invalid() }
             position += 5
         case let byte? where Self.escapes[Int(byte)] != 0: position += 1
-        default: throw Invalid(position: position)
+        default: throw Invalid()
         }
     }
 
-    private mutating func passNumber() throws(Invalid) {
+    private mutating func consumeNumber() throws(Invalid) {
         if byte == UInt8(ascii: "-") { position += 1 }
-        if byte == UInt8(ascii: "0") { position += 1 } else { try passDigits() }
+        if byte == UInt8(ascii: "0") { position += 1 } else { try consumeDigits() }
         if byte == UInt8(ascii: ".") {
             position += 1
-            try passDigits()
+            try consumeDigits()
         }
         guard byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") else { return }
         position += 1
         if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { position += 1 }
-        try passDigits()
+        try consumeDigits()
     }
 
-    private mutating func passDigits() throws(Invalid) {
+    private mutating func consumeDigits() throws(Invalid) {
         let start = position
         while let byte, byte.isDigit { position += 1 }
-        guard position > start else { throw Invalid(position: position) }
+        guard position > start else { throw Invalid() }
     }
 }
 
@@ -164,7 +162,7 @@ extension JSONTokens {
     /// The content of a string or a name, decoded.
     func text(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
 
-    /// The same in UTF-8. Half of a pair of surrogates is U+FFFD.
+    /// The content of a string or a name in UTF-8, decoded. Half of a pair of surrogates becomes U+FFFD.
     func content(of token: Token) -> [UInt8] {
         let inner = bytes[(token.range.lowerBound + 1)..<(token.range.upperBound - 1)]
         guard inner.contains(UInt8(ascii: "\\")) else { return Array(inner) }

@@ -15,7 +15,7 @@ enum MessageRedactor {
                 output += redacted(url: String(decoding: bytes[position..<close], as: UTF8.self)).utf8
                 position = close
             } else if end == position {
-                // The names and values of JSON within text may be anything.
+                // JSON within text cannot be checked word by word, so the rest is left out.
                 if bytes[end] == UInt8(ascii: "{"), bytes[(end + 1)...].first(where: { $0 != 0x20 && $0 != UInt8(ascii: "\\") }) == 0x22 {
                     return String(decoding: output, as: UTF8.self) + "{…"
                 }
@@ -47,7 +47,7 @@ enum MessageRedactor {
         } + fragment
     }
 
-    /// The name of an item of a query or of a form, which may be a token.
+    /// Returns the name of an item in a query or a form, or `…` if it looks like a token.
     static func redacted(itemName name: Substring, hasValue: Bool) -> Substring {
         looksSecret(name.formDecoded) && (!hasValue || name.utf8.count >= 16) ? "…" : name
     }
@@ -77,7 +77,7 @@ enum MessageRedactor {
 }
 
 extension UInt8 {
-    /// Letters beyond ASCII are bytes beyond it.
+    /// Every byte that is not ASCII counts as a part of a letter.
     fileprivate var isLetterOrDigit: Bool { isDigit || isLowercaseLetter || isUppercaseLetter || self >= 0x80 }
 
     fileprivate var endsWord: Bool { wordEnds[Int(self)] }

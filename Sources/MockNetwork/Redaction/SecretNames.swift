@@ -2,8 +2,8 @@ import APIProvider
 
 /// The names under which values are secret.
 enum SecretNames {
-    /// Whether a recording leaves out values of this name: by its last word, or its last two. `userPassword`, `X-Api-Key` and
-    /// `user[password]` are such names, and `token_type` is not.
+    /// Whether values of this name are secret. Its last word decides, or its last two: `userPassword`, `X-Api-Key` and `user[password]` are
+    /// secret, and `token_type` is not.
     static func contains(_ name: some Collection<UInt8>, inQuery: Bool = false) -> Bool {
         var letters: [UInt8] = []
         var starts: [Int] = []
@@ -18,7 +18,7 @@ enum SecretNames {
         guard let start = starts.last else { return false }
         let last = Array(letters[start...])
         if secretWords.contains(last) || inQuery && queryWords.contains(last) { return true }
-        // Words that are not kept apart: `accesstoken`, `phpsessid`.
+        // Words without a boundary between them: `accesstoken`, `phpsessid`.
         if last.count > 6, endings.contains(where: { last.count > $0.count && last.suffix($0.count).elementsEqual($0) }) { return true }
         return starts.count > 1 && secretPairs.contains(Array(letters[starts[starts.count - 2]...]))
     }
@@ -30,7 +30,7 @@ enum SecretNames {
         sessionkey sid sig signature ssn token tokens totp verifier wachtwoord xsrf
         """)
 
-    /// Elsewhere these are often those of harmless values.
+    /// Secret only in queries and forms. In JSON, values of these names are often harmless.
     private static let queryWords = words("code key nonce samlresponse")
 
     private static let secretPairs = words(

@@ -41,9 +41,9 @@ struct UnansweredReport: CustomStringConvertible {
         }
     }
 
-    /// A recorded request that cannot be read is near no request.
+    /// Entries of a recording that cannot be read are never among the nearest, so they are told here.
     private var unreadable: String {
-        let unreadable = stubs.map(\.stub).filter { $0.problem != nil && $0.isOptional }
+        let unreadable = stubs.map(\.stub).filter { $0.problem != nil && $0.isRecorded }
         guard stubs.count > 3, let first = unreadable.first else { return "" }
         return "\n\nOf its recordings, \(unreadable.count) cannot be read. The first is \(first.description): \(first.problem ?? "")"
     }
@@ -71,7 +71,7 @@ private struct NearMiss: CustomStringConvertible {
         // A problem counts as one mismatch.
         distance = mismatches.reduce(stub.problem == nil ? 0 : 0.5) { $0 + $1.distance }
         let reason =
-            uses >= stub.times ? "matches, but was used up after \(uses)" : "matches, but its sequence was exhausted after \(uses)"
+            "matches, but \(uses >= stub.times ? "was used up" : "its sequence was exhausted") after \(uses) \(uses == 1 ? "request" : "requests")"
         let reasons = stub.problem.map { [$0] } ?? (mismatches.isEmpty ? [reason] : mismatches.map(\.description))
         description = ([stub.description] + reasons).joined(separator: "\n")
     }

@@ -49,17 +49,17 @@ final class Scope: Sendable {
     /// Records `request`, and chooses its answer by the present state.
     ///
     /// - Returns: A closure that makes the answer, and whether it calls the user's code.
-    func receive(_ request: PreparedRequest) -> (callsUser: Bool, answer: @Sendable () -> Answer) {
+    func receive(_ request: PreparedRequest) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
         let recorded = RecordedRequest(request)
         var request = request
         if !recorded.body.isEmpty { request.body = RequestBody(recorded.body) }  // A file may change.
         let (responder, chosen) = chooseStub(for: recorded) ?? chooseDefaultAnswer(for: recorded, request)
         return (
-            responder.callsUser,
+            responder.runsUserCode,
             { [request] in
                 let respond = { responder(chosen) }
-                let answer = responder.callsUser ? Self.$current.withValue(self, operation: respond) : respond()
+                let answer = responder.runsUserCode ? Self.$current.withValue(self, operation: respond) : respond()
                 // The scope of the process never ends, and nothing shows its answers.
                 guard self !== Scope.process else { return answer }
                 self.contents.withLock { $0.answered.append((request, answer, started)) }
@@ -105,7 +105,8 @@ final class Scope: Sendable {
 }
 
 extension Scope.Contents {
-    /// Uses `stub` for `request`, without an answer after the end of a sequence. `nil` if the stub is used up, or was removed by a `reset`.
+    /// Counts a use of `stub` by `request`. `nil` if the stub is used up, or was removed by a `reset`. The responder is `nil` after the end
+    /// of a sequence.
     fileprivate mutating func use(
         _ stub: Stub, at index: Int, for request: RecordedRequest
     ) -> (responder: Responder?, request: RecordedRequest)? {

@@ -63,7 +63,7 @@ struct Answer: Sendable {
 /// Makes the answer to a request.
 struct Responder: Sendable {
     /// Whether it calls the user's code, which may take long and send requests.
-    var callsUser = false
+    var runsUserCode = false
     let respond: @Sendable (RecordedRequest) throws -> Answer
 
     /// Returns the answer, which is a failure if it cannot be made.
@@ -72,7 +72,7 @@ struct Responder: Sendable {
     }
 
     func map(_ change: @escaping @Sendable (inout Answer) -> Void) -> Responder {
-        Responder(callsUser: callsUser) {
+        Responder(runsUserCode: runsUserCode) {
             var answer = self($0)
             change(&answer)
             return answer

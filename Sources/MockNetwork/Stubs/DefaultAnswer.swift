@@ -19,7 +19,7 @@ struct DefaultAnswer: Sendable {
     /// Makes the answer to `request`, which has its whole body. `nil` if nothing is set.
     func responder(for request: PreparedRequest) -> Responder? {
         if let requestHandler {
-            return Responder(callsUser: true) {
+            return Responder(runsUserCode: true) {
                 let (response, body) = try requestHandler(request.urlRequestWithBody)
                 return .response(response, StubResponse.steps(of: body), to: $0)
             }

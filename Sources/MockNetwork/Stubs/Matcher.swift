@@ -7,7 +7,7 @@ struct Matcher: Sendable {
     struct Mismatch: Sendable {
         let name: String
         let difference: Difference
-        /// The distance that it adds, which is more than 0.
+        /// How much it adds to the distance of the stub from the request, by which reports rank stubs. More than 0.
         let distance: Double
 
         init(name: String, _ difference: Difference, distance: Double = 0.5) {
@@ -42,11 +42,11 @@ extension Matcher {
         Matcher {
             pattern.matches($0.url.segments)
         } explain: {
-            let isBehindBase = pattern.isEnd(of: $0.url.segments)
-            let hint = isBehindBase ? "; to match it behind the path of a base URL, give the stub that baseURL:" : ""
+            let isBehindBaseURL = pattern.isSuffix(of: $0.url.segments)
+            let hint = isBehindBaseURL ? "; if that is the path of a base URL, pass the base URL to the stub as baseURL" : ""
             return Mismatch(
                 name: "path", Difference(expected: pattern.description + hint, actual: $0.recorded.redactor.path($0.url.path)),
-                distance: isBehindBase ? 0.5 : pattern.distance(to: $0.url.segments))
+                distance: isBehindBaseURL ? 0.5 : pattern.distance(to: $0.url.segments))
         }
     }
 
@@ -74,7 +74,7 @@ extension Matcher {
 
     /// Matches all of `items`. There may be others.
     static func queries(_ items: [URLQueryItem]) -> [Matcher] {
-        items.names.map { name in .query(name, items.filter { $0.name == name }.map { $0.value ?? "" }) }
+        items.names.map { name in .query(name, items.filter { $0.name.hasBytes(of: name) }.map { $0.value ?? "" }) }
     }
 
     static func header(_ name: String, _ value: String) -> Matcher {

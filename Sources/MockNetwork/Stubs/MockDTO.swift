@@ -43,7 +43,7 @@ extension MockDTO {
         let name = fullName
         let bundle = Self.bundle.resourceURL ?? Self.bundle.bundleURL
         let folder = Self.subdirectory.map { bundle.appendingPathComponent($0) } ?? bundle
-        // The text alone is compared: `standardizedFileURL` removes "/private" from files that exist, and keeps it on others.
+        // Not `standardizedFileURL`: it removes "/private" only from files that exist, and then the prefix would differ.
         let file = folder.appendingPathComponent(name).absoluteURL.standardized
         guard file.path.hasPrefix(bundle.absoluteURL.standardized.path + "/") else {
             throw MockFailure("The fixture \"\(fileName)\" is outside of its bundle, \(bundle.path).")
@@ -59,7 +59,7 @@ extension MockDTO {
 }
 
 extension StubResponse {
-    /// The content of a fixture, which is read now. If the file is missing, each request fails, and the error names the files that are
+    /// The content of a fixture. The file is read when this is called. If the file is missing, each request fails, and the error names the files that are
     /// there.
     ///
     /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.

@@ -12,7 +12,7 @@ public struct RecordedRequest: Sendable {
     @Secret private var content: (url: URL, headers: HTTPHeaders, body: Data)
     /// The stub that answered the request. `nil` if none did.
     package internal(set) var stub: Stub?
-    /// Writes what reports show of it.
+    /// Redacts this request for reports.
     @Secret private(set) var redactor: RecordingRedactor
 
     /// The URL with its query.
@@ -38,7 +38,7 @@ public struct RecordedRequest: Sendable {
     public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeAny(type, from: body) }
 
     init(_ request: PreparedRequest) {
-        // A copy, because a mapped file may become shorter later.
+        // A copy, because a mapped file may transition shorter later.
         let body = (try? request.body?.data()).flatMap { $0.withUnsafeBytes { Data($0) } } ?? Data()
         method = request.method
         content = (request.url, request.headers, body)

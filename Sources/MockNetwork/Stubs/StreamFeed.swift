@@ -15,7 +15,7 @@ import MiniRx
 /// feed.fail(URLError(.networkConnectionLost))
 /// ```
 ///
-/// A feed answers one request. Data that is sent before the request waits for it. Call it on any thread.
+/// A feed answers one request. Data sent before the request arrives is buffered. Call it on any thread.
 public final class StreamFeed: Sendable {
     enum Part {
         case data(Data)
@@ -82,13 +82,13 @@ public final class StreamFeed: Sendable {
 
     /// Changes the state, and resumes the waiters whose condition is now met.
     private func change(_ body: (inout State) -> Void) {
-        let over = state.withLock { state -> [Waiter] in
+        let resumed = state.withLock { state -> [Waiter] in
             body(&state)
-            let over = state.waiters.filter { $0.condition(state) }
+            let resumed = state.waiters.filter { $0.condition(state) }
             state.waiters = state.waiters.filter { !$0.condition(state) }
-            return over
+            return resumed
         }
-        over.forEach { $0.continuation.resume() }
+        resumed.forEach { $0.continuation.resume() }
     }
 
     private func add(_ part: Part, count: Int = 0) {
@@ -103,7 +103,7 @@ public final class StreamFeed: Sendable {
     }
 }
 
-// The side of the mock.
+// How the mock reads the feed.
 extension StreamFeed {
     /// - Throws: If the feed has answered another request.
     func begin() throws {
@@ -129,10 +129,10 @@ extension StreamFeed {
         if isThere { body() }
     }
 
-    /// The reader has taken `count` bytes more.
-    func read(_ count: Int) { change { $0.read += count } }
+    /// Records that the reader has taken `count` more bytes.
+    func didRead(_ count: Int) { change { $0.read += count } }
 
-    /// The request has ended. Unless the end was delivered, the reader has left.
+    /// Marks the feed as cancelled, unless its end has been delivered. Call it when the request has ended.
     func leave() {
         // Released after the lock, because its deinit may run any code.
         var more: Action?

@@ -2,19 +2,19 @@ import APIProvider
 import MiniRx
 
 extension Stub {
-    /// Expects that the stub answers exactly `count` requests. ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report another number.
+    /// Expects that the stub answers exactly `count` requests. If not, ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report it.
     ///
     /// ```swift
     /// MockURLProtocol.stub(.post, "/orders", respond: .status(201)).expecting(1)
     /// ```
     ///
-    /// A stub still answers more requests than it expects. To let it answer no more, pass `times`.
+    /// The expectation does not limit the stub. To limit it, pass `times`.
     @discardableResult
     public func expecting(_ count: Int) -> Stub { expecting(count...count) }
 
-    /// Expects that the stub answers this number of requests: `2...` is at least two, `...2` is at most two, and `1...3` is between.
+    /// Expects that the stub answers this number of requests: `2...` is at least two, `...2` is at most two, and `1...3` is one to three.
     ///
-    /// ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report another number.
+    /// If not, ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report it.
     @discardableResult
     public func expecting(_ counts: some RangeExpression<Int>) -> Stub {
         expectation.withLock { $0 = counts.relative(to: 0..<Int.max) }

@@ -20,19 +20,19 @@ extension Stub {
             let origin = isRelative ? nil : parts.origin
             let query = parts.query
             self.init(
-                line: "\(endpoint.method.rawValue) \(origin ?? "")\(path)\(query.isEmpty ? "" : "?" + query.shown)",
+                summary: "\(endpoint.method.rawValue) \(origin ?? "")\(path)\(query.isEmpty ? "" : "?" + query.shown)",
                 matchers: [
                     .method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative, shown: path)),
                     .origin(origin),
                 ] + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
                 times: times ?? .max, isOptional: isOptional, place: place, response: response)
         } catch {
-            // For its place among the nearest stubs of a report.
+            // Only to rank this stub among the nearest ones of a report.
             let url = URLParts((endpoint.path.url?.absoluteString ?? "") + endpoint.path.percentEncoded)
             let reason =
                 if case .invalidRequest(let reason, _)? = error as? APIError { reason } else { error.localizedDescription }
             self.init(
-                line: "\(endpoint)", matchers: [.method(endpoint.method), .path(PathPattern(segments: url.segments))],
+                summary: "\(endpoint)", matchers: [.method(endpoint.method), .path(PathPattern(segments: url.segments))],
                 times: times ?? .max, isOptional: isOptional, place: place, response: response,
                 problem: "its request cannot be sent: \(reason)")
         }
@@ -56,12 +56,12 @@ extension BodyMatcher {
     /// Matches a body with the same meaning as the body of `request`. `nil` for a GET or HEAD, unless the body is JSON, a form or multipart.
     fileprivate init?(of request: PreparedRequest) {
         let body = (try? request.body?.data()) ?? Data()
-        let type = request.headers["Content-Type"]?.lowercased() ?? ""
-        if type.hasPrefix("application/json"), let text = String(data: body, encoding: .utf8) {
+        let type = request.headers["Content-Type"]?.mediaType ?? ""
+        if type == "application/json" || type.hasSuffix("+json"), let text = String(data: body, encoding: .utf8) {
             self = .json(text: text)
-        } else if type.hasPrefix("application/x-www-form-urlencoded") {
+        } else if type == "application/x-www-form-urlencoded" {
             self = .form(QueryParameters([URLQueryItem](form: String(decoding: body, as: UTF8.self))))
-        } else if type.hasPrefix("multipart/form-data") {
+        } else if type == "multipart/form-data" {
             self = .multipart(body)
         } else if [.get, .head].contains(request.method) {
             return nil

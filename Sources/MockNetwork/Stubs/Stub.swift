@@ -17,7 +17,7 @@ public struct Stub: Sendable {
         package let line: Int
         package let column: Int
 
-        /// The line is 0 in a recording, where `fileID` says it all.
+        /// In a recording, the line is 0, and `fileID` names the file and the entry.
         var text: String { line == 0 ? fileID : "\(fileID):\(line)" }
     }
 
@@ -26,8 +26,8 @@ public struct Stub: Sendable {
         let expectation = Locked<Range<Int>?>(nil)
     }
 
-    /// The method and the URL.
-    package let line: String
+    /// The method and the URL, or the name of the condition.
+    package let summary: String
     let matchers: [Matcher]
     /// The number of requests that the stub answers.
     let times: Int
@@ -43,10 +43,10 @@ public struct Stub: Sendable {
     private let shared = Shared()
 
     init(
-        line: String, matchers: [Matcher], times: Int = .max, isOptional: Bool, place: Place, response: StubResponse,
+        summary: String, matchers: [Matcher], times: Int = .max, isOptional: Bool, place: Place, response: StubResponse,
         problem: String? = nil
     ) {
-        (self.line, self.matchers, self.times, self.isOptional) = (line, matchers, times, isOptional)
+        (self.summary, self.matchers, self.times, self.isOptional) = (summary, matchers, times, isOptional)
         (self.place, self.response, self.problem) = (place, response, problem)
     }
 }
@@ -61,12 +61,15 @@ extension Stub {
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
         let url = RecordingRedactor.report.url(String(pattern.pathAndOrigin))
         self.init(
-            line: "\(method.rawValue) \(url)\(items.isEmpty ? "" : "?" + items.shown)",
+            summary: "\(method.rawValue) \(url)\(items.isEmpty ? "" : "?" + items.shown)",
             matchers: [.method(method), .path(pattern.path), .origin(pattern.origin)] + Matcher.queries(items) + headerMatchers
                 + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
             problem: pattern.problem.map { "its URL can match no request, because \($0)" })
     }
+
+    /// Whether it comes from a recording.
+    var isRecorded: Bool { place.line == 0 }
 
     /// The requests that this stub has answered, in order. Empty after its scope has ended.
     public var requests: [RecordedRequest] { allRequests().filter { $0.stub?.isSame(as: self) == true } }
@@ -86,5 +89,5 @@ extension Stub {
 
 extension Stub: CustomStringConvertible {
     /// The method, the URL and the place in the source: `GET /user (MyTests/UserTests.swift:12)`.
-    public var description: String { "\(line) (\(place.text))" }
+    public var description: String { "\(summary) (\(place.text))" }
 }

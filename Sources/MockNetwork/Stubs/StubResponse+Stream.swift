@@ -1,7 +1,7 @@
 public import APIProvider
 public import Foundation
 
-// Responses that are read while they come.
+// Streamed responses.
 extension StubResponse {
     /// A head, and then one step after the other.
     ///
@@ -13,8 +13,8 @@ extension StubResponse {
     ///     ]))
     /// ```
     ///
-    /// Waits pass on the scheduler of a ``MockTransport``: with a `TestScheduler`, in virtual time. A request that does not read its response
-    /// while it comes gets all of it at the end.
+    /// A ``MockTransport`` schedules waits on its scheduler, so with a `TestScheduler` they pass in virtual time. A request that does not
+    /// stream its response gets the whole body at the end.
     public static func stream(_ steps: [Step], status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(status: status, headers: headers) { steps }
     }

@@ -34,8 +34,8 @@ public struct StubResponse: Sendable {
         self.repeatsLast = repeatsLast
     }
 
-    private init(callsUser: Bool = false, _ respond: @escaping @Sendable (RecordedRequest) throws -> Answer) {
-        self.init([Responder(callsUser: callsUser, respond: respond)])
+    private init(runsUserCode: Bool = false, _ respond: @escaping @Sendable (RecordedRequest) throws -> Answer) {
+        self.init([Responder(runsUserCode: runsUserCode, respond: respond)])
     }
 
     /// Creates a response with a body in steps.
@@ -123,7 +123,7 @@ extension StubResponse {
     /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
     /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used.
     public static func handler(_ respond: @escaping @Sendable (RecordedRequest) throws -> StubResponse) -> StubResponse {
-        StubResponse(callsUser: true) { request in
+        StubResponse(runsUserCode: true) { request in
             guard let responder = try respond(request).responder(after: 0) else {
                 throw MockFailure("The handler returned an empty sequence.")
             }
@@ -141,7 +141,7 @@ extension StubResponse {
     ///
     /// After the last one, requests fail, even if an older stub matches. To go on to older stubs, set `times` to the number of responses.
     ///
-    /// A sequence within a sequence stands for its responses.
+    /// A sequence within a sequence is flattened.
     public static func sequence(_ responses: [StubResponse]) -> StubResponse {
         StubResponse(responses.flatMap(\.responders), repeatsLast: false)
     }
@@ -152,7 +152,7 @@ extension StubResponse {
     }
 }
 
-// How it comes.
+// Delays, chunks and failures.
 extension StubResponse {
     /// The same answer after a delay. In a sequence, each answer is delayed.
     ///
