@@ -177,20 +177,21 @@ struct BodyTests {
         #expect(Set(sent.prefix(4)).count == 1 && Set(sent.suffix(4)).count == 1 && sent[0] != sent[4])
     }
 
-    @Test("Fields and files are written as RFC 7578 says")
+    @Test("Fields and files are written as RFC 7578 says, and names are escaped as the WHATWG HTML standard says (4.10.21.8)")
     func multipart() throws {
         let page = try file("page.html", "<html>")
         let request = try sent(
             .multipart([
                 MultipartPart(name: "title", value: "Ünïcode\n"),
-                MultipartPart(name: "raw", fileName: "a b.bin", contentType: "application/octet-stream", data: Data("\r\n--".utf8)),
+                MultipartPart(
+                    name: "raw", fileName: "ä;b=c%22\\'\"\r\n", contentType: "application/octet-stream", data: Data("\r\n--".utf8)),
                 MultipartPart(name: "page", file: page, contentType: "text/html; charset=utf-8"),
                 MultipartPart(name: "page", file: page, fileName: "other.html", contentType: "text/html"),
             ]))
         let boundary = try boundary(of: request)
         let text = [
             "--\(boundary)", #"Content-Disposition: form-data; name="title""#, "", "Ünïcode\n",
-            "--\(boundary)", #"Content-Disposition: form-data; name="raw"; filename="a b.bin""#,
+            "--\(boundary)", #"Content-Disposition: form-data; name="raw"; filename="ä;b=c%22\'%22%0D%0A""#,
             "Content-Type: application/octet-stream", "", "\r\n--",
             "--\(boundary)", #"Content-Disposition: form-data; name="page"; filename="page.html""#,
             "Content-Type: text/html; charset=utf-8", "", "<html>",
@@ -199,18 +200,6 @@ struct BodyTests {
             "--\(boundary)--", "",
         ].joined(separator: "\r\n")
         #expect(request.bodyData == Data(text.utf8))
-    }
-
-    @Test(
-        "Names and file names are escaped as the WHATWG HTML standard says (4.10.21.8)",
-        arguments: [
-            ("a\"b", "a%22b"), ("a\rb", "a%0Db"), ("a\nb", "a%0Ab"), ("a\r\nb", "a%0D%0Ab"), ("ä 한", "ä 한"), ("a%22\\'b", "a%22\\'b"),
-            ("", ""), ("a;b=c", "a;b=c"),
-        ])
-    func escaping(name: String, escaped: String) throws {
-        let part = MultipartPart(name: name, fileName: name, contentType: "a/b", data: Data())
-        let body = String(decoding: try #require(try sent(.multipart([part])).bodyData), as: UTF8.self)
-        #expect(body.contains("Content-Disposition: form-data; name=\"\(escaped)\"; filename=\"\(escaped)\"\r\n"))
     }
 
     @Test("A boundary has 128 random bits, and needs no quotes")

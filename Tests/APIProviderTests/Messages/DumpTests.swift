@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What descriptions and dumps show")
+@Suite("Descriptions and dumps")
 struct DumpTests {
     private struct Item: Encodable { let name: String }
 

@@ -50,6 +50,17 @@ struct RedactionTests {
         #expect(Redactor().message(of: response) == shown)
     }
 
+    @Test("Four times as much text takes at most eight times as long", .longComputing, arguments: costTexts.keys.sorted())
+    func cost(kind: String) throws {
+        let text = try #require(costTexts[kind])
+        let work: (Data) -> Void = { data in
+            _ = Redactor().message(of: APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": "text/plain"], data: data))
+            _ = Redactor().message(String(decoding: data, as: UTF8.self))
+        }
+        let (few, many) = (cpuSeconds(text, 10_000, work), cpuSeconds(text, 40_000, work))
+        #expect(many < max(few * 8, 0.01), "\(few) s, and \(many) s")
+    }
+
     @Test("The size of a body comes with its media type")
     func size() {
         #expect(Redactor().size(5120, type: "Text/HTML; charset=utf-8") == "(text/html, 5,120 bytes)")

@@ -12,15 +12,6 @@ struct EndpointTests {
 
     private let item = Answers(.status(200, headers: ["X-Page": "2"], body: #"{"id":1,"name":"a"}"#))
 
-    @Test("A type, a function and an endpoint are requests")
-    func spellings() async throws {
-        let provider = item.provider()
-        _ = try await provider.request(ItemRequest(id: 1)).value
-        _ = try await provider.request(.item(1)).value
-        _ = try await provider.request(Endpoint<Item>(.get, "/items/1")).value
-        #expect(item.requests.map(\.url.absoluteString) == Array(repeating: "https://api.example.com/items/1", count: 3))
-    }
-
     @Test("The endpoint is read and the body is encoded once for each subscription, on the subscriber's thread")
     func cold() {
         struct Counting: APIRequest {
@@ -41,18 +32,6 @@ struct EndpointTests {
             _ = single.subscribe()
             #expect(threads.entries == Array(repeating: ObjectIdentifier(Thread.current), count: 2 * count))
         }
-    }
-
-    @Test("A path that is a URL goes there, with its query first, whatever the base URL", arguments: [example, nil])
-    func urls(baseURL: URL?) async throws {
-        let page = try #require(URL(string: "https://other.example/list%2F1?after=a%3D&n=1"))
-        let provider = DefaultAPIProvider(baseURL: baseURL, transport: ClosureTransport(item.next))
-        _ = try await provider.request(Endpoint<Item>(.get, .url(page))).value
-        _ = try await provider.request(Endpoint<Item>(.get, .url(page, "/of \("a/b")"), query: ["n": 2])).value
-        #expect(
-            item.requests.map(\.url.absoluteString) == [
-                "https://other.example/list%2F1?after=a%3D&n=1", "https://other.example/list%2F1/of%20a%2Fb?after=a%3D&n=1&n=2",
-            ])
     }
 
     @Test("Without a base URL, a path makes the request invalid, and the error says what to do")
@@ -187,13 +166,4 @@ struct EndpointTests {
         #expect(try download.value(of: APIResponse(to: PreparedRequest("GET"), data: Data("yes".utf8))) == file)
         #expect(try Data(contentsOf: file) == Data("yes".utf8))
     }
-}
-
-private struct ItemRequest: APIRequest {
-    let id: Int
-    var endpoint: Endpoint<Item> { Endpoint(.get, "/items/\(id)") }
-}
-
-extension APIRequest where Self == Endpoint<Item> {
-    fileprivate static func item(_ id: Int) -> Self { Endpoint(.get, "/items/\(id)") }
 }
