@@ -3,7 +3,7 @@ import Foundation
 import MiniRx
 import TestSupport
 
-/// What stands behind a middleware in a test: it gives the answers that the test lists, the last one again and again.
+/// Stands behind a middleware, or in place of a network: it gives the answers that the test lists, and repeats the last one.
 final class Answers: Sendable {
     enum Answer: Sendable {
         case status(Int, headers: HTTPHeaders = [:], body: String = "")
@@ -13,9 +13,11 @@ final class Answers: Sendable {
     private let answers: [Answer]
     private let log = Log<PreparedRequest>()
 
-    init(_ answers: Answer...) { self.answers = answers }
+    init(_ answers: [Answer]) { self.answers = answers }
 
-    /// What has been sent.
+    convenience init(_ answers: Answer...) { self.init(answers) }
+
+    /// The requests that were sent.
     var requests: [PreparedRequest] { log.entries }
 
     var next: @Sendable (PreparedRequest) -> Single<APIResponse> {
@@ -31,6 +33,11 @@ final class Answers: Sendable {
             }
         }
     }
+
+    /// A provider that gets these answers.
+    func provider(_ middlewares: any Middleware...) -> DefaultAPIProvider {
+        DefaultAPIProvider(baseURL: example, transport: ClosureTransport(next), middlewares: middlewares)
+    }
 }
 
 extension PreparedRequest {
@@ -40,18 +47,12 @@ extension PreparedRequest {
         self.init(method, url, headers: headers, body: body.map { RequestBody($0) })
         context = RequestContext(baseURL: example)
     }
-}
 
-extension Middleware {
-    /// Intercepts a request of a provider with this base URL.
-    func intercept(_ request: PreparedRequest, of baseURL: URL?, next: @escaping Next) -> Single<APIResponse> {
-        var request = request
-        request.context = RequestContext(baseURL: baseURL)
-        return intercept(request, next: next)
-    }
-}
-
-extension PreparedRequest {
     /// The whole body; `nil` if there is no body, or it cannot be read.
     var bodyData: Data? { try? body?.data() }
+}
+
+extension Log where Entry == SingleEvent<APIResponse> {
+    /// The status of each response, and `nil` for each error.
+    var statuses: [Int?] { entries.map { try? $0.get().statusCode } }
 }

@@ -6,32 +6,23 @@ import Testing
 
 @Suite("Default headers")
 struct DefaultHeadersMiddlewareTests {
-    private func sent(_ request: PreparedRequest, by headers: HTTPHeaders) async throws -> PreparedRequest {
+    private func sent(_ headers: HTTPHeaders, by defaults: HTTPHeaders) async throws -> HTTPHeaders {
         let answers = Answers(.status(200))
-        _ = try await DefaultHeadersMiddleware(headers).intercept(request, next: answers.next).value
-        return try #require(answers.requests.first)
+        _ = try await DefaultHeadersMiddleware(defaults).intercept(PreparedRequest("GET", headers: headers), next: answers.next).value
+        return try #require(answers.requests.first).headers
     }
 
-    @Test("Each header is set unless the request has it, in any case")
+    @Test("Each header and a User-Agent are set, unless the request has them in any case")
     func unlessSet() async throws {
-        let request = PreparedRequest("GET", headers: ["x-trace": "7", "X-Empty": ""])
-        let sent = try await sent(request, by: ["X-Trace": "default", "X-Empty": "default", "X-App": "demo"])
-        #expect(sent.headers["X-Trace"] == "7")
-        #expect(sent.headers["X-Empty"] == "")
-        #expect(sent.headers["X-App"] == "demo")
-    }
-
-    @Test("A User-Agent is set, unless there is one in any case")
-    func userAgent() async throws {
-        let text = try #require(try await sent(PreparedRequest("GET"), by: [:]).headers["User-Agent"])
-        #expect(text == UserAgent.text(info: Bundle.main.infoDictionary ?? [:], process: .processInfo))
-        #expect(try await sent(PreparedRequest("GET"), by: ["user-agent": "mine"]).headers["User-Agent"] == "mine")
-        let own = PreparedRequest("GET", headers: ["user-AGENT": "its own"])
-        #expect(try await sent(own, by: [:]).headers["User-Agent"] == "its own")
+        let sent = try await sent(["x-trace": "7", "X-Empty": ""], by: ["X-Trace": "default", "X-Empty": "default", "X-App": "demo"])
+        #expect(["X-Trace", "X-Empty", "X-App"].map { sent[$0] } == ["7", "", "demo"])
+        #expect(sent["User-Agent"] == UserAgent.text(info: Bundle.main.infoDictionary ?? [:], process: .processInfo))
+        #expect(try await self.sent([:], by: ["user-agent": "mine"])["User-Agent"] == "mine")
+        #expect(try await self.sent(["user-AGENT": "its own"], by: [:])["User-Agent"] == "its own")
     }
 
     @Test("A User-Agent has the product, its version and the platform (RFC 9110, section 10.1.5)")
-    func userAgentText() throws {
+    func userAgent() throws {
         let process = ProcessInfo.processInfo
         let system = process.operatingSystemVersion
         let version = "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)"
@@ -48,34 +39,20 @@ struct DefaultHeadersMiddlewareTests {
         ]
         for (info, start) in rows {
             let text = UserAgent.text(info: info, process: process)
-            #expect(text.hasPrefix(start + " ("))
-            #expect(text.hasSuffix(end))
+            #expect(text.hasPrefix(start + " (") && text.hasSuffix(end), "\(text)")
         }
         let name = try #require(UserAgent.text(info: [:], process: process).split(separator: " ").first)
         #expect(process.processName.hasPrefix(name.prefix { $0 != "-" }))
     }
 
     @Test(
-        "A header that HTTP does not allow makes the request invalid, in the words of the request's own",
+        "A header that HTTP does not allow makes the request invalid",
         arguments: [
-            (["X A": "a"], #"its header name "X A" is not a token (RFC 9110, section 5.6.2)."#),
-            (["X-A": "a\r\nX-B: b"], "its header X-A has a control character in its value."),
-            (["X-A": "a\0"], "its header X-A has a control character in its value."),
-            (
-                .authorization(username: "a:b", password: ""),
-                "its user name has a colon, which Basic authentication does not allow (RFC 7617, section 2)."
-            ),
+            (["X A": "a"], "is not a token"), (["X-A": "a\r\nX-B: b"], "control character"),
+            (.authorization(username: "a:b", password: ""), "has a colon"),
         ] as [(HTTPHeaders, String)])
-    func invalid(headers: HTTPHeaders, reason: String) async throws {
-        let error = try await #require(throws: APIError.self) { try await sent(PreparedRequest("GET"), by: headers) }
-        #expect(error.description == "The request was not sent: " + reason)
-    }
-
-    @Test("Values do not show")
-    func redaction() {
-        let middleware = DefaultHeadersMiddleware(["Authorization": "s3cret"])
-        var dumped = ""
-        dump(middleware, to: &dumped)
-        for form in ["\(middleware)", String(reflecting: middleware), dumped] { #expect(!form.contains("s3cret"), "\(form)") }
+    func invalid(headers: HTTPHeaders, word: String) async throws {
+        let error = try await #require(throws: APIError.self) { try await sent([:], by: headers) }
+        #expect(error.description.contains(word))
     }
 }

@@ -63,12 +63,10 @@ struct WritingAMiddlewareTests {
             }
         }
         let log = Log<Bool>()
-        let provider = DefaultAPIProvider(
-            baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0)) }, middlewares: [Seen(log: log)])
-        _ = try await provider.request(items).value
-        _ = try await provider.request(items.option(\.isTraced, false)).value
+        let provider = Answers(.status(200)).provider(Seen(log: log))
+        try await provider.request(items).value
         _ = try await provider.request(items.option(\.isTraced, false).withResponse()).value
-        #expect(log.entries == [true, false, false])
+        #expect(log.entries == [true, false])
     }
 
     @Test("The article's retry waits for no clock")
@@ -83,20 +81,15 @@ struct WritingAMiddlewareTests {
         subscription.dispose()
     }
 
-    @Test("In front of a retry a request keeps its id, behind it each attempt has one, and each subscription has its own")
-    func order() async throws {
+    @Test("A request keeps its ID before a retry, and each attempt has one after it", arguments: [true, false])
+    func order(isBefore: Bool) async throws {
         let retry = RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))
-        for (middlewares, isKept) in [([SupportMiddleware(), retry], true), ([retry, SupportMiddleware()], false)]
-            as [([any Middleware], Bool)]
-        {
-            let answers = Answers(.status(503), .status(200))
-            let provider = DefaultAPIProvider(baseURL: example, transport: ClosureTransport(answers.next), middlewares: middlewares)
-            let single = provider.request(items)
-            _ = try await single.value
-            _ = try await single.value
-            let ids = answers.requests.map { $0.headers["X-Request-ID"] }
-            #expect((ids[0] == ids[1]) == isKept)
-            #expect(ids[1] != ids[2])
-        }
+        let answers = Answers(.status(503), .status(200))
+        let provider = isBefore ? answers.provider(SupportMiddleware(), retry) : answers.provider(retry, SupportMiddleware())
+        let single = provider.request(items)
+        for _ in 0..<2 { try await single.value }
+        let ids = answers.requests.map { $0.headers["X-Request-ID"] }
+        #expect((ids[0] == ids[1]) == isBefore)
+        #expect(ids[1] != ids[2])
     }
 }

@@ -93,7 +93,7 @@ extension APIRequest where Self == Endpoint<Item> {
 
 @MainActor private final class Bar { var progress = 0.0 }
 
-/// What the tables of "Moving from Alamofire and Moya" say is written here.
+/// The code in the tables of "Moving from Alamofire and Moya".
 private func moved(
     _ provider: DefaultAPIProvider, _ configuration: URLSessionConfiguration, _ item: Item, _ token: String, _ file: URL, _ login: String,
     _ request: PreparedRequest, _ refresh: Single<String>, _ log: Log<String>, _ name: String, _ password: String, _ ids: [Int], _ bar: Bar

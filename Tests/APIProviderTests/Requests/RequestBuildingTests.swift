@@ -8,79 +8,74 @@ struct RequestBuildingTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let base: String
         let path: RequestPath
-        var query: QueryParameters = [:]
+        let query: QueryParameters
         let url: String
-        let rule: String
-        var testDescription: String { rule }
+        var testDescription: String { "\(base) \(path) \(query)" }
+
+        init(_ base: String, _ path: RequestPath, _ query: QueryParameters, _ url: String) {
+            (self.base, self.path, self.query, self.url) = (base, path, query, url)
+        }
+
+        init(_ base: String, _ path: RequestPath, _ url: String) { self.init(base, path, [:], url) }
     }
 
-    enum Order: String, QueryValue { case ascending = "asc" }
+    private enum Order: String, QueryValue { case ascending = "asc" }
 
-    private static let empty: [String] = []
+    private enum Kind: String { case open = "is open" }
+
+    private enum Named: String, CustomStringConvertible {
+        case first = "a"
+        var description: String { "b" }
+    }
+
     private static let none: Int? = nil
 
     @Test(
-        "A URL is built by the rules",
+        "A URL is built from the base, the path and the query",
         arguments: [
-            Row(base: "https://h", path: "", url: "https://h", rule: "an empty path leaves the base as it is"),
-            Row(base: "https://h/", path: "", url: "https://h/", rule: "and its slash"),
-            Row(base: "https://h/v3", path: "x", url: "https://h/v3/x", rule: "one slash between, from none"),
-            Row(base: "https://h/v3/", path: "x", url: "https://h/v3/x", rule: "one slash between, from the base"),
-            Row(base: "https://h/v3", path: "/x", url: "https://h/v3/x", rule: "one slash between, from the path"),
-            Row(base: "https://h/v3//", path: "//x", url: "https://h/v3/x", rule: "one slash between, from many"),
-            Row(base: "https://h", path: "/x/", url: "https://h/x/", rule: "a trailing slash is kept"),
+            // One slash stands between the base and the path, and a trailing slash is kept.
+            Row("https://h", "", "https://h"), Row("https://h/", "", "https://h/"), Row("https://h", "//", "https://h/"),
+            Row("https://h/v3", "x", "https://h/v3/x"), Row("https://h/v3/", "x", "https://h/v3/x"),
+            Row("https://h/v3", "/x", "https://h/v3/x"), Row("https://h/v3//", "//x/", "https://h/v3/x/"),
+            Row("https://h/v3", "a//b", "https://h/v3/a//b"), Row("HTTPS://h", "x", "https://h/x"),
+            // A path is plain text (RFC 3986, section 3.3), and the base's own escapes stay.
+            Row("https://h:8080/a%2Fb", RequestPath(["/a b/é%2F?#"].joined()), "https://h:8080/a%2Fb/a%20b/%C3%A9%252F%3F%23"),
+            Row("https://h", RequestPath(["/a", "b/c"].joined(separator: "/")), "https://h/a/b/c"),
+            Row("https://h", "/web/https://x", "https://h/web/https://x"), Row("https://h", "/a%4g/b%a", "https://h/a%254g/b%25a"),
+            // An interpolation is one segment or a part of one, or with `path:` as many as it has.
+            Row("https://h", "/x/\("a/b c+é")/y", "https://h/x/a%2Fb%20c%2B%C3%A9/y"),
+            Row("https://h", "/v\(3)/x.\("json")/\("...")/\(".a")", "https://h/v3/x.json/.../.a"),
+            Row("https://h", "/repos/\(path: "apple/swift å")/issues", "https://h/repos/apple/swift%20%C3%A5/issues"),
+            Row("https://h", "/\(Date(timeIntervalSince1970: 0))/\(true)", "https://h/1970-01-01T00%3A00%3A00Z/true"),
+            Row("https://h", "/\(Kind.open)/\(Named.first)/\(HTTPMethod.get)", "https://h/is%20open/b/GET"),
+            // The base's own query comes first as it is, and its fragment is left out. An empty query is kept (RFC 3986, section 6.2.3).
+            Row("https://h/x?k=1", "y", ["z": 2], "https://h/x/y?k=1&z=2"),
+            Row("https://h?k=a%20b+c", "", ["k": "d"], "https://h?k=a%20b+c&k=d"),
+            Row("https://h/x?", "", "https://h/x?"), Row("https://h/x?#f", "", ["z": 2], "https://h/x?z=2"),
+            Row("https://h/x?k=1#f", "", "https://h/x?k=1"),
+            // Only unreserved characters stay (RFC 3986, section 2.3).
             Row(
-                base: "https://h", path: RequestPath(["/a b/é%2F?#"].joined()), url: "https://h/a%20b/%C3%A9%252F%3F%23",
-                rule: "a path is plain text (RFC 3986, 3.3)"),
+                "https://h", "", ["a-._~": "A-._~", "q": "+ &=?/:@!$'()*,;é"],
+                "https://h?a-._~=A-._~&q=%2B%20%26%3D%3F%2F%3A%40%21%24%27%28%29%2A%2C%3B%C3%A9"),
+            // Arrays repeat the key, and nil and empty arrays leave it out.
+            Row("https://h", "", ["l": ["b", "a"], "n": none, "e": [] as [String], "s": ""], "https://h?l=b&l=a&s="),
+            Row("https://h", "", ["n": none], "https://h"), Row("https://h?k=1", "", ["n": none], "https://h?k=1"),
+            Row("https://h", "", ["z": 1, "a": 2, "z": 3], "https://h?z=1&a=2&z=3"),
+            Row("https://h", "", ["i": [1, 2] as [Int?], "o": [nil, 3] as [Int?]], "https://h?i=1&i=2&o=3"),
+            Row("https://h", "", ["ids[]": [1, 2], "list": "1,2"], "https://h?ids%5B%5D=1&ids%5B%5D=2&list=1%2C2"),
             Row(
-                base: "https://h", path: "/x/\("a/b c+é")/y", url: "https://h/x/a%2Fb%20c%2B%C3%A9/y",
-                rule: "an interpolation is one segment"),
+                "https://h", "", ["i": -1, "u": UInt8(255), "d": 1.5, "t": true, "f": false, "o": Order.ascending],
+                "https://h?i=-1&u=255&d=1.5&t=true&f=false&o=asc"),
             Row(
-                base: "https://h", path: "/repos/\(path: "apple/swift å")/issues", url: "https://h/repos/apple/swift%20%C3%A5/issues",
-                rule: "an interpolated path is as many segments as it has"),
+                "https://h", "", ["d": Date(timeIntervalSince1970: 0), "u": URL(string: "https://x/?a=b")],
+                "https://h?d=1970-01-01T00%3A00%3A00Z&u=https%3A%2F%2Fx%2F%3Fa%3Db"),
             Row(
-                base: "https://h", path: "/v\(3)/x.\("json")", url: "https://h/v3/x.json", rule: "an interpolation may be part of a segment"
-            ),
-            Row(base: "https://h", path: "//", url: "https://h/", rule: "slashes alone are one"),
-            Row(base: "https://h/v3", path: "a//b", url: "https://h/v3/a//b", rule: "an empty segment of a literal is the author's"),
-            Row(base: "https://h", path: "/x/\("...")/\(".a")", url: "https://h/x/.../.a", rule: "three dots are not a dot segment"),
+                "https://h", "",
+                ["s": "swift".prefix(2), "c": Character("e"), "d": Decimal(string: "12345678901234567890.5"), "set": Set(["b", "a"])],
+                "https://h?s=sw&c=e&d=12345678901234567890.5&set=a&set=b"),
             Row(
-                base: "https://h", path: RequestPath(["/a", "b/c"].joined(separator: "/")), url: "https://h/a/b/c",
-                rule: "a path made of a string is separated by its slashes"),
-            Row(base: "https://h:8080/a%2Fb", path: "c", url: "https://h:8080/a%2Fb/c", rule: "the base's own escapes stay"),
-            Row(
-                base: "https://h/x?k=1", path: "y", query: ["z": 2], url: "https://h/x/y?k=1&z=2", rule: "the base's own query comes first"),
-            Row(base: "HTTPS://h", path: "x", url: "https://h/x", rule: "a scheme has no case"),
-            Row(base: "https://h", path: "/web/https://x", url: "https://h/web/https://x", rule: "a URL may stand within a path"),
-            Row(base: "https://h", path: "/a%4g/b%a", url: "https://h/a%254g/b%25a", rule: "a percent sign need not begin an escape"),
-            Row(base: "https://h/x?", path: "", url: "https://h/x?", rule: "an empty query is one (RFC 3986, 6.2.3)"),
-            Row(base: "https://h/x?#f", path: "", query: ["z": 2], url: "https://h/x?z=2", rule: "and others follow its mark"),
-            Row(base: "https://h/x?k=1#f", path: "", url: "https://h/x?k=1", rule: "a fragment is not sent"),
-            Row(
-                base: "https://h", path: "", query: ["a-._~": "A-._~", "q": "+ &=?/:@!$'()*,;é"],
-                url: "https://h?a-._~=A-._~&q=%2B%20%26%3D%3F%2F%3A%40%21%24%27%28%29%2A%2C%3B%C3%A9",
-                rule: "unreserved alone stay (RFC 3986, 2.3)"),
-            Row(
-                base: "https://h", path: "", query: ["l": ["b", "a"], "n": none, "e": empty, "s": ""], url: "https://h?l=b&l=a&s=",
-                rule: "arrays repeat the key, nil and empty leave it out"),
-            Row(base: "https://h", path: "", query: ["n": none], url: "https://h", rule: "no stray question mark"),
-            Row(base: "https://h?k=1", path: "", query: ["n": none], url: "https://h?k=1", rule: "and no stray ampersand"),
-            Row(
-                base: "https://h?k=a%20b+c", path: "", query: ["k": "d"], url: "https://h?k=a%20b+c&k=d",
-                rule: "the base's query stays as it is"),
-            Row(
-                base: "https://h", path: "", query: ["z": 1, "a": 2, "z": 3], url: "https://h?z=1&a=2&z=3",
-                rule: "in order, and a key may come again"),
-            Row(
-                base: "https://h", path: "", query: ["i": [1, 2] as [Int?], "o": [nil, 3] as [Int?]], url: "https://h?i=1&i=2&o=3",
-                rule: "nil in an array is left out"),
-            Row(
-                base: "https://h", path: "",
-                query: ["i": -1, "u": UInt8(255), "d": 1.5, "t": true, "f": false, "o": Order.ascending],
-                url: "https://h?i=-1&u=255&d=1.5&t=true&f=false&o=asc", rule: "numbers, booleans, raw values"),
-            Row(
-                base: "https://h", path: "", query: ["d": Date(timeIntervalSince1970: 0), "u": URL(string: "https://x/?a=b")],
-                url: "https://h?d=1970-01-01T00%3A00%3A00Z&u=https%3A%2F%2Fx%2F%3Fa%3Db", rule: "dates are ISO 8601"),
+                "https://h", "", ["any": ([1, "a", true] as [any QueryValue]).queryValues, "none": Set<Int>()],
+                "https://h?any=1&any=a&any=true"),
         ])
     func url(row: Row) throws {
         let request = Endpoint<Item>(.get, .url(try #require(URL(string: row.base)), row.path), query: row.query)
@@ -93,67 +88,48 @@ struct RequestBuildingTests {
         #expect(try Endpoint<Item>(.get, .url(base, "y")).preparedRequest().url.absoluteString == "https://h/x/v2/y?a=1")
     }
 
-    @Test("The same value makes the same JSON each time")
-    func json() throws {
-        let value = Dictionary(uniqueKeysWithValues: (0..<20).map { ("key\($0)", $0) })
-        let bodies = try (0..<20).map { _ in
-            try Endpoint<Void>(.post, "", body: .json(value)).preparedRequest(relativeTo: example).bodyData
-        }
-        #expect(Set(bodies).count == 1)
-        let sorted = try Endpoint<Void>(.post, "", body: .json(["b": 1, "a": 2])).preparedRequest(relativeTo: example)
-        #expect(sorted.bodyData == Data(#"{"a":2,"b":1}"#.utf8))
+    @Test("Query parameters are made from data, and changed")
+    func query() throws {
+        var query = QueryParameters(["b": "2", "a": "1"])
+        #expect(query.map(\.name) == ["a", "b"])
+        query.append("b", [3, 4])
+        #expect(query["b"] as? [String] == ["2", "3", "4"])
+        #expect(query["a"] as? String == "1")
+        #expect(query["c"] == nil)
+        query["b"] = 5
+        query["c"] = true
+        query["a"] = nil
+        query.append("d", String?.none)
+        #expect((query + ["b": 6]).map { "\($0.name)=\($0.value ?? "")" } == ["b=5", "c=true", "b=6"])
+        #expect(QueryParameters(["b": true, "a": 1] as [String: any QueryValue]).map { $0.value } == ["1", "true"])
+        #expect(QueryParameters([(key: "z", value: "1"), (key: "a", value: "2")]).map(\.name) == ["z", "a"])
+        let items = URLComponents(string: "https://h/?flag&empty=")?.queryItems ?? []
+        let kept = Endpoint<Item>(.get, "", query: QueryParameters(items) + ["n": 1])
+        #expect(try kept.preparedRequest(relativeTo: example).url.query == "flag&empty=&n=1")
     }
 
-    @Test("A form is encoded as the WHATWG URL standard says")
-    func form() throws {
-        let request = Endpoint<Item>(.post, "", body: .form(["a b": "c+d&é*-._~", "n": 1]))
-        let sent = try request.preparedRequest(relativeTo: example)
-        #expect(sent.bodyData == Data("a+b=c%2Bd%26%C3%A9*-._%7E&n=1".utf8))
-        #expect(sent.headers["Content-Type"] == "application/x-www-form-urlencoded")
+    @Test("Headers are made from data, and a later one replaces an earlier one in any case")
+    func headers() {
+        #expect(HTTPHeaders(["B": "2", "A": "1"]).map(\.name) == ["A", "B"])
+        var headers: HTTPHeaders = ["X-A": "1", "x-a": "2", "X-B": "3"]
+        #expect(headers.map { "\($0.name)=\($0.value)" } == ["x-a=2", "X-B=3"])
+        #expect(headers["X-a"] == "2")
+        #expect(headers == ["x-b": "3", "X-A": "2"])
+        headers["X-B"] = nil
+        #expect(headers.merging(["X-A": "3", "B": "4", "C": nil]) == ["B": "4", "x-a": "3"])
     }
 
-    @Test("Accept and Content-Type follow from response and body, unless the request sets them")
-    func defaultHeaders() throws {
-        let json = try Endpoint<Item?>(.post, "", body: .json(1)).preparedRequest(relativeTo: example)
-        #expect(json.headers["Accept"] == "application/json")
-        #expect(json.headers["Content-Type"] == "application/json")
-        let own = try Endpoint<Item>(.post, "", headers: ["accept": "a/b", "content-type": "c/d"], body: .json(1)).preparedRequest(
-            relativeTo: example)
-        #expect(own.headers["Accept"] == "a/b")
-        #expect(own.headers["Content-Type"] == "c/d")
-        #expect(try Endpoint<Data>(.get, "").preparedRequest(relativeTo: example).headers["Accept"] == nil)
-        #expect(try Endpoint<Void>(.get, "").preparedRequest(relativeTo: example).headers["Accept"] == nil)
-        #expect(try Endpoint<String?>(.get, "").preparedRequest(relativeTo: example).headers["Accept"] == nil)
-        let others = [
-            try Endpoint<Void>(.get, "").preparedRequest(relativeTo: example),
-            try Endpoint(.get, "", downloadingTo: URL(fileURLWithPath: "/tmp/file")).preparedRequest(relativeTo: example),
-            try Endpoint(.get, "", decode: \.statusCode).preparedRequest(relativeTo: example),
-        ]
-        #expect(others.map { $0.headers["Accept"] } == [nil, nil, nil])
-    }
-
-    @Test("Names of headers are compared as bytes, in which ASCII letters have no case")
-    func unusualHeaders() {
+    @Test("Names of headers are compared as bytes, in which ASCII letters have no case, and names that differ in case have an order")
+    func headerNames() {
         let headers: HTTPHeaders = ["K": "1", "\u{212A}": "2", "e\u{301}": "3", "\u{e9}": "4"]
         #expect(headers.map(\.value) == ["1", "2", "3", "4"])
-        #expect(headers == headers)
         #expect(headers["k"] == "1")
+        let fields = "abcdefgh".flatMap { [$0.lowercased(), $0.uppercased()] }
+        let shown = Dictionary(uniqueKeysWithValues: fields.map { ($0, "1") }).byName.map(\.name)
+        #expect(shown == "abcdefgh".flatMap { [$0.uppercased(), $0.lowercased()] })
     }
 
-    @Test("A timeout that is not more than 0 is refused", arguments: [0, -1, -TimeInterval.infinity, .nan])
-    func timeout(seconds: TimeInterval) {
-        #expect(throws: APIError.self) { try Endpoint<Item>(.get, "", timeoutInterval: seconds).preparedRequest(relativeTo: example) }
-    }
-
-    @Test("A timeout of 60 s is not that of a request that sets none")
-    func sixtySeconds() throws {
-        let timeouts = try [60, nil].map { seconds in
-            try Endpoint<Item>(.get, "", timeoutInterval: seconds).preparedRequest(relativeTo: example).timeoutInterval
-        }
-        #expect(timeouts == [60, nil])
-    }
-
-    @Test("Many headers are taken in a time that grows with their number", .longComputing)
+    @Test("The time to read headers is linear in their number", .longComputing)
     func manyHeaders() {
         func seconds(_ count: Int) -> Double {
             let fields = Dictionary(uniqueKeysWithValues: (0..<count).map { ("X-Field-\(100_000 + $0)", "1") })
@@ -162,20 +138,45 @@ struct RequestBuildingTests {
         #expect(isLinear(500, seconds: seconds))
     }
 
-    @Test("A later header replaces an earlier one in any case")
-    func headers() {
-        var headers: HTTPHeaders = ["X-A": "1", "x-a": "2", "X-B": "3"]
-        #expect(headers.map { "\($0.name)=\($0.value)" } == ["x-a=2", "X-B=3"])
-        #expect(headers["X-a"] == "2")
-        #expect(headers == ["x-b": "3", "X-A": "2"])
-        headers["X-B"] = nil
-        #expect(headers == ["X-A": "2"])
+    @Test("Accept and Content-Type follow from response and body, unless the request sets them")
+    func defaultHeaders() throws {
+        func headers<Response>(_ endpoint: Endpoint<Response>) throws -> [String?] {
+            let headers = try endpoint.preparedRequest(relativeTo: example).headers
+            return [headers["Accept"], headers["Content-Type"]]
+        }
+        #expect(try headers(Endpoint<Item?>(.post, "", body: .json(1))) == ["application/json", "application/json"])
+        #expect(try headers(Endpoint<Item>(.post, "", body: .form(["a": 1]))) == ["application/json", "application/x-www-form-urlencoded"])
+        let own: HTTPHeaders = ["accept": "a/b", "content-type": "c/d"]
+        #expect(try headers(Endpoint<Item>(.post, "", headers: own, body: .json(1))) == ["a/b", "c/d"])
+        #expect(try headers(Endpoint<Data>(.get, "")) == [nil, nil])
+        #expect(try headers(Endpoint<Void>(.get, "")) == [nil, nil])
+        #expect(try headers(Endpoint<String?>(.get, "")) == [nil, nil])
+        #expect(try headers(Endpoint(.get, "", downloadingTo: URL(fileURLWithPath: "/tmp/file"))) == [nil, nil])
+        #expect(try headers(Endpoint(.get, "", decode: \.statusCode)) == [nil, nil])
     }
 
-    struct Invalid: Sendable, CustomTestStringConvertible {
-        let request: Endpoint<Item>
-        let sentence: String
-        var testDescription: String { sentence }
+    @Test("The keys of JSON are sorted")
+    func json() throws {
+        let keys = (10..<30).map { "key\($0)" }
+        let value = Dictionary(uniqueKeysWithValues: keys.map { ($0, 1) })
+        let request = try Endpoint<Void>(.post, "", body: .json(value)).preparedRequest(relativeTo: example)
+        #expect(request.bodyData == Data("{\(keys.map { "\"\($0)\":1" }.joined(separator: ","))}".utf8))
+    }
+
+    @Test("A form is encoded as the WHATWG URL standard says")
+    func form() throws {
+        let request = try Endpoint<Item>(.post, "", body: .form(["a b": "c+d&é*-._~", "n": 1])).preparedRequest(relativeTo: example)
+        #expect(request.bodyData == Data("a+b=c%2Bd%26%C3%A9*-._%7E&n=1".utf8))
+    }
+
+    @Test("A timeout of 60 seconds differs from none, and one that is not more than 0 is refused")
+    func timeout() throws {
+        func timeout(_ seconds: TimeInterval?) throws -> TimeInterval? {
+            try Endpoint<Item>(.get, "", timeoutInterval: seconds).preparedRequest(relativeTo: example).timeoutInterval
+        }
+        #expect(try timeout(60) == 60)
+        #expect(try timeout(nil) == nil)
+        for seconds in [0, -1, -TimeInterval.infinity, .nan] { #expect(throws: APIError.self) { try timeout(seconds) } }
     }
 
     private struct Secretive: Encodable {
@@ -188,128 +189,93 @@ struct RequestBuildingTests {
         func encode(to encoder: any Encoder) throws { throw TestError("unencodable") }
     }
 
+    private static let notToken = "is not a token (RFC 9110, section 5.6.2)."
+    private static let dots = #"its path has the segment ".."; write the path that is meant."#
+
     @Test(
         "An invalid request is not sent, and the error says why",
         arguments: [
-            Invalid(
-                request: Endpoint(.get, .url(URL(string: "api.example.com/v3")!)),
-                sentence:
-                    #"The request was not sent: its URL "api.example.com/v3" needs a scheme and a host, as in "https://api.example.com"."#
+            (
+                Endpoint(.get, .url(URL(string: "api.example.com/v3")!)),
+                #"its URL "api.example.com/v3" needs a scheme and a host, as in "https://api.example.com"."#
             ),
-            Invalid(
-                request: Endpoint(.get, .url(URL(string: "https:///v3")!)),
-                sentence:
-                    #"The request was not sent: its URL "https:…" needs a scheme and a host, as in "https://api.example.com"."#),
-            Invalid(
-                request: Endpoint(.get, "", headers: ["X-A": "a\r\nX-B: b"]),
-                sentence: "The request was not sent: its header X-A has a control character in its value."),
-            Invalid(
-                request: Endpoint(.get, "", headers: ["X A": "a"]),
-                sentence: #"The request was not sent: its header name "X A" is not a token (RFC 9110, section 5.6.2)."#),
-            Invalid(
-                request: Endpoint(.get, "", headers: ["Authorization: Bearer t0ken0": ""]),
-                sentence:
-                    #"The request was not sent: its header name "Authorization: Bearer …" is not a token (RFC 9110, section 5.6.2)."#),
-            Invalid(
-                request: Endpoint("GE T", ""),
-                sentence: #"The request was not sent: its method "GE T" is not a token (RFC 9110, section 9.1)."#),
-            Invalid(
-                request: Endpoint(.post, "", body: .json(["login": Secretive()])),
-                sentence: "The request was not sent: its body of type Dictionary<String, Secretive> cannot be encoded as JSON"
-                    + " (Secrets are not encoded at login)."),
-            Invalid(
-                request: Endpoint(.get, "/users/\("")"),
-                sentence: #"The request was not sent: a value interpolated into the path after "/users/" is empty."#),
-            Invalid(
-                request: Endpoint(.get, "/repos/\(path: "apple/")/issues"),
-                sentence:
-                    #"The request was not sent: the path interpolated after "/repos/" has an empty segment; it must not begin or end in a slash."#
+            (
+                Endpoint(.get, .url(URL(string: "https:///v3")!)),
+                #"its URL "https:…" needs a scheme and a host, as in "https://api.example.com"."#
             ),
-            Invalid(
-                request: Endpoint(.get, "/repos/\(path: "")"),
-                sentence: #"The request was not sent: a value interpolated into the path after "/repos/" is empty."#),
-            Invalid(
-                request: Endpoint(.get, "/repos/\(path: "../user")"),
-                sentence: #"The request was not sent: its path has the segment ".."; write the path that is meant."#),
-            Invalid(
-                request: Endpoint(.get, "/users/\(".")"),
-                sentence: #"The request was not sent: its path has the segment "."; write the path that is meant."#),
-            Invalid(
-                request: Endpoint(.get, "/a\("")b"),
-                sentence: #"The request was not sent: a value interpolated into the path after "/a" is empty."#),
-            Invalid(
-                request: Endpoint(.get, "", headers: ["": "a"]),
-                sentence: #"The request was not sent: its header name "" is not a token (RFC 9110, section 5.6.2)."#),
-            Invalid(
-                request: Endpoint(.get, "", headers: ["X-A": "a\0"]),
-                sentence: "The request was not sent: its header X-A has a control character in its value."),
-            Invalid(
-                request: Endpoint(.get, "/users/\("..")/x"),
-                sentence: #"The request was not sent: its path has the segment ".."; write the path that is meant."#),
-            Invalid(
-                request: Endpoint(.get, "/users/.\(".")"),
-                sentence: #"The request was not sent: its path has the segment ".."; write the path that is meant."#),
-            Invalid(
-                request: Endpoint(.get, "/a/../b"),
-                sentence: #"The request was not sent: its path has the segment ".."; write the path that is meant."#),
-            Invalid(
-                request: Endpoint(.get, RequestPath(["./a"].joined())),
-                sentence: #"The request was not sent: its path has the segment "."; write the path that is meant."#),
-            Invalid(
-                request: Endpoint(.get, "/users?page=2"),
-                sentence: #"The request was not sent: its path "/users?page=…" has a "?"; put what follows it into query."#),
-            Invalid(
-                request: Endpoint(.get, "/users/\(1)?page=2"),
-                sentence: #"The request was not sent: its path "/users/1?page=…" has a "?"; put what follows it into query."#),
-            Invalid(
-                request: Endpoint(.get, "/users#top"),
-                sentence: ##"The request was not sent: its path "/users" has a "#"; a fragment is never sent, so leave it out."##),
-            Invalid(
-                request: Endpoint(.get, "/a%20b"),
-                sentence: #"The request was not sent: its path "/a%20b" has the escape "%20"; write plain text, which is escaped for you,"#
-                    + " or .url(_:) for a whole URL."),
-            Invalid(
-                request: Endpoint(.get, "https://api.test/v1/users"),
-                sentence: #"The request was not sent: its path "https://api.test/v1/users" is a URL; write .url(_:) for a whole URL."#),
-            Invalid(
-                request: Endpoint(.get, "https://\("api.test")/v1/users"),
-                sentence: #"The request was not sent: its path "https://" is a URL; write .url(_:) for a whole URL."#),
-            Invalid(
-                request: Endpoint(.get, .url(example, .url(example, "/x"))),
-                sentence: "The request was not sent: its path has a URL within a URL."),
-            Invalid(
-                request: Endpoint(.get, "", headers: ["content-length": "20"]),
-                sentence: "The request was not sent: its header Content-Length announces a body, but the request has none."),
-            Invalid(
-                request: Endpoint(.post, "", headers: ["Transfer-Encoding": "chunked"]),
-                sentence: "The request was not sent: its header Transfer-Encoding announces a body, but the request has none."),
-            Invalid(
-                request: Endpoint(.get, .url(URL(string: "ftp://h/x")!)),
-                sentence: #"The request was not sent: its URL "ftp://h/x" has the scheme ftp; it must be http or https."#),
-            Invalid(
-                request: Endpoint(.get, .url(URL(fileURLWithPath: "/etc/hosts"))),
-                sentence: #"The request was not sent: its URL "file:…" has the scheme file; it must be http or https."#),
-            Invalid(
-                request: Endpoint(.get, .url(URL(string: "https://me:s3cret@h/")!)),
-                sentence: "The request was not sent: its URL has a user name or a password; send them in the header Authorization."),
-            Invalid(
-                request: Endpoint(.post, "", body: .json(Unencodable())),
-                sentence:
-                    #"The request was not sent: its body of type Unencodable cannot be encoded as JSON (TestError(name: "unencodable"))."#),
-        ])
-    func invalid(row: Invalid) async throws {
-        let transport = ClosureTransport { _ in
-            Issue.record("The request was sent.")
-            return .error(URLError(.unknown))
-        }
-        let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(baseURL: example, transport: transport).request(row.request).value
-        }
-        guard case .invalidRequest = error else {
-            Issue.record("\(error)")
-            return
-        }
-        #expect(error.description == row.sentence)
-        #expect(error.localizedDescription == row.sentence)
+            (Endpoint(.get, .url(URL(string: "ftp://h/x")!)), #"its URL "ftp://h/x" has the scheme ftp; it must be http or https."#),
+            (
+                Endpoint(.get, .url(URL(fileURLWithPath: "/etc/hosts"))),
+                #"its URL "file:…" has the scheme file; it must be http or https."#
+            ),
+            (
+                Endpoint(.get, .url(URL(string: "https://me:s3cret@h/")!)),
+                "its URL has a user name or a password; send them in the header Authorization."
+            ),
+            (Endpoint(.get, "", headers: ["X-A": "a\r\nX-B: b"]), "its header X-A has a control character in its value."),
+            (Endpoint(.get, "", headers: ["X-A": "a\0"]), "its header X-A has a control character in its value."),
+            (Endpoint(.get, "", headers: ["X A": "a"]), "its header name \"X A\" \(notToken)"),
+            (Endpoint(.get, "", headers: ["": "a"]), "its header name \"\" \(notToken)"),
+            (
+                Endpoint(.get, "", headers: ["Authorization: Bearer t0ken0": ""]),
+                "its header name \"Authorization: Bearer …\" \(notToken)"
+            ),
+            (
+                Endpoint(.get, "", headers: ["content-length": "20"]),
+                "its header Content-Length announces a body, but the request has none."
+            ),
+            (
+                Endpoint(.post, "", headers: ["Transfer-Encoding": "chunked"]),
+                "its header Transfer-Encoding announces a body, but the request has none."
+            ),
+            (Endpoint("GE T", ""), #"its method "GE T" is not a token (RFC 9110, section 9.1)."#),
+            (
+                Endpoint(.post, "", body: .json(["login": Secretive()])),
+                "its body of type Dictionary<String, Secretive> cannot be encoded as JSON (Secrets are not encoded at login)."
+            ),
+            (
+                Endpoint(.post, "", body: .json(Unencodable())),
+                #"its body of type Unencodable cannot be encoded as JSON (TestError(name: "unencodable"))."#
+            ),
+            (Endpoint(.get, "/users/\("")"), #"a value interpolated into the path after "/users/" is empty."#),
+            (Endpoint(.get, "/a\("")b"), #"a value interpolated into the path after "/a" is empty."#),
+            (Endpoint(.get, "/repos/\(path: "")"), #"a value interpolated into the path after "/repos/" is empty."#),
+            (
+                Endpoint(.get, "/repos/\(path: "apple/")/issues"),
+                #"the path interpolated after "/repos/" has an empty segment; it must not begin or end in a slash."#
+            ),
+            (Endpoint(.get, "/repos/\(path: "../user")"), dots), (Endpoint(.get, "/users/\("..")/x"), dots),
+            (Endpoint(.get, "/users/.\(".")"), dots), (Endpoint(.get, "/a/../b"), dots),
+            (Endpoint(.get, "/users/\(".")"), #"its path has the segment "."; write the path that is meant."#),
+            (Endpoint(.get, RequestPath(["./a"].joined())), #"its path has the segment "."; write the path that is meant."#),
+            (Endpoint(.get, "/users/\(1)?page=2"), #"its path "/users/1?page=…" has a "?"; put what follows it into query."#),
+            (Endpoint(.get, "/users#top"), ##"its path "/users" has a "#"; a fragment is never sent, so leave it out."##),
+            (
+                Endpoint(.get, "/a%20b"),
+                #"its path "/a%20b" has the escape "%20"; write plain text, which is escaped for you, or .url(_:) for a whole URL."#
+            ),
+            (
+                Endpoint(.get, "https://api.test/v1/users"),
+                #"its path "https://api.test/v1/users" is a URL; write .url(_:) for a whole URL."#
+            ),
+            (Endpoint(.get, "https://\("api.test")/v1/users"), #"its path "https://" is a URL; write .url(_:) for a whole URL."#),
+            (Endpoint(.get, .url(example, .url(example, "/x"))), "its path has a URL within a URL."),
+            // Basic authentication.
+            (
+                Endpoint(.get, "", headers: HTTPHeaders(["A": "b"]).merging(.authorization(username: "a:b", password: "c"))),
+                "its user name has a colon, which Basic authentication does not allow (RFC 7617, section 2)."
+            ),
+            (
+                Endpoint(.get, "", headers: .authorization(username: "a", password: "c\n")),
+                "its user name or password has a control character, which Basic authentication does not allow (RFC 7617, section 2)."
+            ),
+        ] as [(Endpoint<Item>, String)])
+    func invalid(endpoint: Endpoint<Item>, reason: String) async throws {
+        let answers = Answers(.status(200))
+        let error = try await #require(throws: APIError.self) { try await answers.provider().request(endpoint).value }
+        guard case .invalidRequest = error else { throw error }
+        #expect(error.description == "The request was not sent: \(reason)")
+        #expect(error.localizedDescription == error.description)
+        #expect(answers.requests.isEmpty)
     }
 }

@@ -7,119 +7,111 @@ import Testing
 
 @Suite("The whole time of a request, and its progress", tenMinutes)
 struct WholeTimeTests {
-    private func provider(_ answer: @escaping @Sendable () -> Single<APIResponse>, _ middlewares: any Middleware...) -> DefaultAPIProvider {
-        DefaultAPIProvider(baseURL: example, transport: ClosureTransport { _ in answer() }, middlewares: middlewares)
-    }
-
-    @Test("A request that takes longer than its time in all fails with a sentence that names it")
-    func timeout() async {
+    @Test(
+        "A request that takes longer than its time in all, also while a retry waits, fails with an error that says so",
+        arguments: [true, false])
+    func timeout(isRetry: Bool) async {
         let ended = Signals<Void>()
-        let never = provider { .create { _ in Disposables.create { ended.send(()) } } }
-        let error = await #expect(throws: APIError.self) {
-            try await never.request(Endpoint<Void>(.get, "/slow").timeout(.milliseconds(20))).value
+        let transport = ClosureTransport { _ in
+            isRetry ? .error(URLError(.timedOut)) : .create { _ in Disposables.create { ended.send(()) } }
         }
-        await ended.next()
+        let retry = RetryMiddleware(scheduler: TestScheduler())
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: isRetry ? [retry] : [])
+        let error = await #expect(throws: APIError.self) {
+            try await provider.request(Endpoint<Void>(.get, "/slow").timeout(.milliseconds(20))).value
+        }
+        if !isRetry { await ended.next() }
         #expect(error?.urlError?.code == .timedOut)
-        #expect(
-            error?.description
-                == "GET https://api.example.com/slow failed: it took longer than the 0.02 seconds that its endpoint allows in all (URLError -1001)."
-        )
+        let reason = "it took longer than the 0.02 seconds that its endpoint allows in all"
+        #expect(error?.description == "GET https://api.example.com/slow failed: \(reason) (URLError -1001).")
     }
 
-    @Test("Attempts and waits of a middleware count")
-    func retries() async {
-        let policy = RetryPolicy(maxAttempts: 1_000, baseDelay: .milliseconds(1), maxDelay: .milliseconds(1))
-        let failing = provider({ .error(URLError(.timedOut)) }, RetryMiddleware(policy))
-        let error = await #expect(throws: APIError.self) {
-            try await failing.request(Endpoint<Void>(.get, "/").timeout(.milliseconds(50))).value
-        }
-        #expect("\(String(describing: error))".contains("allows in all"))
+    @Test("A value that is in time comes")
+    func inTime() async throws {
+        let endpoint = Endpoint<String>(.get, "/").map { $0 + "y" }.timeout(.seconds(3_600)).map { $0 + "z" }
+        #expect(try await Answers(.status(200, body: "x")).provider().request(endpoint).value == "xyz")
     }
 
-    @Test("In time, the value comes", arguments: [1, 3_600])
-    func inTime(hours: Int) async throws {
-        let quick = provider { .just(APIResponse(to: PreparedRequest("GET"), data: Data("x".utf8))) }
-        #expect(
-            try await quick.request(Endpoint<String>(.get, "/").map { $0 + "y" }.timeout(.seconds(hours * 3_600)).map { $0 + "z" }).value
-                == "xyz")
-    }
-
-    @Test("A time that is not above 0 is an error that says so", arguments: [0, -1])
+    @Test("A time that is not above 0 is an error", arguments: [0, -1])
     func wrong(seconds: Int) async {
-        let quick = provider { .just(APIResponse(to: PreparedRequest("GET"))) }
         let error = await #expect(throws: APIError.self) {
-            try await quick.request(Endpoint<Void>(.get, "/").timeout(.seconds(seconds))).value
+            try await Answers(.status(200)).provider().request(Endpoint<Void>(.get, "/").timeout(.seconds(seconds))).value
         }
         #expect(error?.description == "The request was not sent: its timeout must be more than 0 seconds.")
     }
 
-    /// Reports progress as often as it is told to, and then answers.
-    private struct Uploads: Transport {
-        let reports: Int
-        var answer = true
+    /// Lets the test report progress and answer.
+    private final class Uploads: Transport {
+        private let requests = Log<PreparedRequest>()
+        private let responses = Producer<APIResponse>()
 
         func send(_ request: PreparedRequest) -> Single<APIResponse> {
-            .create { observer in
-                DispatchQueue.global().async {
-                    for count in 1...Int64(reports) {
-                        request.reportProgress?(TransferProgress(bytesSent: count, bytesToSend: Int64(reports)))
-                    }
-                    if answer { observer(.success(APIResponse(to: request))) }
-                }
-                return Disposables.create()
-            }
+            requests.append(request)
+            return responses.single
         }
+
+        func report(_ count: Int64, of index: Int = 0) { requests.entries[index].reportProgress?(TransferProgress(bytesSent: count)) }
+
+        func answer() { responses.send(.success(APIResponse(to: requests.entries[0]))) }
     }
 
-    @Test("Progress on the main actor comes rarely, and the last before the value")
-    @MainActor func progress() async {
-        let provider = DefaultAPIProvider(baseURL: example, transport: Uploads(reports: 20_000))
-        let (counts, done, background) = (Log<Int64>(), Signals<Void>(), Locked(0))
-        let endpoint = Endpoint<Void>(.post, "/").onProgress { _ in background.withLock { $0 += 1 } }
-            .onProgress(on: MainActor.shared, every: .seconds(3_600)) { progress in
-                MainActor.assertIsolated()
-                counts.append(progress.bytesSent)
-            }
-        let subscription = provider.request(endpoint.map { 1 }).observe(on: MainActor.shared).subscribe { _ in
+    private let uploads = Uploads()
+    private let counts = Log<Int64>()
+
+    @MainActor private func subscribe(_ endpoint: Endpoint<Void>, done: Signals<Void> = Signals()) -> any Disposable {
+        DefaultAPIProvider(baseURL: example, transport: uploads).request(endpoint).observe(on: MainActor.shared).subscribe { _ in
             counts.append(-1)
             done.send(())
         }
+    }
+
+    @MainActor private func endpoint(every interval: DispatchTimeInterval) -> Endpoint<Void> {
+        Endpoint<Void>(.post, "/").onProgress(on: MainActor.shared, every: interval) {
+            MainActor.assertIsolated()
+            counts.append($0.bytesSent)
+        }
+    }
+
+    /// Waits until the main queue has done its work.
+    private func mainQueue() async {
+        await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
+    }
+
+    @Test("Progress on the main actor comes once in each interval, and the last before the value; other progress is complete")
+    @MainActor func progress() async {
+        let (done, background) = (Signals<Void>(), Log<Int64>())
+        let endpoint = endpoint(every: .seconds(3_600)).onProgress { background.append($0.bytesSent) }
+        let subscription = subscribe(endpoint, done: done)
+        for count in 1...10 { uploads.report(Int64(count)) }
+        await mainQueue()
+        for count in 11...20 { uploads.report(Int64(count)) }
+        uploads.answer()
         await done.next()
-        // The first comes at once, the last before the value, and none between: an hour has not passed.
-        #expect(counts.count <= 3)
-        #expect(counts.entries.suffix(2) == [20_000, -1])
-        #expect(background.withLock { $0 } == 20_000)
+        #expect(counts.entries == [10, 20, -1])
+        #expect(background.entries == Array(1...20))
         withExtendedLifetime(subscription) {}
     }
 
-    @Test("After a dispose on the main actor, none comes")
+    @Test("After a dispose on the main actor, no progress comes")
     @MainActor func disposed() async {
-        let provider = DefaultAPIProvider(baseURL: example, transport: Uploads(reports: 100, answer: false))
-        let first = Signals<Void>()
-        let counts = Log<Int64>()
-        let endpoint = Endpoint<Void>(.post, "/").onProgress(on: MainActor.shared, every: .milliseconds(1)) { progress in
-            counts.append(progress.bytesSent)
-            first.send(())
-        }
-        let subscription = provider.request(endpoint).subscribe { _ in }
-        await first.next()
+        let subscription = subscribe(endpoint(every: .nanoseconds(0)))
+        uploads.report(1)
+        await mainQueue()
+        uploads.report(2)
         subscription.dispose()
-        let count = counts.count
-        for _ in 0..<100 {
-            await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
-        }
-        #expect(counts.count == count)
+        uploads.report(3)
+        await mainQueue()
+        #expect(counts.entries == [1])
     }
 
-    @Test("Two requests of one endpoint report their own progress")
+    @Test("Two requests of one endpoint have separate progress")
     @MainActor func two() async {
-        let provider = DefaultAPIProvider(baseURL: example, transport: Uploads(reports: 10))
-        let counts = Log<Int64>()
-        let endpoint = Endpoint<Void>(.post, "/").onProgress(on: MainActor.shared, every: .seconds(60)) { counts.append($0.bytesSent) }
-        let done = Signals<Void>()
-        let both = (0..<2).map { _ in provider.request(endpoint).observe(on: MainActor.shared).subscribe { _ in done.send(()) } }
-        await done.next(2)
-        #expect(counts.entries.filter { $0 == 10 }.count >= 2)
+        let endpoint = endpoint(every: .seconds(3_600))
+        let both = [subscribe(endpoint), subscribe(endpoint)]
+        uploads.report(1, of: 0)
+        uploads.report(2, of: 1)
+        await mainQueue()
+        #expect(counts.entries == [1, 2])
         withExtendedLifetime(both) {}
     }
 }
