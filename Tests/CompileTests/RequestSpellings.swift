@@ -1,10 +1,10 @@
-// expect: errors at their lines
 // What people write who come from other libraries. It means what it says, or it does not compile.
 import APIProvider
 import Foundation
 import MiniRx
 
 struct User: Codable, Sendable { let login: String }
+struct Item: Codable, Sendable { let name: String }
 struct Plain: Sendable { let login: String }
 class Model: Decodable { var login = "" }
 
@@ -66,7 +66,7 @@ func timeouts() {
 func responses(_ folder: URL) {
     _ = Endpoint<Plain>(.get, "/x")  // error: no exact matches in call to initializer
     _ = Endpoint<Model>(.get, "/x")  // error: type 'Model' does not conform to the 'Sendable' protocol
-    _ = Endpoint(.get, "/x")  // error: ambiguous use of 'init(
+    _ = Endpoint(.get, "/x")  // error: ambiguous use of 'init(_:_:query:headers:body:timeoutInterval:)'
     _ = Endpoint(.get, "/x", downloadingTo: folder)
     _ = Endpoint(.get, "/x") { response in response.statusCode }
     let _: Endpoint<User> = Endpoint<[User]>(.get, "/x")  // error: cannot assign value of type 'Endpoint<[User]>' to type 'Endpoint<User>'
@@ -100,3 +100,13 @@ func chains(_ provider: any APIProvider, _ headers: [String: String]) {
     _ = provider.request(.you)  // error: has no member 'you'
     _ = provider.request("/x")  // error: requires that 'String' conform to 'APIRequest'
 }
+
+func singles(_ provider: any APIProvider, _ search: Endpoint<[Item]>, _ queue: DispatchQueue) async throws {
+    let _: [Item] = try await provider.request(search)  // error: cannot convert value of type 'Single<[Item]>' to specified type '[Item]'
+    _ = provider.request(search).asObservable().map(\.count)  // error: value of type 'Single<[Item]>' has no member 'asObservable'
+    _ = provider.request(search).observe(on: .main)  // error: reference to member 'main' cannot be resolved without a contextual type
+    _ = provider.request(search).observe(on: queue)  // error: no exact matches in call to instance method 'observe'
+}
+
+// The module has the name of its protocol, so that a name cannot be looked up in it in the old way.
+func headers() -> APIProvider.HTTPHeaders { [:] }  // error: 'HTTPHeaders' is not a member type of protocol 'APIProvider.APIProvider'
