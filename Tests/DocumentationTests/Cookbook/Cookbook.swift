@@ -1,12 +1,15 @@
 import APIProvider
 import Foundation
+import GitHubAPI
 import MiniRx
 import MockNetwork
-import MockNetworkTesting
 import TestSupport
-import Testing
 
-private struct Item: Codable, Equatable { let name: String }
+private struct Item: Codable { let name: String }
+private struct User: Codable { var login = "" }
+private struct Job: Codable { let isDone: Bool }
+
+// Sign in and sign out
 
 private final class Account: Sendable {
     let provider: DefaultAPIProvider
@@ -14,9 +17,6 @@ private final class Account: Sendable {
     private let authentication: AuthenticationMiddleware<Session>
     private let keep: @Sendable (Session?) -> Void
 
-    /// - Parameters:
-    ///   - session: What the last sign-in has left in the keychain.
-    ///   - keep: Writes a session to the keychain, or removes it.
     init(
         baseURL: URL, configuration: URLSessionConfiguration = .default, session: Session?, keep: @escaping @Sendable (Session?) -> Void
     ) {
@@ -61,65 +61,222 @@ private struct Session: Codable {
 
 private enum SignInError: Error { case needed }
 
-@Suite("The cookbook: signing in", .mockNetwork)
-struct SignInTests {
-    private let kept = Locked<Session?>(nil)
+// Read all pages
 
-    private func account(_ session: Session? = nil) -> Account {
-        Account(baseURL: example, configuration: MockURLProtocol.configuration, session: session) { [kept] session in
-            kept.withLock { $0 = session }
-        }
+private func items(_ provider: some APIProvider) -> Single<[Item]> {
+    provider.pages(Endpoint<[Item]>(.get, "/items")).all(\.self, maxPages: 100)
+}
+
+private func itemsByNumber(_ provider: some APIProvider) -> Single<[Item]> {
+    @Sendable func page(_ number: Int) -> Endpoint<(number: Int, items: [Item])> {
+        Endpoint<[Item]>(.get, "/items", query: ["page": number, "per_page": 100]).map { (number, $0) }
     }
+    return provider.pages(page(1)) { last, _ in last.items.count < 100 ? nil : page(last.number + 1) }
+        .all(\.items, maxPages: 100)
+}
 
-    private func session(_ number: Int, expires: Date = .distantFuture) -> Session {
-        Session(accessToken: "a\(number)", refreshToken: "r\(number)", expires: expires)
+// Ask only for what has changed
+
+private struct Cached<Value: Sendable>: Sendable {
+    let value: Value
+    let etag: String?
+}
+
+private func items(since cached: Cached<[Item]>? = nil) -> Endpoint<Cached<[Item]>> {
+    Endpoint(.get, "/items", headers: ["If-None-Match": cached?.etag]) { response in
+        if response.statusCode == 304, let cached { return cached }
+        return Cached(value: try response.decode([Item].self), etag: response.value(forHTTPHeaderField: "ETag"))
     }
-
-    /// Answers a refresh by the refresh token, once.
-    private func stubRefresh(_ number: Int) {
-        MockURLProtocol.stub(
-            .post, "/token", body: .form(["grant_type": "refresh_token", "refresh_token": "r\(number)"]), times: 1,
-            respond: .json(session(number + 1)))
-    }
-
-    private func stubMe(_ number: Int, _ response: StubResponse) {
-        MockURLProtocol.stub(.get, "/me", headers: ["Authorization": "Bearer a\(number)"], respond: response)
-    }
-
-    @Test("Requests have the token of the sign-in, which is kept until the sign-out")
-    func signIn() async throws {
-        MockURLProtocol.stub(
-            .post, "/token", body: .form(["grant_type": "password", "username": "a", "password": "b"]), respond: .json(session(1)))
-        stubMe(1, .json(Item(name: "me")))
-        let account = account()
-        await #expect(throws: SignInError.needed) { try await account.provider.request(Endpoint<Item>(.get, "/me")).value }
-        try await account.signIn("a", "b").value
-        #expect(try await account.provider.request(Endpoint<Item>(.get, "/me")).value.name == "me")
-        #expect(kept.withLock { $0?.refreshToken } == "r1")
-        account.signOut()
-        #expect(kept.withLock { $0 == nil })
-        await #expect(throws: SignInError.needed) { try await account.provider.request(Endpoint<Item>(.get, "/me")).value }
-    }
-
-    @Test("A token that was refused is refreshed by the refresh token, and the next refresh has the new one")
-    func refused() async throws {
-        stubMe(1, .status(401))
-        stubMe(2, .sequence([.json(Item(name: "me")), .status(401)]))
-        stubMe(3, .json(Item(name: "me again")))
-        stubRefresh(1)
-        stubRefresh(2)
-        let account = account(session(1))
-        #expect(try await account.provider.request(Endpoint<Item>(.get, "/me")).value.name == "me")
-        #expect(kept.withLock { $0?.refreshToken } == "r2")
-        #expect(try await account.provider.request(Endpoint<Item>(.get, "/me")).value.name == "me again")
-        #expect(kept.withLock { $0?.refreshToken } == "r3")
-    }
-
-    @Test("A token that is about to expire is refreshed before it is sent")
-    func expiring() async throws {
-        stubMe(2, .json(Item(name: "me")))
-        stubRefresh(1)
-        let account = account(session(1, expires: Date(timeIntervalSinceNow: 30)))
-        #expect(try await account.provider.request(Endpoint<Item>(.get, "/me")).value.name == "me")
+    .validating { response in
+        guard 200...299 ~= response.statusCode || response.statusCode == 304 else { throw APIError.unacceptableStatus(response) }
     }
 }
+
+// Show how far an upload is
+
+private func upload(_ photo: URL, report: @escaping @MainActor (Double) -> Void) -> Endpoint<Void> {
+    Endpoint(.put, "/photo", body: .file(photo, contentType: "image/jpeg"))
+        .onProgress(on: MainActor.shared) { progress in
+            guard let total = progress.bytesToSend, total > 0 else { return }
+            report(Double(progress.bytesSent) / Double(total))
+        }
+}
+
+// Search while the user types
+
+@MainActor
+private final class SearchBox {
+    private(set) var items: [Item] = []
+    private(set) var message: String?
+    private let provider: any APIProvider
+    private let scheduler: any Scheduler
+    private let latest = SerialDisposable()
+
+    init(provider: any APIProvider, scheduler: any Scheduler = SerialDispatchQueueScheduler(qos: .userInitiated)) {
+        (self.provider, self.scheduler) = (provider, scheduler)
+    }
+
+    deinit { latest.dispose() }
+
+    func textDidChange(_ text: String) {
+        latest.disposable = Single.just(text)
+            .delay(.milliseconds(300), scheduler: scheduler)
+            .flatMap { [provider] text in provider.request(Endpoint<[Item]>(.get, "/search", query: ["q": text])) }
+            .observe(on: MainActor.shared)
+            .subscribe(
+                with: self,
+                onSuccess: { box, items in box.items = items },
+                onFailure: { box, error in box.message = error.localizedDescription })
+    }
+}
+
+// Ask again until it is done
+
+private func finished(_ job: Int, _ provider: some APIProvider, _ scheduler: any Scheduler) -> Single<Job> {
+    provider.request(Endpoint<Job>(.get, "/jobs/\(job)")).flatMap { status in
+        guard !status.isDone else { return .just(status) }
+        return Single.just(job).delay(.seconds(2), scheduler: scheduler).flatMap { finished($0, provider, scheduler) }
+    }
+}
+
+// Limit how many requests run
+
+private func users(_ logins: [String], _ provider: some APIProvider) -> Single<[User]> {
+    Single.zip(logins.map { provider.request(Endpoint<User>(.get, "/users/\($0)")) }, maxConcurrent: 4)
+}
+
+// One type for all errors
+
+private enum AppError: Error {
+    case offline, signedOut
+    /// The server says what is wrong.
+    case refused(String)
+    /// A bug, here or there, with its sentence for the log.
+    case unexpected(String)
+
+    init(_ error: any Error) {
+        struct Problem: Decodable { let message: String }
+        switch error as? APIError {
+        case .transport? where (error as? APIError)?.urlError?.code == .notConnectedToInternet: self = .offline
+        case .unacceptableStatus(let response)? where response.statusCode == 401: self = .signedOut
+        case .unacceptableStatus(let response)?:
+            self = (try? response.decode(Problem.self)).map { .refused($0.message) } ?? .unexpected(error.localizedDescription)
+        default: self = .unexpected(error.localizedDescription)
+        }
+    }
+}
+
+extension APIProvider {
+    fileprivate func load<Value: Sendable>(_ request: some APIRequest<Value>) -> Single<Value> {
+        self.request(request).mapError { AppError($0) }
+    }
+}
+
+// Bind a value to a view, without relays
+
+@MainActor
+private final class Screen {
+    var user = User()
+    func show(_ error: any Error) {}
+}
+
+@MainActor
+private func bind(_ provider: DefaultAPIProvider, to screen: Screen, _ bag: DisposeBag) {
+    provider.request(Endpoint<User>(.get, "/me"))
+        .observe(on: MainActor.shared)
+        .subscribe(with: screen, onSuccess: { $0.user = $1 }, onFailure: { $0.show($1) })
+        .disposed(by: bag)
+}
+
+// Use several APIs
+
+private struct APIs: Sendable {
+    let accounts: DefaultAPIProvider
+    let files: DefaultAPIProvider
+
+    init(configuration: URLSessionConfiguration = .default) {
+        let shared: [any Middleware] = [RetryMiddleware(), LoggingMiddleware()]
+        accounts = DefaultAPIProvider(
+            baseURL: URL(string: "https://accounts.example.com"), configuration: configuration, middlewares: shared)
+        files = DefaultAPIProvider(
+            baseURL: URL(string: "https://files.example.com/v2"), configuration: configuration,
+            middlewares: [DefaultHeadersMiddleware(["X-Client": "app"])] + shared)
+    }
+}
+
+// Test an app that has no seam
+
+private func makeConfiguration() -> URLSessionConfiguration {
+    guard CommandLine.arguments.contains("--sample-data") else { return .default }
+    MockURLProtocol.stub(.get, "/items", respond: .json(["a", "b"]))
+    return MockURLProtocol.configuration
+}
+
+private func register() {
+    _ = URLProtocol.registerClass(MockURLProtocol.self)
+    MockURLProtocol.stub(.get, "/items", respond: .json(["a", "b"]))
+}
+
+// Show a request in SwiftUI
+
+private func sampleProvider() -> DefaultAPIProvider {
+    MockURLProtocol.stub(.get, "/search/repositories", respond: .json(["items": [String]()]))
+    return DefaultAPIProvider(baseURL: GitHub.apiURL, transport: MockTransport())
+}
+
+// Call another server from a server on Linux
+
+private struct Forecast: Codable { let text: String }
+
+private struct Weather: Sendable {
+    private let provider: DefaultAPIProvider
+    private let scheduler: any Scheduler
+
+    init(
+        configuration: URLSessionConfiguration = .ephemeral,
+        scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .default)
+    ) {
+        self.scheduler = scheduler
+        provider = DefaultAPIProvider(
+            baseURL: URL(string: "https://weather.example.com"),
+            transport: URLSessionTransport(configuration: configuration, maxResponseSize: 1_000_000),
+            middlewares: [RetryMiddleware(RetryPolicy(maxAttempts: 2)), LoggingMiddleware()])
+    }
+
+    func forecast(for city: String) async throws -> Forecast {
+        let forecast = Endpoint<Forecast>(.get, "/forecast", query: ["city": city])
+        return try await provider.request(forecast)
+            .timeout(.seconds(5), scheduler: scheduler)
+            .value
+    }
+}
+
+#if canImport(Security)
+import Security
+
+// Pin a certificate, on Apple's systems
+
+private final class Pinning: NSObject, URLSessionDelegate {
+    private let certificates: Set<Data>
+
+    init(certificates: Set<Data>) { self.certificates = certificates }
+
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard let trust = challenge.protectionSpace.serverTrust else { return completionHandler(.performDefaultHandling, nil) }
+        let leaf = (SecTrustCopyCertificateChain(trust) as? [SecCertificate])?.first
+        guard SecTrustEvaluateWithError(trust, nil), let leaf, certificates.contains(SecCertificateCopyData(leaf) as Data) else {
+            return completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+        completionHandler(.useCredential, URLCredential(trust: trust))
+    }
+}
+
+private func pinned(_ certificate: URL) throws -> DefaultAPIProvider {
+    let pinning = Pinning(certificates: [try Data(contentsOf: certificate)])
+    let session = URLSession(configuration: .default, delegate: pinning, delegateQueue: nil)
+    return DefaultAPIProvider(baseURL: URL(string: "https://api.example.com"), session: session)
+}
+#endif

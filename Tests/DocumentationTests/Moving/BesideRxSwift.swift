@@ -1,8 +1,4 @@
 import MiniRx
-import TestSupport
-import Testing
-
-// The bridge of "Keeping RxSwift or Combine beside MiniRx".
 
 /// Stands in for RxSwift 6, with the signatures that it documents, so that the package needs no dependency.
 private enum RxSwift {
@@ -53,21 +49,5 @@ extension RxSwift.PrimitiveSequence where Trait == RxSwift.SingleTrait, Element:
             nonisolated(unsafe) let subscription = source.subscribe { observer($0) }
             return MiniRx.Disposables.create { subscription.dispose() }
         }
-    }
-}
-
-@Suite("The bridge to RxSwift")
-struct BesideRxSwiftTests {
-    @Test("A value goes there and back")
-    func value() async throws {
-        #expect(try await Single.just(1).asRxSwift().asMiniRx().value == 1)
-    }
-
-    @Test("Disposing goes there and back")
-    func disposing() {
-        let log = Log<String>()
-        let source = Single<Int>.create { _ in Disposables.create { log.append("disposed") } }
-        source.asRxSwift().asMiniRx().subscribe { _ in log.append("event") }.dispose()
-        #expect(log.entries == ["disposed"])
     }
 }

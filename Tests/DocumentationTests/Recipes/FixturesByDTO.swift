@@ -1,24 +1,13 @@
-// Recipe 1: fixtures by DTO.
-//
-// One enum names the JSON files that are bundled with the tests. A test picks one and a status, and runs the whole stack on it: building,
-// sending, validating, decoding. Use it when what matters is that real answers are read right. When the answer has to depend on the request,
-// use a `requestHandler`; when the test is not about HTTP at all, put a closure in place of the network: `ClosureTransport`.
-//
-// An XCTestCase runs its tests one after the other, so they may share the process-wide mock. With Swift Testing, write `@Test(.mockNetwork)`.
-
 import APIProvider
 import Fixtures
 import Foundation
 import GitHubAPI
 import MiniRx
 import MockNetwork
+import TestSupport
 import XCTest
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-final class Recipe1FixturesByDTOTests: XCTestCase {
+final class FixturesByDTOTests: XCTestCase {
     private var provider: DefaultAPIProvider!
     private var disposeBag: DisposeBag!
 
@@ -70,64 +59,6 @@ final class Recipe1FixturesByDTOTests: XCTestCase {
                 }
                 expectation.fulfill()
             }
-            .disposed(by: disposeBag)
-        wait(for: [expectation], timeout: 10)
-    }
-
-    func testAFailureIsAFailure() {
-        MockURLProtocol.responseWithFailure(URLError(.notConnectedToInternet))
-        let expectation = expectation(description: "an event")
-
-        provider.request(UserRequest())
-            .subscribe(
-                onSuccess: { XCTFail("\($0)") },
-                onFailure: { error in
-                    XCTAssertEqual((error as? APIError)?.urlError?.code, .notConnectedToInternet)
-                    expectation.fulfill()
-                }
-            )
-            .disposed(by: disposeBag)
-        wait(for: [expectation], timeout: 10)
-    }
-
-    func testEachOAuthErrorIsAFailureThoughItsStatusIs200() {
-        let errors: [(MockURLProtocol.MockDTOType, GitHubOAuthError.Code)] = [
-            (.oauthBadRequest, .badVerificationCode),
-            (.oauthRedirectURLMismatch, .redirectURIMismatch),
-            (.oauthIncorrectClientCredentials, .incorrectClientCredentials),
-        ]
-        for (type, code) in errors {
-            MockURLProtocol.responseWithDTO(type: type)
-            MockURLProtocol.responseWithStatusCode(code: 200)
-            let expectation = expectation(description: "\(type)")
-
-            provider.request(AccessTokenRequest(clientID: "id", clientSecret: "secret", code: "code"))
-                .subscribe(
-                    onSuccess: { XCTFail("\($0)") },
-                    onFailure: { error in
-                        XCTAssertEqual((error as? GitHubOAuthError)?.code, code)
-                        expectation.fulfill()
-                    }
-                )
-                .disposed(by: disposeBag)
-            wait(for: [expectation], timeout: 10)
-        }
-    }
-
-    func testAnEmptyBodyIsNoUser() {
-        MockURLProtocol.responseWithDTO(type: .empty)
-        let expectation = expectation(description: "an event")
-
-        provider.request(UserRequest())
-            .subscribe(
-                onSuccess: { XCTFail("\($0)") },
-                onFailure: { error in
-                    XCTAssertEqual(
-                        "\(error)", "GET https://api.github.com/user returned 200, but the body is empty where User was expected (0 bytes)."
-                    )
-                    expectation.fulfill()
-                }
-            )
             .disposed(by: disposeBag)
         wait(for: [expectation], timeout: 10)
     }
