@@ -4,18 +4,13 @@ import MiniRx
 private enum RxSwift {
     enum SingleTrait {}
     typealias Single<Element> = PrimitiveSequence<SingleTrait, Element>
-    typealias SingleEvent<Element> = Result<Element, any Error>
+    typealias Observer<Element> = (Result<Element, any Error>) -> Void
 
     struct PrimitiveSequence<Trait, Element> {
-        fileprivate let source: (@escaping (SingleEvent<Element>) -> Void) -> any Disposable
+        static func create(subscribe: @escaping (@escaping Observer<Element>) -> any Disposable) -> Single<Element>
+        where Trait == SingleTrait { Single() }
 
-        static func create(
-            subscribe: @escaping (@escaping (SingleEvent<Element>) -> Void) -> any Disposable
-        ) -> Single<Element> where Trait == SingleTrait {
-            Single(source: subscribe)
-        }
-
-        func subscribe(_ observer: @escaping (SingleEvent<Element>) -> Void) -> any Disposable { source(observer) }
+        func subscribe(_ observer: @escaping Observer<Element>) -> any Disposable { Disposables() }
     }
 
     protocol Disposable {
@@ -23,9 +18,8 @@ private enum RxSwift {
     }
 
     struct Disposables: Disposable {
-        private let action: () -> Void
-        static func create(with dispose: @escaping () -> Void) -> any Disposable { Disposables(action: dispose) }
-        func dispose() { action() }
+        static func create(with dispose: @escaping () -> Void) -> any Disposable { Disposables() }
+        func dispose() {}
     }
 }
 
