@@ -36,7 +36,6 @@ func repositories(of user: User) -> Endpoint<[Repository]> { Endpoint(.get, "/us
 
 func inferredFromTheEndpoint(_ provider: any APIProvider, _ page: Int?, _ since: Date, _ etag: String?) -> [Single<[User]>] {
     [
-        provider.request(.me).flatMap { user in provider.request(Endpoint<[User]>(.get, "/r", query: ["o": user.login])) },
         provider.request(.me).flatMap { user in
             provider.request(
                 Endpoint<[User]>(
@@ -45,9 +44,6 @@ func inferredFromTheEndpoint(_ provider: any APIProvider, _ page: Int?, _ since:
         provider.request(.me).flatMap { provider.request(Endpoint<[User]>(.get, "/r", query: ["o": $0.login, "c": $0.company])) },
         provider.request(.me).flatMap { user in
             provider.request(Endpoint<[User]>(.post, "/r", body: .form(["login": user.login, "n": user.number, "c": user.company])))
-        },
-        provider.request(.me).flatMap { user in
-            provider.request(Endpoint<[User]>(.post, "/users/\(user.login)/issues", body: .json(["title": user.login])))
         },
         provider.request(.me).flatMap { user in
             provider.request(Endpoint<[User]>(.get, "/raw/\(user.login)", headers: ["If-None-Match": etag, "X-User": user.login]))
@@ -79,10 +75,6 @@ func fromAFunctionOrAType(_ provider: any APIProvider) -> [Single<[Repository]>]
             let query: QueryParameters = ["o": user.login, "n": user.number]
             return provider.request(Endpoint(.get, "/r", query: query))
         },
-        provider.request(.me).flatMap { user in
-            let page = user.number + 1
-            return provider.request(Endpoint<[Repository]>(.get, "/r", query: ["o": user.login, "page": page]))
-        },
     ]
 }
 
@@ -94,20 +86,17 @@ func thenThree(_ provider: any APIProvider) -> Single<User> {
         .catch { _ in provider.request(Endpoint<User>(.get, "/guest", query: ["n": 1])) }
 }
 
-func mapped(_ provider: any APIProvider) -> (Single<[String]>, Single<(User, [Repository])>, Single<Int>, Single<String?>) {
+func mapped(_ provider: any APIProvider) -> (Single<[String]>, Single<(User, [Repository])>, Single<Int>) {
     (
         provider.request(.me)
-            .flatMap { user in provider.request(Endpoint<[User]>(.get, "/r", query: ["o": user.login])) }
-            .map { users in users.map(\.login) },
+            .flatMap { provider.request(.user($0.login).option(\.isAuthenticated, false).withResponse()) }
+            .map { [$0.value.login] },
         provider.request(.me).flatMap { user in
             provider.request(Endpoint<[Repository]>(.get, "/r", query: ["o": user.login])).map { (user, $0) }
         },
         provider.request(.me).flatMap { user in
             provider.request(Endpoint<[Repository]>(.get, "/r", query: ["o": user.login]).map { $0.count })
-        },
-        provider.request(.me)
-            .flatMap { provider.request(.user($0.login).option(\.isAuthenticated, false).withResponse()) }
-            .map { $0.response.value(forHTTPHeaderField: "Link") }
+        }
     )
 }
 
@@ -127,9 +116,6 @@ func zipped(_ provider: any APIProvider, _ logins: [String]) -> (Single<(User, [
 func otherProviders(_ generic: some APIProvider, _ concrete: DefaultAPIProvider) -> [Single<[User]>] {
     [
         generic.request(.me).flatMap { user in generic.request(Endpoint<[User]>(.get, "/r", query: ["o": user.login, "c": user.company])) },
-        concrete.request(.me).flatMap { user in
-            concrete.request(Endpoint<[User]>(.get, "/r", query: ["o": user.login, "n": user.number]))
-        },
         concrete.request(.me).flatMap { concrete.request(Endpoint(.post, "/r", body: .form(["o": $0.login, "n": $0.number]))) },
     ]
 }
