@@ -61,13 +61,6 @@ let package = Package(
                 "GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport",
             ],
             exclude: ["Manifests"], resources: [.process("Fixtures")], swiftSettings: settings),
-        .testTarget(
-            name: "ReadmeTests", dependencies: ["APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "TestSupport"],
-            resources: [.process("Fixtures")], swiftSettings: settings),
-        .testTarget(
-            name: "RecipeTests",
-            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],
-            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,3 @@
-// expect: error: cannot find type 'URLRequest' in scope
 import Foundation
 
-func send(_ request: URLRequest) {}
+func send(_ request: URLRequest) {}  // error: cannot find type 'URLRequest' in scope

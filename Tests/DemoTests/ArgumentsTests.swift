@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The arguments of github-demo")
 struct ArgumentsTests {
-    @Test("A command with an operand, and the standard values")
-    func standard() throws {
+    @Test("A command with an operand has default values")
+    func defaults() throws {
         let arguments = try parse("search", "swift & 한글")
         #expect(arguments.command == .search)
         #expect(arguments.operand == "swift & 한글")
@@ -17,7 +17,7 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "Options stand anywhere, with their values behind a space or \"=\"",
+        "Options may stand anywhere, with their values after a space or \"=\"",
         arguments: [
             ["search", "x", "--page", "2", "--per-page", "100", "--json", "--verbose"],
             ["--verbose", "--page=2", "search", "--json", "x", "--per-page=100"],
@@ -31,35 +31,26 @@ struct ArgumentsTests {
         #expect(arguments.isJSON && arguments.isVerbose)
     }
 
-    @Test("What follows -- is no option, and a lone - is a word")
+    @Test("No option follows --, and a single - is a word")
     func endOfOptions() throws {
         #expect(try parse("search", "--", "--help").operand == "--help")
         #expect(try parse("search", "-").operand == "-")
         #expect(try parse("login", "--code=--x").code == "--x")
     }
 
-    @Test("A base URL means the network")
-    func baseURL() throws {
-        let arguments = try parse("user", "--base-url", "https://github.example.com/api/v3")
-        #expect(arguments.isLive)
-        #expect(arguments.baseURL?.path == "/api/v3")
-        #expect(arguments.operand == nil)
-    }
-
-    @Test("A recording is answered from without the network, whatever the base URL")
-    func replay() throws {
-        let arguments = try parse("user", "--base-url", "https://github.example.com", "--replay", "session.har")
-        #expect(!arguments.isLive)
-        #expect(arguments.replay?.lastPathComponent == "session.har")
+    @Test("A base URL asks the network, and a recording does not")
+    func network() throws {
+        let live = try parse("user", "--base-url", "https://github.example.com/api/v3")
+        #expect(live.isLive)
+        #expect(live.baseURL?.path == "/api/v3")
+        let replay = try parse("user", "--base-url", "https://github.example.com", "--replay", "session.har")
+        #expect(!replay.isLive)
+        #expect(replay.replay?.lastPathComponent == "session.har")
         #expect(try parse("user", "--record", "session.har").record?.lastPathComponent == "session.har")
-        for option in ["--record", "--replay"] {
-            let misuse = #expect(throws: Arguments.Misuse.self) { try parse("user", option, "") }
-            #expect(misuse?.message == "user \(option) takes the name of a file")
-        }
     }
 
     @Test(
-        "The token is that of --token, else that of the environment",
+        "The token is that of --token, or else that of the environment",
         arguments: [
             ([], [:], nil), ([], ["GITHUB_TOKEN": " e\n"], "e"), ([], ["GITHUB_TOKEN": ""], nil),
             (["--token", "a"], ["GITHUB_TOKEN": "e"], "a"),
@@ -69,48 +60,45 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "What makes no sense is said, with the usage of the command where that is known",
+        "An error says what is wrong, and knows the command if the error is about one",
         arguments: [
             ("", "a command is missing", nil),
-            ("serch x", "there is no command serch", nil),
-            ("user x --verbos", "there is no option --verbos", nil),
-            ("user x --tokne=ghp_secret", "there is no option --tokne", nil),
-            ("user x -v", "there is no option -v", nil),
-            ("search", "search needs a KEYWORD", .search),
-            ("search a b", "search takes one argument; put quotes around spaces", .search),
-            ("user a ghp_secret", "user takes one argument; put quotes around spaces", .user),
-            ("starred", "starred needs a LOGIN", .starred),
-            ("starred x --page 0", "starred --page takes a number from 1", .starred),
-            ("search x --per-page 101", "search --per-page takes a number from 1 to 100", .search),
-            ("search x --page two", "search --page takes a number from 1", .search),
+            ("serch x", "no command serch", nil),
+            ("user x --verbos", "no option --verbos", nil),
+            ("user x --tokne=ghp_secret", "no option --tokne", nil),
+            ("user x -v", "no option -v", nil),
+            ("search", "needs a KEYWORD", .search),
+            ("search a b", "put quotes around spaces", .search),
+            ("user a ghp_secret", "put quotes around spaces", .user),
+            ("starred", "needs a LOGIN", .starred),
+            ("starred x --page 0", "--page takes a number from 1", .starred),
+            ("search x --per-page 101", "--per-page takes a number from 1 to 100", .search),
+            ("search x --page two", "--page takes a number from 1", .search),
             ("user x --page 2", "user takes no --page", .user),
             ("search x --code y", "search takes no --code", .search),
-            ("login", "login needs --code CODE", .login),
-            ("login x --code y", "login takes options alone", .login),
-            ("login --code", "--code needs a value: --code CODE", nil),
-            ("user --token --live", "--token needs a value: --token TOKEN", nil),
-            ("user x --replay f --live", "user takes --live or --replay, and not both", .user),
+            ("login", "needs --code CODE", .login),
+            ("login x --code y", "takes options alone", .login),
+            ("login --code", "--code needs a value", nil),
+            ("user --token --live", "--token needs a value", nil),
+            ("user x --replay f --live", "--live or --replay", .user),
             ("user x --live=yes", "--live takes no value", nil),
-            (
-                "login --code x --live", "login over the network needs GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET in the environment",
-                .login
-            ),
+            ("user --record=", "--record takes the name of a file", .user),
+            ("user --replay=", "--replay takes the name of a file", .user),
+            ("login --code x --live", "GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET", .login),
+            ("user --base-url x", "--base-url takes a URL", .user),
+            ("user --base-url github.com", "--base-url takes a URL", .user),
+            ("user --base-url ftp://github.com", "--base-url takes a URL", .user),
+            ("user --base-url https://", "--base-url takes a URL", .user),
+            ("user --base-url https://me:pa55@github.com", "--base-url takes a URL", .user),
         ] as [(String, String, Command?)])
     func misuse(words: String, message: String, command: Command?) throws {
         let misuse = try #require(throws: Arguments.Misuse.self) { try parse(words.split(separator: " ").map(String.init)) }
-        #expect(misuse.message == message)
+        #expect(misuse.message.contains(message))
         #expect(misuse.command == command)
+        for secret in ["ghp_secret", "pa55"] { #expect(!misuse.message.contains(secret)) }
     }
 
-    @Test(
-        "A base URL has a scheme and a host, and no password that would show",
-        arguments: ["x", "github.com", "ftp://github.com", "https://", "https://me:pa55@github.com"])
-    func badBaseURL(text: String) throws {
-        let misuse = try #require(throws: Arguments.Misuse.self) { try parse("user", "--base-url", text) }
-        #expect(misuse.message == "user --base-url takes a URL like https://github.example.com/api/v3")
-    }
-
-    @Test("Each help fits 80 columns and tells of each option that its command takes", arguments: [nil] + Command.allCases)
+    @Test("Each help fits 80 columns and lists each option of its command", arguments: [nil] + Command.allCases)
     func help(command: Command?) {
         let text = Command.help(for: command)
         #expect(text.hasPrefix("usage: github-demo "))

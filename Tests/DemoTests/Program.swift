@@ -3,7 +3,6 @@ import Foundation
 
 /// The built program, run as a user runs it.
 struct Program {
-    /// What has become of it.
     struct Outcome: Sendable {
         let output: String
         let error: String
@@ -14,10 +13,13 @@ struct Program {
     private let output = Pipe()
     private let error = Pipe()
 
-    init(_ arguments: String..., environment: [String: String] = [:]) {
-        process.executableURL = Self.url
+    init(_ arguments: [String], environment: [String: String] = [:]) {
+        // On macOS, the tests are a bundle beside the program.
+        let tests = Bundle(for: Tests.self).bundleURL
+        let folder = tests.pathExtension == "xctest" ? tests.deletingLastPathComponent() : tests
+        process.executableURL = folder.appendingPathComponent("github-demo")
         process.arguments = arguments
-        // Where it is built to count its lines, it must know where to write them, and where it is checked, what not to report.
+        // They say where the coverage goes, and what Address Sanitizer does not report.
         let shared = ProcessInfo.processInfo.environment.filter { ["LLVM_PROFILE_FILE", "ASAN_OPTIONS"].contains($0.key) }
         process.environment = environment.merging(shared) { $1 }
         process.standardOutput = output
@@ -27,12 +29,12 @@ struct Program {
     /// Runs it to its end.
     func run() async throws -> Outcome {
         try process.run()
-        let (output, error, process) = (output.fileHandleForReading, error.fileHandleForReading, process)
-        async let text = Self.text(of: output)
-        async let errorText = Self.text(of: error)
-        let (outputText, words) = try await (text, errorText)
+        let (output, error) = (output.fileHandleForReading, error.fileHandleForReading)
+        async let printed = Self.text(of: output)
+        async let reported = Self.text(of: error)
+        let texts = try await (printed, reported)
         process.waitUntilExit()
-        return Outcome(output: outputText, error: words, status: process.terminationStatus)
+        return Outcome(output: texts.0, error: texts.1, status: process.terminationStatus)
     }
 
     private static func text(of handle: FileHandle) async throws -> String {
@@ -41,13 +43,6 @@ struct Program {
                 continuation.resume(with: Result { String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self) })
             }
         }
-    }
-
-    /// It stands beside the tests, which are a separate bundle on macOS.
-    private static var url: URL {
-        let tests = Bundle(for: Tests.self).bundleURL
-        let folder = tests.pathExtension == "xctest" ? tests.deletingLastPathComponent() : tests
-        return folder.appendingPathComponent("github-demo")
     }
 
     private final class Tests {}

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A block of Swift code in an article or in a doc comment.
+/// A block of Swift code in a page or in a doc comment.
 struct Snippet {
     /// The file, from the package's root.
     let path: String
@@ -11,14 +11,13 @@ struct Snippet {
 }
 
 extension PackageFile {
-    /// The blocks of Swift code: of a Markdown file, or of the doc comments of a Swift file.
+    /// The blocks of Swift code in a page, or in the doc comments of a Swift file.
     var snippets: [Snippet] {
-        let isSource = path.hasSuffix(".swift")
         var snippets: [Snippet] = []
         var code: [String]?
         var start = 0
         for (index, line) in text.components(separatedBy: "\n").enumerated() {
-            guard let text = isSource ? line.docComment : line else {
+            guard let text = path.hasSuffix(".swift") ? line.docComment : line else {
                 code = nil
                 continue
             }
@@ -37,7 +36,7 @@ extension PackageFile {
 }
 
 extension String {
-    /// The text of a line of a doc comment; `nil` if it is none.
+    /// The text of a line of a doc comment, or `nil`.
     fileprivate var docComment: String? {
         let line = trimmingCharacters(in: .whitespaces)
         guard line.hasPrefix("///") else { return nil }

@@ -4,43 +4,43 @@ import Testing
 
 @Suite("The documentation's code", tenMinutes)
 struct SnippetTests {
-    /// What the tests compile, or what a test shows that it does not compile. `Tests/TutorialTests/run` compiles the tutorials.
+    /// What the tests compile, or show not to compile, and the tutorials, which `Tests/TutorialTests/run` compiles.
     private static let code = Result {
         let folders = ["Tests", "Documentation/Guide.docc/Tutorials"]
         let files = try folders.flatMap { try PackageFile.files(below: $0, withExtensions: "swift") }
         return CompiledCode(files.filter { !$0.path.hasSuffix("/SnippetTests.swift") })
     }
 
-    private static let documents = Result {
+    private static let pages = Result {
         try [PackageFile("README.md"), PackageFile("CONTRIBUTING.md"), PackageFile("Benchmarks/README.md")]
             + ["Sources", "Documentation/Guide.docc"].flatMap {
                 try PackageFile.files(below: $0, withExtensions: "md", "tutorial", "swift")
             }
     }
 
-    @Test("Every snippet of the README, of the articles and of the doc comments is compiled by a test")
+    @Test("A test compiles each snippet of the README, the articles and the doc comments")
     func snippets() throws {
         let code = try Self.code.get()
-        let snippets = try Self.documents.get().flatMap(\.snippets)
+        let snippets = try Self.pages.get().flatMap(\.snippets)
         #expect(snippets.count > 85)
         for snippet in snippets {
-            if let difference = code.difference(to: snippet) { Issue.record("\(difference)") }
+            if let line = code.missingLine(of: snippet) { Issue.record("No test compiles this line after those before it: \(line)") }
         }
     }
 
-    @Test("The file to copy into an app that moves from RxSwift is the one that the tests compile, from its first line to its last")
+    @Test("The file to copy into an app that moves from RxSwift is the file that the tests compile")
     func fileToCopy() throws {
         let file = try PackageFile("Tests/SourceCompatibilityTests/RxSwiftNames.swift").text
         let article = try PackageFile("Sources/MiniRx/MiniRx.docc/MovingFromRxSwift.md").text
         #expect(article.contains("```swift\n\(file)```"))
     }
 
-    @Test("No line of code is cut on a site of 1,280 pixels")
+    @Test("The site cuts no line of code")
     func width() throws {
         func check(_ line: String, at place: String, _ columns: Int) {
-            #expect(line.count <= columns, "\(place) has \(line.count) columns, and \(columns) are seen")
+            #expect(line.count <= columns, "\(place) has \(line.count) columns; the site shows \(columns)")
         }
-        for snippet in try Self.documents.get().flatMap(\.snippets) {
+        for snippet in try Self.pages.get().flatMap(\.snippets) {
             for (number, line) in zip(snippet.line..., snippet.code) { check(line, at: "\(snippet.path):\(number)", 84) }
         }
         for file in try PackageFile.files(below: "Documentation/Guide.docc/Tutorials", withExtensions: "swift") {
@@ -48,23 +48,23 @@ struct SnippetTests {
         }
     }
 
-    @Test("What the tables of the articles say is written here is compiled by a test")
+    @Test("A test compiles the code in the tables of the moving guides")
     func tables() throws {
         let code = try Self.code.get()
-        let articles = try Self.documents.get().filter { $0.path.contains("MovingFrom") }
+        let articles = try Self.pages.get().filter { $0.path.contains("MovingFrom") }
         #expect(articles.count > 1)
         for article in articles {
             let rows = article.text.components(separatedBy: "\n").enumerated().filter { $1.hasPrefix("| ") && $1.contains("`") }
             for (index, row) in rows {
                 let cell = row.components(separatedBy: " | ").last ?? ""
                 for part in cell.codeSpans where !code.contains(part) {
-                    Issue.record("\(article.path):\(index + 1): nothing compiles `\(part)`")
+                    Issue.record("\(article.path):\(index + 1): no test compiles `\(part)`")
                 }
             }
         }
     }
 
-    @Test("Each message of the index is one that the compiler or this package says")
+    @Test("The compiler or this package says each message of the index")
     func messages() throws {
         let lines = try ["Sources", "Tests/CompileTests"].flatMap { try PackageFile.files(below: $0, withExtensions: "swift") }
             .flatMap { $0.text.components(separatedBy: "\n") }
@@ -78,36 +78,28 @@ struct SnippetTests {
         }
     }
 
-    @Test("A snippet that differs is named, with its line and that of the nearest code")
-    func difference() throws {
-        let text = "import A\n\nfunc f() {\n    private let a = 1\n    // why\n    g(a)\n}\n"
-        let code = CompiledCode([PackageFile(path: "Code.swift", text: text)])
-        func difference(_ text: String) -> String? {
-            PackageFile(path: "Article.md", text: "Text.\n\n```swift\n\(text)\n```\n").snippets.first.flatMap(code.difference)
-        }
-        #expect(difference("import B\nfunc f() {\n  let a = 1  // one\n  g(a)\n}") == nil)
-        #expect(difference("g(a)\n\nlet a = 1") == nil)
-        #expect(
-            difference("let a = 1\ng(b)")
-                == "Article.md:5: the snippet has\n    g(b)\nwhere Code.swift:6 has\n    g(a)")
-        #expect(difference("let b = 1") == "Article.md:4: nothing compiles the line\n    let b = 1")
-    }
-
-    @Test("Snippets are found in doc comments, and end with them")
-    func comments() {
-        let text = "/// Text.\n///\n/// ```swift\n/// f()\n/// ```\nfunc f() {}\n/// ```swift\nfunc g() {}\n/// x\n"
-        let file = PackageFile(path: "F.swift", text: text)
-        #expect(file.snippets.map(\.code) == [["f()"]])
-        #expect(file.snippets.map(\.line) == [4])
+    @Test(
+        "A snippet in a doc comment is found, and its first line that differs is named",
+        arguments: [
+            ("func f() {\n  let a = 1  // one\n  g(a)\n}", nil),
+            ("g(a)\n\nlet a = 1", nil),
+            ("let a = 1\ng(b)", "F.swift:5: g(b)"),
+            ("let b = 1", "F.swift:4: let b = 1"),
+        ])
+    func difference(snippet: String, missing: String?) throws {
+        let code = CompiledCode([PackageFile(path: "", text: "import A\n\nfunc f() {\n    private let a = 1\n    // why\n    g(a)\n}\n")])
+        let lines = ["Text.", "", "```swift"] + snippet.components(separatedBy: "\n") + ["```"]
+        let text = lines.map { "/// \($0)\n" }.joined() + "func f() {}\n/// ```swift\nfunc g() {}\n"
+        let snippets = PackageFile(path: "F.swift", text: text).snippets
+        try #require(snippets.count == 1)
+        #expect(code.missingLine(of: snippets[0]) == missing)
     }
 }
 
 extension String {
-    /// The text between single backticks.
+    /// The text between single backticks. A row with linked symbols, which stand between two, has none.
     fileprivate var codeSpans: [String] {
-        let pieces = components(separatedBy: "`")
-        // Symbols that are linked stand between two backticks each, so that their pieces are empty.
         guard !contains("``") else { return [] }
-        return pieces.indices.filter { $0 % 2 == 1 }.map { pieces[$0] }
+        return components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
     }
 }

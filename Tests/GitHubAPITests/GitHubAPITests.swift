@@ -10,72 +10,87 @@ import Testing
 
 @Suite("GitHub", .mockNetwork, tenMinutes)
 struct GitHubAPITests {
-    let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
-    let signIn = DefaultAPIProvider(baseURL: GitHub.oauthURL, configuration: MockURLProtocol.configuration)
+    private let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, transport: MockTransport())
+    private let signIn = DefaultAPIProvider(baseURL: GitHub.oauthURL, transport: MockTransport())
+    private let token = AccessTokenRequest(clientID: "id", clientSecret: "s&t", code: "c")
 
-    @Test("Searching asks for the keyword and the page")
-    func search() async throws {
-        MockURLProtocol.responseWithDTO(type: .search)
-        let response = try await provider.request(SearchRequest(keyword: "swift & 한글", page: 2, perPage: 10)).value
-        #expect(response.totalCount == 8)
-        #expect(response.items.map(\.name).contains("reactor-counter"))
-        let first = try #require(response.items.first)
-        #expect(first.license?.spdxID == "MIT")
-        #expect(response.items.contains { $0.description == nil && $0.license != nil })
-        #expect(response.items.contains { $0.license == nil && $0.isArchived })
-        let request = try #require(MockURLProtocol.requests.first)
-        #expect(request.method == .get)
-        #expect(request.path == "/search/repositories")
-        #expect(request.queryItems.map(\.value) == ["swift & 한글", "2", "10"])
-        #expect(request.headers["X-GitHub-Api-Version"] == "2022-11-28")
+    @Test("Requests have the methods, URLs and headers that GitHub documents")
+    func requests() throws {
+        for (method, url, request) in try [
+            (
+                .get, "/search/repositories?q=a%20%26%20b&page=2&per_page=10",
+                prepared(SearchRequest(keyword: "a & b", page: 2, perPage: 10))
+            ),
+            (.get, "/users/octocat", prepared(UserRequest(login: "octocat"))),
+            (.get, "/user", prepared(UserRequest())),
+            (.get, "/users/octocat/starred", prepared(StarredRequest(login: "octocat"))),
+            (.put, "/user/starred/a%2Fb/c", prepared(StarRequest(owner: "a/b", name: "c"))),
+            (.delete, "/user/starred/a%2Fb/c", prepared(UnstarRequest(owner: "a/b", name: "c"))),
+        ] as [(HTTPMethod, String, PreparedRequest)] {
+            #expect(request.method == method)
+            #expect(request.url.absoluteString.hasPrefix("https://api.github.com" + url))
+            #expect(request.headers["X-GitHub-Api-Version"] == "2022-11-28")
+        }
     }
 
-    @Test("A user, and the one who is signed in")
-    func user() async throws {
-        MockURLProtocol.responseWithDTO(type: .user)
-        #expect(try await provider.request(UserRequest(login: "leeari95")).value.location == "서울")
-        #expect(try await provider.request(UserRequest()).value.login == "leeari95")
-        #expect(MockURLProtocol.requests.map(\.path) == ["/users/leeari95", "/user"])
-    }
-
-    @Test("What a user has starred")
-    func starred() async throws {
-        MockURLProtocol.responseWithDTO(type: .starred)
-        let repositories = try await provider.request(StarredRequest(login: "leeari95")).value
-        #expect(repositories.map(\.name) == ["tide-tables", "hangul-wrap", "nap"])
-        #expect(MockURLProtocol.requests.first?.path == "/users/leeari95/starred")
-    }
-
-    @Test("Starring is a PUT and unstarring a DELETE, with the names as segments")
-    func star() async throws {
-        MockURLProtocol.responseWithStatusCode(code: 204)
-        try await provider.request(StarRequest(owner: "a/b", name: "c")).value
-        try await provider.request(UnstarRequest(owner: "a/b", name: "c")).value
-        #expect(MockURLProtocol.requests.map(\.method) == [.put, .delete])
-        #expect(
-            MockURLProtocol.requests.map { $0.url.absoluteString }
-                == Array(repeating: "https://api.github.com/user/starred/a%2Fb/c", count: 2))
+    @Test("The fixtures are decoded")
+    func fixtures() async throws {
+        MockURLProtocol.stub(.get, "/search/*", respond: .fixture(MockURLProtocol.MockDTOType.search))
+        MockURLProtocol.stub(.get, "/user", respond: .fixture(MockURLProtocol.MockDTOType.user))
+        MockURLProtocol.stub(.get, "/users/*/starred", respond: .fixture(MockURLProtocol.MockDTOType.starred))
+        let found = try await provider.request(SearchRequest(keyword: "swift")).value
+        #expect(found.totalCount == 8)
+        #expect(found.items.first?.license?.spdxID == "MIT")
+        #expect(found.items.contains { $0.license == nil && $0.isArchived })
+        #expect(try await provider.request(UserRequest()).value.location == "서울")
+        #expect(try await provider.request(StarredRequest(login: "a")).value.map(\.name) == ["tide-tables", "hangul-wrap", "nap"])
     }
 
     @Test("A code is exchanged for a token, by a form")
-    func token() async throws {
-        MockURLProtocol.responseWithDTO(type: .oauth)
-        let token = try await signIn.request(AccessTokenRequest(clientID: "id", clientSecret: "s&t", code: "c")).value
-        #expect(token.type == "bearer")
-        let request = try #require(MockURLProtocol.requests.first)
-        #expect(request.method == .post)
-        #expect(request.url.absoluteString == "https://github.com/login/oauth/access_token")
-        #expect(request.headers["Accept"] == "application/json")
-        #expect(String(decoding: request.body, as: UTF8.self) == "client_id=id&client_secret=s%26t&code=c")
+    func accessToken() async throws {
+        MockURLProtocol.stub(
+            .post, "https://github.com/login/oauth/access_token", headers: ["Accept": "application/json"],
+            body: .form(["client_id": "id", "client_secret": "s&t", "code": "c"]),
+            respond: .fixture(MockURLProtocol.MockDTOType.oauth))
+        #expect(try await signIn.request(token).value.type == "bearer")
     }
 
-    @Test("A status comes before GitHub's OAuth error")
-    func statusFirst() async throws {
-        MockURLProtocol.responseWithDTO(type: .oauthBadRequest)
-        MockURLProtocol.responseWithStatusCode(code: 502)
-        let error = try await #require(throws: APIError.self) {
-            try await signIn.request(AccessTokenRequest(clientID: "id", clientSecret: "s", code: "c")).value
-        }
-        #expect(error.statusCode == 502)
+    @Test(
+        "An OAuth error is a failure, though its status is 200",
+        arguments: [
+            (MockURLProtocol.MockDTOType.oauthBadRequest, GitHubOAuthError.Code.badVerificationCode),
+            (.oauthRedirectURLMismatch, .redirectURIMismatch),
+            (.oauthIncorrectClientCredentials, .incorrectClientCredentials),
+        ])
+    func oauthError(fixture: MockURLProtocol.MockDTOType, code: GitHubOAuthError.Code) async throws {
+        MockURLProtocol.stub(token, respond: .sequence([.fixture(fixture), .fixture(fixture, status: 502)]))
+        let error = await #expect(throws: GitHubOAuthError.self) { try await signIn.request(token).value }
+        #expect(error?.code == code)
+        // A status comes first.
+        let status = await #expect(throws: APIError.self) { try await signIn.request(token).value }
+        #expect(status?.statusCode == 502)
+    }
+
+    @Test("The next page is where the header Link says, if that is at GitHub")
+    func nextPage() throws {
+        #expect(try page(["Link": #"<https://api.github.com/x?page=2>; rel="next""#]).next?.query == "page=2")
+        #expect(try page([:]).next == nil)
+        #expect(throws: APIError.self) { try page(["Link": #"<https://evil.example/2>; rel="next""#]) }
+    }
+
+    @Test("A page knows how many more requests are answered")
+    func rateLimit() throws {
+        let limit = try page(["X-RateLimit-Remaining": "59", "X-RateLimit-Reset": "1700000000"]).rateLimit
+        #expect(limit?.remaining == 59)
+        #expect(limit?.reset == Date(timeIntervalSince1970: 1_700_000_000))
+    }
+
+    private func prepared(_ request: some APIRequest) throws -> PreparedRequest {
+        try request.endpoint.preparedRequest(relativeTo: GitHub.apiURL)
+    }
+
+    private func page(_ headers: HTTPHeaders) throws -> GitHubPage<[Repository]> {
+        let response = APIResponse(to: PreparedRequest(.get, GitHub.apiURL), headers: headers, data: Data("[]".utf8))
+        return try StarredRequest(login: "octocat").endpoint.page.value(of: response)
     }
 }

@@ -1,22 +1,40 @@
-// Code written for RxSwift's `Single`, in the Swift 5 language mode. Only the import has changed. It compiles without warnings, with the file
-// RxSwiftNames.swift beside it, and works as it did.
+// Code that was written for RxSwift, in the Swift 5 language mode. Only the import has changed. It compiles without warnings, beside
+// RxSwiftNames.swift.
 
 import Dispatch
 import MiniRx
 import XCTest
 
+private enum NetworkError: Error { case offline }
+
 private class Cache {
-    var values: [String: Int] = [:]
+    var values: [String: Int] = ["swift": 3]
 }
 
-private enum NetworkError: Error { case offline }
+extension PrimitiveSequence where Trait == SingleTrait {
+    fileprivate func retryOnce() -> Single<Element> { return self.retry(2) }
+
+    fileprivate func asResult() -> Single<Result<Element, Error>> {
+        return self.map { .success($0) }.catch { .just(.failure($0)) }
+    }
+}
+
+extension PrimitiveSequence where Trait == SingleTrait, Element == Int {
+    fileprivate func doubled() -> Single<Int> { return map { $0 * 2 } }
+}
 
 private class SearchViewModel {
     let disposeBag = DisposeBag()
     let cache = Cache()
+    let scheduler: SchedulerType
+    let interval: RxTimeInterval = .seconds(5)
     var results: [Int] = []
     var message: String?
     var isLoading = false
+
+    init(scheduler: SchedulerType? = nil) {
+        self.scheduler = scheduler ?? ConcurrentDispatchQueueScheduler(qos: .default)
+    }
 
     func fetch(_ keyword: String) -> Single<Int> {
         return Single<Int>.create { single in
@@ -32,7 +50,11 @@ private class SearchViewModel {
     func search(_ keyword: String) {
         isLoading = true
         fetch(keyword)
-            .observe(on: MainScheduler.instance)
+            .timeout(interval, scheduler: scheduler)
+            .catch { error in
+                .error(error)
+            }
+            .observe(on: scheduler)
             .subscribe(
                 onSuccess: { [weak self] value in
                     self?.results.append(value)
@@ -48,20 +70,15 @@ private class SearchViewModel {
     }
 }
 
-private final class Presenter: @unchecked Sendable {
-    var shown: [String] = []
-    func show(_ text: String) { shown.append(text) }
-}
-
 final class RxSwiftStyleTests: XCTestCase {
+    private let scheduler = TestScheduler()
+    private var events: [String] = []
+
     func testAViewModelWithWeakSelf() {
-        let viewModel = SearchViewModel()
-        viewModel.cache.values["swift"] = 3
+        let viewModel = SearchViewModel(scheduler: scheduler)
         viewModel.search("swift")
         viewModel.search("nothing")
-        let done = expectation(description: "the main queue has run")
-        DispatchQueue.main.async { done.fulfill() }
-        wait(for: [done], timeout: 10)
+        scheduler.run()
         XCTAssertEqual(viewModel.results, [3])
         XCTAssertEqual(viewModel.message, "offline")
         XCTAssertFalse(viewModel.isLoading)
@@ -79,10 +96,7 @@ final class RxSwiftStyleTests: XCTestCase {
             return Disposables.create { events.append("disposed") }
         }
         .retry(3)
-        .do(
-            onSuccess: { events.append("success \($0)") }, onError: { _ in events.append("error") },
-            onSubscribe: { events.append("subscribe") }, onDispose: { events.append("do disposed") }
-        )
+        .do(onSuccess: { events.append("success \($0)") }, onError: { _ in events.append("error") })
         .map { $0 * 2 }
         .flatMap { value -> Single<String> in
             cache.values["key"] = value
@@ -97,59 +111,79 @@ final class RxSwiftStyleTests: XCTestCase {
         }
         .disposed(by: disposeBag)
 
-        XCTAssertEqual(
-            events, ["subscribe", "disposed", "disposed", "success 3", "disposed", "do disposed", "value 6"])
+        XCTAssertEqual(events, ["disposed", "disposed", "success 3", "disposed", "value 6"])
         XCTAssertEqual(cache.values["key"], 6)
     }
 
-    func testZipTimeoutAndCatch() {
-        let disposeBag = DisposeBag()
-        let scheduler: SchedulerType = SerialDispatchQueueScheduler(qos: .userInitiated)
-        let interval: RxTimeInterval = .seconds(5)
-        let done = expectation(description: "an event")
-        var text = ""
-
-        Single.zip(Single.just(1), Single.just("a")) { number, letter in "\(letter)\(number)" }
-            .subscribe(on: ConcurrentDispatchQueueScheduler(qos: .background))
-            .timeout(interval, scheduler: scheduler)
-            .catch { error in
-                .error(error)
-            }
-            .observe(on: MainScheduler.instance)
-            .subscribe(onSuccess: {
-                text = $0
-                done.fulfill()
-            })
-            .disposed(by: disposeBag)
-        wait(for: [done], timeout: 10)
-        XCTAssertEqual(text, "a1")
-    }
-
-    func testSubscribeWithAnObject() {
-        let presenter = Presenter()
-        let serial = SerialDisposable()
-        serial.disposable = Single.just(7)
-            .delay(.milliseconds(0), scheduler: MainScheduler.instance)
-            .subscribe(
-                with: presenter, onSuccess: { $0.show("value \($1)") }, onFailure: { $0.show("\($1)") },
-                onDisposed: { $0.show("disposed") })
-        let done = expectation(description: "the main queue has run")
-        DispatchQueue.main.async { done.fulfill() }
-        wait(for: [done], timeout: 10)
-        XCTAssertEqual(presenter.shown, ["value 7", "disposed"])
-    }
-
-    func testDeferredAndNever() {
-        var count = 0
-        let single = Single<Int>.deferred {
-            count += 1
-            return count > 1 ? .just(count) : .error(NetworkError.offline)
-        }
-        var failures = 0
-        _ = single.subscribe(onFailure: { _ in failures += 1 })
-        _ = single.subscribe(onSuccess: { XCTAssertEqual($0, 2) })
-        let disposable: Disposable = Single<Int>.never().subscribe()
+    func testOperatorsOfAnApp() {
+        _ = Single.just(2).retryOnce().doubled().subscribe(onSuccess: { self.events.append("\($0)") })
+        _ = Single<Int>.error(NetworkError.offline).asResult().subscribe(onSuccess: { self.events.append("\($0)") })
+        _ = Single.zip(Single.just(1), Single.just("a")) { number, letter in "\(letter)\(number)" }
+            .debug("zip")
+            .subscribe(with: self, onSuccess: { $0.events.append($1) }, onDisposed: { $0.events.append("disposed") })
+        let disposable: Disposable = Single<Int>.deferred { .never() }.subscribe()
         disposable.dispose()
-        XCTAssertEqual(failures, 1)
+        XCTAssertEqual(events.first, "4")
+        XCTAssertEqual(events.dropFirst(2), ["a1", "disposed"])
+    }
+
+    func testTime() {
+        let single = Single<Int>.never().timeout(.seconds(2), other: .just(2), scheduler: scheduler)
+        _ = Single<Int>.timer(.seconds(1), scheduler: scheduler).subscribe(onSuccess: { self.events.append("\($0)") })
+        _ = Single.just(1).delaySubscription(.seconds(1), scheduler: scheduler).subscribe(onSuccess: { self.events.append("\($0)") })
+        _ = single.subscribe(onSuccess: { self.events.append("\($0)") })
+        scheduler.advance(by: .milliseconds(999))
+        XCTAssertEqual(events, [])
+        scheduler.advance(by: .seconds(2))
+        XCTAssertEqual(events, ["0", "1", "2"])
+    }
+
+    func testTimeoutWithAnotherSinglePassesErrorsOn() {
+        _ = Single<Int>.error(RxError.timeout).timeout(.seconds(1), other: .just(1), scheduler: scheduler)
+            .subscribe(onFailure: { _ in self.events.append("error") })
+        _ = Single<Int>.never().timeout(.seconds(1), other: .error(NetworkError.offline), scheduler: scheduler)
+            .subscribe(onFailure: { self.events.append("\($0)") })
+        scheduler.run()
+        XCTAssertEqual(events, ["error", "offline"])
+    }
+
+    func testDisposables() {
+        func disposable(_ name: String) -> Disposable { return Disposables.create { self.events.append(name) } }
+        let (first, second) = (disposable("c"), disposable("d"))
+        Disposables.create(disposable("a"), disposable("b")).dispose()
+        var bag: DisposeBag! = DisposeBag()
+        bag.insert(first, second)
+        bag.insert([disposable("e")])
+        XCTAssertEqual(events, ["a", "b"])
+        bag = nil
+        XCTAssertEqual(events, ["a", "b", "c", "d", "e"])
+        let late = SingleAssignmentDisposable()
+        late.dispose()
+        late.setDisposable(disposable("late"))
+        XCTAssertEqual(events.last, "late")
+    }
+
+    func testAsyncInstance() {
+        let done = expectation(description: "a turn of the main queue")
+        _ = Single.just(1).observe(on: MainScheduler.asyncInstance).subscribe(onSuccess: { _ in
+            self.events.append("event")
+            done.fulfill()
+        })
+        events.append("subscribed")
+        wait(for: [done], timeout: 10)
+        XCTAssertEqual(events, ["subscribed", "event"])
+    }
+
+    @available(*, deprecated)  // Without this, the old names would be warnings here.
+    func testOldNames() {
+        _ = Single<Int>.error(NetworkError.offline)
+            .catchError { .error($0) }
+            .catchErrorJustReturn(1)
+            .subscribeOn(scheduler)
+            .observeOn(scheduler)
+            .subscribe(onSuccess: { self.events.append("\($0)") }, onError: { _ in self.events.append("error") })
+        _ = Single<Int>.error(NetworkError.offline).subscribe(onError: { _ in self.events.append("error") })
+        scheduler.run()
+        XCTAssertEqual(events, ["error", "1"])
     }
 }

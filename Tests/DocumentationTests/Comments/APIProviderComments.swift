@@ -1,17 +1,12 @@
 import APIProvider
 import Foundation
 import MiniRx
-import MockNetwork
-import MockNetworkTesting
 import TestSupport
-import Testing
-
-// The code of the doc comments and of the first page of APIProvider.
 
 private struct Item: Codable {}
 private struct Receipt: Codable {}
 private struct Issue: Codable { let title: String }
-private struct User: Codable, Equatable { let login: String }
+private struct User: Codable { let login: String }
 private struct SearchResponse: Codable { let items: [Item] }
 private let api = example
 private let gitHub = example
@@ -30,6 +25,12 @@ extension APIRequest where Self == Endpoint<User> {
     fileprivate static func user(_ login: String) -> Self { Endpoint(.get, "/users/\(login)") }
 }
 
+extension APIRequest where Self == Endpoint<Issue> {
+    fileprivate static func createIssue(_ issue: Issue, in repository: String, of owner: String) -> Self {
+        Endpoint(.post, "/repos/\(owner)/\(repository)/issues", body: .json(issue))
+    }
+}
+
 private struct NewIssue: Encodable {
     let title: String
     let milestone: Int
@@ -38,13 +39,6 @@ private struct NewIssue: Encodable {
 private func newIssue() -> HTTPBody {
     let body = HTTPBody.json(NewIssue(title: "It crashes", milestone: 1))
     return body
-}
-
-private func requests(_ provider: DefaultAPIProvider) -> [Any] {
-    [
-        provider.request(UserRequest(login: "octocat")),
-        provider.request(.user("octocat")),
-    ]
 }
 
 @MainActor
@@ -56,6 +50,7 @@ private final class Screen {
     func show(_ error: any Error) {}
 
     func search() {
+        // swift-format-ignore: NeverForceUnwrap
         let provider = DefaultAPIProvider(baseURL: URL(string: "https://api.github.com")!, middlewares: [RetryMiddleware()])
 
         provider.request(SearchRequest(keyword: "swift"))
@@ -74,9 +69,12 @@ private final class Screen {
 }
 
 private func endpoints(
-    keyword: String, owner: String, name: String, issue: Issue, nextPage: URL, login: String, file: URL, order: Item
+    _ provider: DefaultAPIProvider, keyword: String, owner: String, name: String, issue: Issue, nextPage: URL, login: String, file: URL,
+    order: Item
 ) -> [Any] {
     [
+        provider.request(UserRequest(login: "octocat")),
+        provider.request(.user("octocat")),
         Endpoint<SearchResponse>(.get, "/search/repositories", query: ["q": keyword]),
         Endpoint<Issue>(.post, "/repos/\(owner)/\(name)/issues", body: .json(issue)),
         Endpoint<Void>(.delete, "/user/starred/\(owner)/\(name)"),
@@ -115,17 +113,17 @@ private func paths(owner: String, name: String, token: String, nextPage: URL) ->
     ]
 }
 
+private enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
+
 private func parameters(text: String, page: Int?, sortOrder: Order, dictionary: [String: String]) -> [QueryParameters] {
-    var query: QueryParameters = ["q": text, "label": ["a", "b"], "page": page]  // without the page if it is nil
+    var query: QueryParameters = ["q": text, "label": ["a", "b"], "page": page]
     query.append("sort", sortOrder)
     let others = QueryParameters(dictionary)
     return [query, others]
 }
 
-private enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
-
 private func headers(etag: String?, dictionary: [String: String]) -> [HTTPHeaders] {
-    let headers: HTTPHeaders = ["Accept-Language": "en", "If-None-Match": etag]  // without the second field if `etag` is nil
+    let headers: HTTPHeaders = ["Accept-Language": "en", "If-None-Match": etag]
     let others = HTTPHeaders(dictionary)
     return [headers, others]
 }
@@ -141,7 +139,7 @@ private struct Upload {
     }
 }
 
-private func lines(_ transport: MockTransport) -> DefaultAPIProvider {
+private func lines() -> DefaultAPIProvider {
     struct LinesDecoder: BodyDecoder {
         var mediaType: String? { "application/x-ndjson" }
         func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
@@ -150,8 +148,7 @@ private func lines(_ transport: MockTransport) -> DefaultAPIProvider {
         }
     }
     let provider = DefaultAPIProvider(baseURL: api, decoder: LinesDecoder())
-    _ = provider
-    return DefaultAPIProvider(baseURL: api, transport: transport, decoder: LinesDecoder())
+    return provider
 }
 
 private struct Version: Middleware {
@@ -162,15 +159,27 @@ private struct Version: Middleware {
     }
 }
 
-private struct Keychain: Sendable {
+private struct Keychain {
     var accessToken: String?
     var refreshToken = ""
 }
 
 private struct RefreshRequest: APIRequest {
     struct Response: Codable { let accessToken: String }
-    let refreshToken: String
+    var refreshToken = ""
     var endpoint: Endpoint<Response> { Endpoint(.post, "/token", body: .form(["refresh_token": refreshToken])) }
+}
+
+private func makeProvider(baseURL: URL, login: DefaultAPIProvider) -> DefaultAPIProvider {
+    let provider = DefaultAPIProvider(
+        baseURL: baseURL,
+        middlewares: [
+            DefaultHeadersMiddleware(["Accept-Language": "en"]),
+            RetryMiddleware(),
+            AuthenticationMiddleware { _ in login.request(RefreshRequest()).map(\.accessToken) },
+            LoggingMiddleware(),
+        ])
+    return provider
 }
 
 private func signIn(_ login: DefaultAPIProvider, _ keychain: Keychain, _ newToken: String) -> DefaultAPIProvider {
@@ -188,24 +197,4 @@ private func disconnected() -> DefaultAPIProvider {
     let offline = ClosureTransport { request in .error(URLError(.notConnectedToInternet)) }
     let provider = DefaultAPIProvider(baseURL: api, transport: offline)
     return provider
-}
-
-private func redaction() -> LoggingMiddleware {
-    LoggingMiddleware(.bodies, redacting: .none)
-}
-
-@Suite("The examples of APIProvider")
-struct APIProviderCommentTests {
-    @Test("A decoder of lines decodes lines", .mockNetwork)
-    func decoder() async throws {
-        MockURLProtocol.stub(.get, "/users", respond: .data(Data(#"{"login":"a"}\#n{"login":"b"}\#n"#.utf8)))
-        let users = try await lines(MockTransport()).request(Endpoint<[User]>(.get, "/users")).value
-        #expect(users == [User(login: "a"), User(login: "b")])
-    }
-
-    @Test("What is not given is not sent")
-    func optional() {
-        #expect(parameters(text: "a", page: nil, sortOrder: .ascending, dictionary: [:])[0].map(\.name) == ["q", "label", "label", "sort"])
-        #expect(headers(etag: nil, dictionary: [:])[0]["If-None-Match"] == nil)
-    }
 }

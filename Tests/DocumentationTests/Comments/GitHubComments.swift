@@ -3,14 +3,8 @@ import Foundation
 import GitHubAPI
 import MiniRx
 
-// The code of the doc comments of GitHubAPI.
-
 private func page(_ provider: DefaultAPIProvider) -> Single<GitHubPage<[Repository]>> {
     provider.request(StarredRequest(login: "octocat").endpoint.page)
-}
-
-private func pages(_ provider: DefaultAPIProvider) -> Single<[Repository]> {
-    provider.pages(StarredRequest(login: "octocat")).all(\.self, maxPages: 10)
 }
 
 @MainActor

@@ -2,15 +2,11 @@ import APIProvider
 import Foundation
 import MiniRx
 import MockNetwork
-import MockNetworkTesting
 import TestSupport
-import Testing
-
-// The examples in the doc comments of the middlewares, of pages, and of what an endpoint says about redirects and progress.
 
 private let api = example
-private struct User: Codable, Equatable { let login: String }
-private struct Repository: Codable, Equatable { let name: String }
+private struct User: Codable { let login: String }
+private struct Repository: Codable { let name: String }
 
 private struct Results: Codable {
     let items: [String]
@@ -51,13 +47,6 @@ private struct Signature: AsyncMiddleware {
     }
 }
 
-private func providers(_ authentication: AuthenticationMiddleware<String>) -> [DefaultAPIProvider] {
-    [
-        DefaultAPIProvider(baseURL: api, middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()]),
-        DefaultAPIProvider(baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)]),
-    ]
-}
-
 private struct Session: Codable, Sendable { var accessToken, refreshToken: String, expires: Date }
 private enum SignInError: Error { case needed }
 
@@ -93,7 +82,7 @@ private func session(_ login: DefaultAPIProvider, _ keychain: Keychain) -> Authe
 private func retries() -> [RetryMiddleware] {
     var policy = RetryPolicy()
     policy.shouldRetry = { request, result in
-        (try? result.get())?.statusCode == 423 ? true : nil  // the lock will be free soon
+        (try? result.get())?.statusCode == 423 ? true : nil
     }
     return [RetryMiddleware(policy)]
 }
@@ -105,74 +94,29 @@ private func retries() -> [RetryMiddleware] {
         endpoint.onProgress(on: MainActor.shared) { bar.progress = Double($0.bytesSent) / Double($0.bytesToSend ?? .max) }
 }
 
-private func redirects(id: Int) -> [Any] {
-    [
+private func values(_ id: Int, _ provider: DefaultAPIProvider, _ authentication: AuthenticationMiddleware<String>) -> [Any] {
+    let logins = (0..<10).map { "user\($0)" }
+    return [
+        DefaultAPIProvider(baseURL: api, middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()]),
+        DefaultAPIProvider(baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)]),
         Endpoint<Void>(.get, "/short/\(id)").option(\.redirectPolicy, .never).withResponse(),
         Endpoint<Data>(.get, "/file").option(\.redirectPolicy, .decide { next, _ in next.url.host == "cdn.example.com" ? next : nil }),
+        HTTPHeaders.authorization(username: "Aladdin", password: "open sesame"),
+        Single.zip(logins.map { provider.request(.user($0)) }, maxConcurrent: 4),
+        provider.pages(StarredRequest(login: "octocat")).all(\.self, maxPages: 10),
     ]
 }
 
-private func headers() -> HTTPHeaders {
-    .authorization(username: "Aladdin", password: "open sesame")
+private func pages(_ provider: DefaultAPIProvider, _ show: ([String]) -> Void) async throws {
+    let pages = provider.pages(SearchRequest(keyword: "swift")) { page, response in
+        page.cursor.map { Endpoint(.get, "/search", query: ["after": $0]) }
+    }
+    for try await page in pages { show(page.items) }
 }
 
-@Suite("The examples of middlewares and pages", .mockNetwork)
-struct MiddlewareCommentTests {
-    private let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
-
-    @Test("Pages by a cursor")
-    func pages() async throws {
-        MockURLProtocol.stub(.get, "/search", query: ["q": "swift"], respond: .json(Results(items: ["a"], cursor: "1")))
-        MockURLProtocol.stub(.get, "/search", query: ["after": "1"], respond: .json(Results(items: ["b"])))
-        var shown: [String] = []
-        func show(_ items: [String]) { shown += items }
-        let pages = provider.pages(SearchRequest(keyword: "swift")) { page, response in
-            page.cursor.map { Endpoint(.get, "/search", query: ["after": $0]) }
-        }
-        for try await page in pages { show(page.items) }
-        #expect(shown == ["a", "b"])
-    }
-
-    @Test("Pages by their links, in one")
-    func all() async throws {
-        MockURLProtocol.stub(.get, "/users/octocat/starred", respond: .json([Repository(name: "a")]))
-        let all =
-            provider.pages(StarredRequest(login: "octocat")).all(\.self, maxPages: 10)
-        #expect(try await all.value == [Repository(name: "a")])
-    }
-
-    @Test("Four at a time")
-    func some() async throws {
-        MockURLProtocol.stub(.get, "/users/*", respond: .handler { .json(User(login: $0.url.lastPathComponent)) })
-        let logins = (0..<10).map { "user\($0)" }
-        let users =
-            Single.zip(logins.map { provider.request(.user($0)) }, maxConcurrent: 4)
-        #expect(try await users.value.map(\.login) == logins)
-    }
-
-    @Test("A session is refreshed before it expires, and kept")
-    func refreshed() async throws {
-        let keychain = Keychain()
-        keychain.session = Session(accessToken: "old", refreshToken: "r", expires: Date(timeIntervalSinceNow: 30))
-        let new = Session(accessToken: "new", refreshToken: "r2", expires: .distantFuture)
-        MockURLProtocol.stub(.post, "/token", body: .form(["refresh_token": "r"]), respond: .json(new))
-        MockURLProtocol.stub(.get, "/me", headers: ["Authorization": "Bearer new"], respond: .status(204)).expecting(1)
-        let authentication = session(provider, keychain)
-        try await DefaultAPIProvider(baseURL: api, transport: MockTransport(), middlewares: [authentication])
-            .request(Endpoint<Void>(.get, "/me")).value
-        #expect(keychain.session?.refreshToken == "r2")
-    }
-
-    @Test("Stubs by a closure, with a base URL, and with a number")
-    func stubs() async throws {
-        MockURLProtocol.stub("a large upload", where: { $0.body.count > 1_000_000 }, respond: .status(413))
-        MockURLProtocol.stub(.post, "/orders", respond: .status(201)).expecting(1)
-        MockURLProtocol.baseURL = URL(string: "https://api.example.com/v3")
-        MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))  // answers https://api.example.com/v3/users/octocat
-        let v3 = DefaultAPIProvider(baseURL: api.appendingPathComponent("v3"), transport: MockTransport())
-        #expect(try await v3.request(.user("octocat")).value == User(login: "octocat"))
-        try await provider.request(Endpoint<Void>(.post, "/orders")).value
-        let large = Endpoint<Void>(.put, "/file", body: .data(Data(count: 1_000_001), contentType: "a/b"))
-        await #expect(throws: APIError.self) { try await provider.request(large).value }
-    }
+private func stubs() {
+    MockURLProtocol.stub("a large upload", where: { $0.body.count > 1_000_000 }, respond: .status(413))
+    MockURLProtocol.stub(.post, "/orders", respond: .status(201)).expecting(1)
+    MockURLProtocol.baseURL = URL(string: "https://api.example.com/v3")
+    MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))
 }

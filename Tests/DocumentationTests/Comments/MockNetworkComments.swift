@@ -9,16 +9,8 @@ import TestSupport
 import Testing
 import XCTest
 
-// The code of the doc comments and of the first page of MockNetwork, and of its article on recordings.
-
-private struct Order: Codable, Equatable {}
 private let api = example
-
-private enum Fixture: String, MockDTO {
-    case user = "User"  // User.json
-    static let bundle = Bundle.module
-}
-
+private struct Order: Codable, Equatable {}
 private final class InThisBundle {}
 
 private enum AppFixture: String, MockDTO {
@@ -26,19 +18,18 @@ private enum AppFixture: String, MockDTO {
     static let bundle = Bundle(for: InThisBundle.self)
 }
 
+private enum Fixture: String, MockDTO {
+    case user = "User"  // User.json
+    static let bundle = Bundle.module
+}
+
 extension Fixture {
     static let search = MockURLProtocol.MockDTOType.search
     static let repository = MockURLProtocol.MockDTOType.search
 }
 
-@Suite("The examples of MockNetwork")
+@Suite("The tests on the pages of MockNetwork")
 struct MockNetworkCommentTests {
-    @Test("A class names the bundle of a test target in Xcode, where Bundle.module does not exist")
-    func bundleOfAClass() {
-        #expect(AppFixture.search.fileName == "Search")
-        #expect(AppFixture.bundle.bundleURL.path.isEmpty == false)
-    }
-
     @Test(.mockNetwork) func search() async throws {
         MockURLProtocol.responseWithDTO(type: Fixture.search)
         let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
@@ -52,33 +43,10 @@ struct MockNetworkCommentTests {
         try await provider.request(StarRequest(owner: "apple", name: "swift")).value
         #expect(MockURLProtocol.requests.count == 1)
     }
-
-    @Test("A fixture of this bundle is found", .mockNetwork)
-    func fixture() async throws {
-        MockURLProtocol.stub(UserRequest(), respond: .fixture(Fixture.user))
-        let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
-        #expect(try await provider.request(UserRequest()).value.login == "octocat")
-    }
-
-    @Test("A stub knows the requests that it has answered", .mockNetwork)
-    func requests() async throws {
-        let order = Order()
-        let stub = MockURLProtocol.stub(.post, "/orders", respond: .status(201))
-        let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
-        try await provider.request(Endpoint<Void>(.post, "/orders", body: .json(order))).value
-        #expect(try stub.requests.first?.json(Order.self) == order)
-    }
-
-    @Test("A recording answers as the server did", .mockNetwork)
-    func recorded() async throws {
-        try MockURLProtocol.replay(har: try #require(Bundle.module.url(forResource: "search", withExtension: "har")))
-        let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
-        #expect(try await provider.request(SearchRequest(keyword: "swift", perPage: 2)).value.items.map(\.name) == ["swift", "swift-nio"])
-    }
 }
 
-@Suite("The examples of recordings")
-struct RecordedTests {
+@Suite("The test on the page of recordings")
+struct RecordingCommentTests {
     @Test(.mockNetwork) func search() async throws {
         let file = try #require(Bundle.module.url(forResource: "search", withExtension: "har"))
         try MockURLProtocol.replay(har: file)
@@ -91,10 +59,7 @@ struct RecordedTests {
 private func recording() -> [Any] {
     let file = URL(fileURLWithPath: "Tests/StarsTests/search.har")
     let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, middlewares: [RetryMiddleware(), RecordingMiddleware(to: file)])
-    return [
-        provider,
-        RecordingMiddleware(to: file, keeping: ["text/html", "X-Customer"]),
-    ]
+    return [provider, RecordingMiddleware(to: file, keeping: ["text/html", "X-Customer"])]
 }
 
 private func recordings(_ file: URL) -> DefaultAPIProvider {
@@ -102,7 +67,7 @@ private func recordings(_ file: URL) -> DefaultAPIProvider {
     return provider
 }
 
-private func stubs(_ order: Order) {
+private func stubs(_ order: Order) throws {
     MockURLProtocol.stub(.get, "/repos/*/*", respond: .fixture(Fixture.repository))
     MockURLProtocol.stub(.post, "https://api.example.com/orders", body: .json(order), times: 1, respond: .status(201))
 
@@ -114,12 +79,22 @@ private func stubs(_ order: Order) {
     MockURLProtocol.stub(.get, "/slow", respond: .status(200).delayed(by: 2))
 
     MockURLProtocol.stub(.get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
+
+    let stub = MockURLProtocol.stub(.post, "/orders", respond: .status(201))
+
+    #expect(try stub.requests.first?.json(Order.self) == order)
 }
 
 private func oneAnswer() -> DefaultAPIProvider {
     MockURLProtocol.responseWithDTO(type: Fixture.search)
     MockURLProtocol.responseWithStatusCode(code: 200)
     let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+    return provider
+}
+
+private func withoutASession() -> DefaultAPIProvider {
+    MockURLProtocol.stub(UserRequest(), respond: .fixture(Fixture.user))
+    let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
     return provider
 }
 

@@ -6,16 +6,14 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-// The cookbook: an answer word by word.
-
-struct Completion: APIRequest {
+private struct Completion: APIRequest {
     let prompt: String
     var endpoint: Endpoint<ServerSentEvents> {
         Endpoint(.post, "/v1/chat/completions", body: .json(["prompt": prompt]), timeoutInterval: 30)
     }
 }
 
-struct CompletionDelta: Decodable {
+private struct CompletionDelta: Decodable {
     struct ToolCall: Decodable {
         let index: Int
         let name: String?
@@ -27,7 +25,7 @@ struct CompletionDelta: Decodable {
 }
 
 @MainActor
-final class ChatModel {
+private final class ChatModel {
     private(set) var text = ""
     /// The arguments of each tool come in pieces, too.
     private(set) var tools: [Int: (name: String, arguments: String)] = [:]
@@ -75,14 +73,12 @@ final class ChatModel {
 }
 
 @MainActor
-@Suite(tenMinutes, .mockNetwork)
+@Suite("The cookbook's chat", tenMinutes, .mockNetwork)
 struct ChatTests {
     private let scheduler = TestScheduler()
 
     private func makeModel() -> ChatModel {
-        ChatModel(
-            provider: DefaultAPIProvider(
-                baseURL: URL(string: "https://api.example.com"), transport: MockTransport(scheduler: scheduler), decoder: snakeCase))
+        ChatModel(provider: DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler)))
     }
 
     @Test func anAnswerComesWordByWord() async throws {
@@ -104,54 +100,4 @@ struct ChatTests {
         #expect(!model.isWriting)
         #expect(model.message == nil)
     }
-
-    @Test func stoppingKeepsWhatHasCome() async throws {
-        MockURLProtocol.stub(
-            Completion(prompt: "Hi"),
-            respond: .events([#"{"text":"Hello"}"#, #"{"text":" there"}"#].map { ServerSentEvent(data: $0) }, every: 0.1))
-        let model = makeModel()
-
-        model.ask("Hi")
-        scheduler.advance(by: .milliseconds(100))
-        await eventually { model.text == "Hello" }
-        model.stop()
-        scheduler.advance(by: .seconds(1))
-        #expect(model.text == "Hello")
-        #expect(!model.isWriting)
-    }
-
-    @Test func theArgumentsOfAToolComeInPieces() async throws {
-        MockURLProtocol.stub(
-            Completion(prompt: "Weather?"),
-            respond: .events([
-                ServerSentEvent(data: #"{"tool_calls":[{"index":0,"name":"weather","arguments":"{\"city\":"}]}"#),
-                ServerSentEvent(data: #"{"tool_calls":[{"index":0,"arguments":"\"Oslo\"}"}]}"#),
-            ]))
-        let model = makeModel()
-
-        model.ask("Weather?")
-        await eventually { !model.isWriting }
-        #expect(model.tools[0]?.name == "weather")
-        #expect(model.tools[0]?.arguments == #"{"city":"Oslo"}"#)
-    }
-
-    @Test func aBrokenConnectionIsTold() async throws {
-        MockURLProtocol.stub(
-            Completion(prompt: "Hi"),
-            respond: .stream(
-                [.chunk("data: {\"text\":\"Hel\"}\n\n"), .failure(URLError(.networkConnectionLost))],
-                headers: ["Content-Type": "text/event-stream"]))
-        let model = makeModel()
-
-        model.ask("Hi")
-        await eventually { !model.isWriting }
-        #expect(model.text == "Hel")
-        #expect(model.message?.contains("closed the connection before the response was whole") == true)
-    }
 }
-
-private let snakeCase: JSONDecoder = {
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    return decoder
-}()

@@ -1,25 +1,16 @@
 import MiniRx
-import TestSupport
-import Testing
-
-// The bridge of "Keeping RxSwift or Combine beside MiniRx".
 
 /// Stands in for RxSwift 6, with the signatures that it documents, so that the package needs no dependency.
 private enum RxSwift {
     enum SingleTrait {}
     typealias Single<Element> = PrimitiveSequence<SingleTrait, Element>
-    typealias SingleEvent<Element> = Result<Element, any Error>
+    typealias Observer<Element> = (Result<Element, any Error>) -> Void
 
     struct PrimitiveSequence<Trait, Element> {
-        fileprivate let source: (@escaping (SingleEvent<Element>) -> Void) -> any Disposable
+        static func create(subscribe: @escaping (@escaping Observer<Element>) -> any Disposable) -> Single<Element>
+        where Trait == SingleTrait { Single() }
 
-        static func create(
-            subscribe: @escaping (@escaping (SingleEvent<Element>) -> Void) -> any Disposable
-        ) -> Single<Element> where Trait == SingleTrait {
-            Single(source: subscribe)
-        }
-
-        func subscribe(_ observer: @escaping (SingleEvent<Element>) -> Void) -> any Disposable { source(observer) }
+        func subscribe(_ observer: @escaping Observer<Element>) -> any Disposable { Disposables() }
     }
 
     protocol Disposable {
@@ -27,9 +18,8 @@ private enum RxSwift {
     }
 
     struct Disposables: Disposable {
-        private let action: () -> Void
-        static func create(with dispose: @escaping () -> Void) -> any Disposable { Disposables(action: dispose) }
-        func dispose() { action() }
+        static func create(with dispose: @escaping () -> Void) -> any Disposable { Disposables() }
+        func dispose() {}
     }
 }
 
@@ -53,21 +43,5 @@ extension RxSwift.PrimitiveSequence where Trait == RxSwift.SingleTrait, Element:
             nonisolated(unsafe) let subscription = source.subscribe { observer($0) }
             return MiniRx.Disposables.create { subscription.dispose() }
         }
-    }
-}
-
-@Suite("The bridge to RxSwift")
-struct BesideRxSwiftTests {
-    @Test("A value goes there and back")
-    func value() async throws {
-        #expect(try await Single.just(1).asRxSwift().asMiniRx().value == 1)
-    }
-
-    @Test("Disposing goes there and back")
-    func disposing() {
-        let log = Log<String>()
-        let source = Single<Int>.create { _ in Disposables.create { log.append("disposed") } }
-        source.asRxSwift().asMiniRx().subscribe { _ in log.append("event") }.dispose()
-        #expect(log.entries == ["disposed"])
     }
 }

@@ -1,29 +1,23 @@
 import Dispatch
 import MiniRx
 
-// The code of "Moving from RxSwift".
-
 private func work(_ value: Int) async throws -> Int { value }
 
-private func moved(_ single: Single<Int>, _ text: String, _ scheduler: TestScheduler, _ latest: SerialDisposable) async throws -> [Any?] {
-    let nothing: Single<Void>? = nil
+private func moved(_ single: Single<Int>, _ text: String, _ scheduler: TestScheduler, _ latest: SerialDisposable) async throws -> [Any] {
+    let singles = [single]
     latest.disposable = single.subscribe { print($0) }
     scheduler.advance(by: .seconds(1))
     scheduler.advance(to: .now())
     scheduler.run()
-    let singles = [single]
+    Hooks.defaultErrorHandler = { error in print(error) }
     return [
-        nothing,
         Single.zip(singles, maxConcurrent: 4),
         try await single.value,
         Single.just(1).delay(.seconds(1), scheduler: scheduler),
         single.flatMap { value in .create { try await work(value) } },
         Single.just(text).delay(.milliseconds(300), scheduler: scheduler).flatMap { .just($0 + "!") },
+        Disposables.create {}.isDisposed,
     ]
-}
-
-private func handle() {
-    Hooks.defaultErrorHandler = { error in print(error) }
 }
 
 private func using(_ open: @escaping @Sendable () throws -> any Disposable) -> Single<Int> {
@@ -33,13 +27,11 @@ private func using(_ open: @escaping @Sendable () throws -> any Disposable) -> S
     }
 }
 
-private func isOver() -> Bool {
-    let flag = Disposables.create {}
-    flag.dispose()
-    return flag.isDisposed
+private func absent<Value: Sendable>(_ type: Value.Type) -> [Any?] {
+    let nothing: Single<Void>? = nil
+    let missing: Single<Value?>? = nil
+    return [nothing, missing]
 }
-
-private func absent<Value>(_ type: Value.Type) -> Single<Value?> { .just(nil) }
 
 @MainActor
 private final class Screen {

@@ -3,8 +3,6 @@ import Foundation
 import MiniRx
 import TestSupport
 
-// What the table of "Moving from URLSession" says is written here.
-
 private struct Item: Codable {}
 
 private func moved(

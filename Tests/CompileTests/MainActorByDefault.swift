@@ -1,8 +1,11 @@
-// expect: errors at their lines
 // flags: -default-isolation MainActor
 import APIProvider
+import Foundation
 
 struct Model: Codable { let login: String }
+nonisolated struct User: Decodable { let login: String }
+// swift-format-ignore: NeverForceUnwrap
+nonisolated let gitHub = URL(string: "https://api.github.com")!
 nonisolated struct Other: Codable { let login: String }
 
 struct Read: APIRequest {

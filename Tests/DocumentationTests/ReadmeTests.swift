@@ -1,4 +1,4 @@
-// The code of the README and of "Test your networking in five minutes", as it stands there.
+// The code of the README and of "Test your networking in five minutes".
 
 import APIProvider
 import Foundation
@@ -9,18 +9,18 @@ import TestSupport
 import Testing
 import XCTest
 
-struct SearchResponse: Codable {
+private struct SearchResponse: Codable {
     struct Repository: Codable { let name: String }
     let items: [Repository]
 }
 
-struct SearchRequest: APIRequest {
+private struct SearchRequest: APIRequest {
     let keyword: String
     var endpoint: Endpoint<SearchResponse> { Endpoint(.get, "/search/repositories", query: ["q": keyword]) }
 }
 
 @MainActor
-final class SearchModel {
+private final class SearchModel {
     private(set) var items: [SearchResponse.Repository] = []
     private(set) var message: String?
     private let provider: any APIProvider
@@ -39,35 +39,10 @@ final class SearchModel {
     }
 }
 
-let api = URL(string: "https://api.github.com")!
-let gitHub = DefaultAPIProvider(baseURL: api, middlewares: [RetryMiddleware()])
+private let api = URL(string: "https://api.github.com")!
+private let gitHub = DefaultAPIProvider(baseURL: api, middlewares: [RetryMiddleware()])
 
-struct Issue: Codable { let title: String }
-
-extension APIRequest where Self == Endpoint<Issue> {
-    static func createIssue(_ issue: Issue, in repository: String, of owner: String) -> Self {
-        Endpoint(.post, "/repos/\(owner)/\(repository)/issues", body: .json(issue))
-    }
-}
-
-struct RefreshRequest: APIRequest {
-    struct Response: Decodable { let accessToken: String }
-    var endpoint: Endpoint<Response> { Endpoint(.post, "/token") }
-}
-
-func makeProvider(baseURL: URL, login: DefaultAPIProvider) -> DefaultAPIProvider {
-    let provider = DefaultAPIProvider(
-        baseURL: baseURL,
-        middlewares: [
-            DefaultHeadersMiddleware(["Accept-Language": "en"]),
-            RetryMiddleware(),
-            AuthenticationMiddleware { _ in login.request(RefreshRequest()).map(\.accessToken) },
-            LoggingMiddleware(),
-        ])
-    return provider
-}
-
-enum Fixture: String, MockDTO {
+private enum Fixture: String, MockDTO {
     case search = "Search"  // Fixtures/Search.json
     static let bundle = Bundle.module
 }
@@ -116,27 +91,15 @@ final class SearchTests: XCTestCase {
     }
 }
 
-@Suite("The README", tenMinutes)
-struct ReadmeTests {
-    @Test("A request that sends something is sent with its body", .mockNetwork)
-    func body() async throws {
-        MockURLProtocol.stub(
-            .post, "/repos/apple/swift/issues", body: .json(["title": "Crash"]), respond: .json(["title": "Crash"], status: 201))
-        let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
-        let issue = try await provider.request(.createIssue(Issue(title: "Crash"), in: "swift", of: "apple")).value
-        #expect(issue.title == "Crash")
-    }
-
-    @Test("A screen shows what was found, and an error in a sentence", .mockNetwork)
-    @MainActor
-    func model() async throws {
-        MockURLProtocol.stub(.get, "/search/repositories", respond: .sequence([.fixture(Fixture.search), .status(500)]))
-        let model = SearchModel(provider: DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration))
-        model.search("swift")
-        while model.items.isEmpty { await Task.yield() }
-        #expect(model.items.map(\.name) == ["swift", "swift-nio"])
-        model.search("swift")
-        while model.message == nil { await Task.yield() }
-        #expect(model.message == "GET https://api.example.com/search/repositories?q=… failed: 500 Internal Server Error.")
-    }
+@Test("The README's model shows what was found, and the sentence of an error", .mockNetwork, tenMinutes)
+@MainActor
+func model() async throws {
+    MockURLProtocol.stub(.get, "/search/repositories", respond: .sequence([.fixture(Fixture.search), .status(500)]))
+    let model = SearchModel(provider: DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration))
+    model.search("swift")
+    await eventually { !model.items.isEmpty }
+    #expect(model.items.map(\.name) == ["swift", "swift-nio"])
+    model.search("swift")
+    await eventually { model.message != nil }
+    #expect(model.message?.contains("500 Internal Server Error") == true)
 }

@@ -1,11 +1,3 @@
-// Recipe 4: what was asked for.
-//
-// Here the test looks at the request, and not at the answer. `MockURLProtocol.requests` has each request whole, as it would have gone out. One
-// step further up, a stub of the `APIProvider` protocol takes the place of all loading.
-//
-// Use the first for services, and the second for what stands above them: view-models and screens. When a wrong request should have no
-// answer, write a stub for it (recipe 5) and let the mock explain what differs.
-
 import APIProvider
 import Fixtures
 import Foundation
@@ -13,15 +5,10 @@ import GitHubAPI
 import MiniRx
 import MockNetwork
 import MockNetworkTesting
+import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-// MARK: The app
-
-struct RepositoryService: Sendable {
+private struct RepositoryService: Sendable {
     let provider: any APIProvider
 
     func search(keyword: String) -> Single<[Repository]> {
@@ -29,25 +16,18 @@ struct RepositoryService: Sendable {
     }
 }
 
-/// A screen without its views: what they would call, and what they would show.
 @MainActor
-final class SearchScreen {
+private final class SearchScreen {
     var searchField = ""
-    private(set) var titles: [String] = []
     private let controller: RepositorySearchController
 
-    init(provider: any APIProvider) {
-        controller = RepositorySearchController(provider: provider)
-        controller.onChange = { [weak self] state in self?.titles = state.repositories.map(\.name) }
-    }
+    init(provider: any APIProvider) { controller = RepositorySearchController(provider: provider) }
 
     func searchButtonTapped() { controller.search(searchField) }
 }
 
-// MARK: Its tests
-
-@Suite("Recipe 4: what was asked for")
-struct Recipe4WhatWasAskedForTests {
+@Suite("Recipe 4: What was asked for")
+struct WhatWasAskedForTests {
     @Test("The service asks for the keyword, with one request", .mockNetwork)
     func request() async throws {
         MockURLProtocol.responseWithDTO(type: .search)
@@ -86,7 +66,6 @@ struct Recipe4WhatWasAskedForTests {
     }
 }
 
-/// Answers every request with one response, downloads included.
 private struct APIProviderStub: APIProvider {
     let response: APIResponse
     func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {
@@ -94,7 +73,6 @@ private struct APIProviderStub: APIProvider {
     }
 }
 
-/// Keeps what it is asked for, and never answers.
 private final class APIProviderSpy: APIProvider, @unchecked Sendable {  // The lock guards the array.
     private let lock = NSLock()
     private var sent: [PreparedRequest] = []

@@ -1,0 +1,53 @@
+import APIProvider
+import Foundation
+import GitHubAPI
+import Testing
+
+@testable import github_demo
+
+@Suite("What github-demo prints")
+struct OutputTests {
+    private static let limit = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000001"]
+    private let table = Table([["NAME", "STARS", "WORDS"], ["한글", "1", "가나다라마바사"], ["nap", "20", ""]], hasHeader: true)
+
+    @Test(
+        "An error is one sentence, with GitHub's words if it sends any",
+        arguments: [
+            (404, [:], #"{"message":"Not Found"}"#, "GitHub refuses with 404: Not Found."),
+            (401, [:], #"{"message":"Bad credentials."}"#, "GitHub refuses with 401: Bad credentials."),
+            (403, [:], #"{"message":"Forbidden\u001b[2J"}"#, "GitHub refuses with 403: Forbidden [2J."),
+            (502, [:], "<p>\u{9B}x", "GET https://api.github.com failed: 502 Bad Gateway (6 bytes)."),
+            (403, limit, "{}", "GitHub answers no more requests (403); try again at 2023-11-14T22:13:21Z."),
+        ] as [(Int, [String: String], String, String)])
+    func refusal(status: Int, headers: [String: String], body: String, sentence: String) {
+        #expect(sentenceOf(status, headers, body) == sentence)
+    }
+
+    @Test("Any number for the time of a rate limit makes a sentence", arguments: ["9223372036854775807", "-9223372036854775808"])
+    func anyTime(reset: String) {
+        #expect(sentenceOf(429, Self.limit.merging(["X-RateLimit-Reset": reset]) { $1 }, "").contains("try again at "))
+    }
+
+    private func sentenceOf(_ status: Int, _ headers: [String: String], _ body: String) -> String {
+        let request = PreparedRequest(.get, GitHub.apiURL)
+        return APIError.unacceptableStatus(
+            APIResponse(to: request, status: status, headers: HTTPHeaders(headers), data: Data(body.utf8))
+        ).sentence
+    }
+
+    @Test("A table's columns are aligned, without spaces at the end")
+    func aligned() {
+        #expect(table.text(width: nil, bold: { $0 }) == "NAME  STARS  WORDS\n한글    1      가나다라마바사\nnap   20")
+    }
+
+    @Test("In a terminal, a long line ends with an ellipsis, and the header is bold")
+    func cut() {
+        #expect(table.text(width: 7, bold: { "<\($0)>" }) == "<NAME  …>\n한글    …\nnap   …")
+    }
+
+    @Test("A server's text can neither steer the terminal nor reverse the text")
+    func printable() {
+        #expect("a\u{1B}[2Jb\nc\u{9B}d\u{2028}e\u{202E}f".printable == "a [2Jb c d e f")
+        #expect("👩‍👩‍👧 한글".printable == "👩‍👩‍👧 한글")
+    }
+}
