@@ -8,63 +8,6 @@ import Testing
 
 @testable import ResponseCache
 
-private let fresh: HTTPHeaders = ["Cache-Control": "max-age=10"]
-
-/// A cache whose requests the test answers in any order. Nothing waits here: each event comes before its call returns.
-private final class Hand: Sendable {
-    private let time = Locked(Date(timeIntervalSince1970: 1_700_000_000))
-    private let sent = Log<(request: PreparedRequest, answer: Single<APIResponse>.SingleObserver)>()
-    private let bag = DisposeBag()
-    let cache: CacheMiddleware
-
-    init(_ store: some CacheStore = MemoryCache()) {
-        let time = time
-        cache = CacheMiddleware(store, scheduler: nil, now: { time.withLock { $0 } })
-    }
-
-    func pass(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
-
-    var requests: [PreparedRequest] { sent.entries.map(\.request) }
-
-    /// Sends a request, and returns the log of its response.
-    @discardableResult
-    func send(
-        _ path: String = "/a", _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:], _ policy: CachePolicy = .standard,
-        isAuthenticated: Bool = true, hasCookies: Bool = true, token: String? = nil
-    ) -> Log<APIResponse> {
-        var request = PreparedRequest(method, example.appendingPathComponent(path), headers: headers)
-        request.urlRequest.httpShouldHandleCookies = hasCookies
-        (request.options.cachePolicy, request.options.isAuthenticated) = (policy, isAuthenticated)
-        let log = Log<APIResponse>()
-        let next: Middleware.Next = { [sent] request in
-            .create { observer in
-                var request = request
-                if let token { request.headers["Authorization"] = token }
-                sent.append((request, observer))
-                return Disposables.create()
-            }
-        }
-        cache.intercept(request, next: next).subscribe(onSuccess: { log.append($0) }).disposed(by: bag)
-        return log
-    }
-
-    /// Answers the request that was sent as number `index`.
-    func answer(_ index: Int, _ status: Int = 200, _ headers: HTTPHeaders = fresh, _ text: String = "") {
-        guard sent.count > index else {
-            Issue.record("Number \(index) was not sent.")
-            return
-        }
-        let (request, answer) = sent.entries[index]
-        answer(.success(APIResponse(to: request, status: status, headers: headers, data: Data(text.utf8))))
-    }
-
-    /// The body of the stored response, if any.
-    func stored(_ path: String = "/a", isAuthenticated: Bool = true, hasCookies: Bool = true) -> String? {
-        let response = send(path, "GET", [:], .onlyIfCached, isAuthenticated: isAuthenticated, hasCookies: hasCookies).entries.last
-        return response?.statusCode == 504 ? nil : response?.text
-    }
-}
-
 @Suite("The cache: late responses and sign-outs")
 struct OrderTests {
     @Test("A late response does not replace the response to a later request", arguments: [200, 204, 304, 404])
@@ -223,20 +166,17 @@ struct OrderTests {
     @Test("Requests with and without authentication or cookies do not share responses, and a change removes them all")
     func kinds() {
         let hand = Hand()
-        for isAuthenticated in [true, false] {
-            for hasCookies in [true, false] {
-                #expect(hand.stored(isAuthenticated: isAuthenticated, hasCookies: hasCookies) == nil)
-                hand.send(isAuthenticated: isAuthenticated, hasCookies: hasCookies)
-                hand.answer(hand.requests.count - 1, 200, fresh, "\(isAuthenticated) \(hasCookies)")
-                #expect(hand.stored(isAuthenticated: isAuthenticated, hasCookies: hasCookies) == "\(isAuthenticated) \(hasCookies)")
-            }
+        let kinds = [(true, true), (true, false), (false, true), (false, false)]
+        for (index, (isAuthenticated, hasCookies)) in kinds.enumerated() {
+            #expect(hand.stored(isAuthenticated: isAuthenticated, hasCookies: hasCookies) == nil)
+            hand.send(isAuthenticated: isAuthenticated, hasCookies: hasCookies)
+            hand.answer(index, 200, fresh, "\(index)")
+            #expect(hand.stored(isAuthenticated: isAuthenticated, hasCookies: hasCookies) == "\(index)")
         }
         hand.send("/a", "PUT", isAuthenticated: false)
         hand.answer(4, 204)
-        for isAuthenticated in [true, false] {
-            for hasCookies in [true, false] {
-                #expect(hand.stored(isAuthenticated: isAuthenticated, hasCookies: hasCookies) == nil)
-            }
+        for (isAuthenticated, hasCookies) in kinds {
+            #expect(hand.stored(isAuthenticated: isAuthenticated, hasCookies: hasCookies) == nil)
         }
     }
 
@@ -280,7 +220,7 @@ struct OrderTests {
 
     @Test("removeAll waits for responses that are being stored, and removes them")
     func removalWaits() async throws {
-        let store = SlowStore()
+        let store = HookedStore()
         let hand = Hand(store)
         hand.send("/b")
         hand.answer(0, 200, fresh, "b")
@@ -298,7 +238,7 @@ struct OrderTests {
         hand.send()
         hand.answer(1, 200, fresh, "a")
         await ended.next()
-        #expect(store.log.entries.suffix(2) == ["stored", "removed"])
+        #expect(store.log.entries.suffix(2) == ["1 for https://api.example.com/a", "removed"])
         #expect(hand.stored() == nil)
     }
 }
@@ -315,24 +255,4 @@ private final class WaitingStore: CacheStore {
     func replace(_ responses: [CachedResponse], for key: String) {}
 
     func removeAll() {}
-}
-
-/// Logs each change, and runs an action before it writes.
-private final class SlowStore: CacheStore {
-    let log = Log<String>()
-    let beforeWriting = Locked<Action?>(nil)
-    private let cache = MemoryCache()
-
-    func responses(for key: String) -> [CachedResponse] { cache.responses(for: key) }
-
-    func replace(_ responses: [CachedResponse], for key: String) {
-        beforeWriting.withLock { $0.take() }?()
-        cache.replace(responses, for: key)
-        log.append("stored")
-    }
-
-    func removeAll() {
-        cache.removeAll()
-        log.append("removed")
-    }
 }

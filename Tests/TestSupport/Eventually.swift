@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Whether `condition` becomes true within some seconds. It is for what no event tells of, such as the end of an object.
+/// Whether `condition` becomes true within some seconds. Use it only if no event tells, as for the release of an object.
 @discardableResult
 package func eventually(
     within seconds: Double = 60, isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool

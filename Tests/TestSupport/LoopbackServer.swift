@@ -5,7 +5,7 @@ import MiniRx
 ///
 /// Each connection has its own thread. When the handler returns, the server closes its end and waits for the client to close the other.
 package final class LoopbackServer: Sendable {
-    /// A request as it came over the wire. Names of headers are in lower case.
+    /// A request. The names of its headers are in lower case.
     package struct Request: Sendable {
         package let method: String
         package let target: String
@@ -58,13 +58,13 @@ package final class LoopbackServer: Sendable {
         Socket.knock(at: port)
     }
 
-    /// What has come so far.
+    /// The requests so far.
     package var requests: [Request] { log.entries }
 
     /// Returns once no connection is open any more at either end.
     package func allClosed() async { await connections.zero() }
 
-    /// A URL on which nobody listens. The port is kept for the rest of the process, so that nobody else can.
+    /// A URL whose port refuses connections. The process keeps the port, so no other can listen there.
     package static func refusingURL() throws -> URL { try Socket.bound().url }
 }
 
@@ -96,8 +96,8 @@ package struct Connection: Sendable {
     @discardableResult
     package func send(_ bytes: Data) -> Bool { socket.write(bytes) }
 
-    /// Sends `chunk` again and again, until the client has taken none of it for half a second. Returns how many bytes it took, or `nil` if it took
-    /// `total` or has closed its end.
+    /// Sends `chunk` again and again, until the client takes none of it for half a second. Returns how many bytes it took, or `nil` if it
+    /// took `total` or has closed its end.
     package func sendUntilHeldBack(_ chunk: Data, total: Int) -> Int? {
         var sent = 0
         while sent < total {
@@ -108,7 +108,7 @@ package struct Connection: Sendable {
         return nil
     }
 
-    /// Ends the connection with an RST and not, as else, with a FIN.
+    /// Ends the connection with an RST instead of a FIN.
     package func reset() { isReset.withLock { $0 = true } }
 
     /// Waits for some bytes; `nil` when the client has closed its end.
@@ -139,7 +139,7 @@ package struct Connection: Sendable {
         return request
     }
 
-    /// Reads a request, and of its body only what comes along with the head.
+    /// Reads the head of a request, and the part of its body that comes with it.
     @discardableResult
     package func readHead() -> (head: LoopbackServer.Request, bodyStart: Data)? {
         var received = Data()

@@ -1,6 +1,6 @@
 package import MiniRx
 
-/// A source that the test controls: it keeps the callback of each subscription for ever.
+/// A source that the test controls: it keeps the callback of each subscription.
 package final class Producer<Element: Sendable>: Sendable {
     private let observers = Locked<[Single<Element>.SingleObserver]>([])
     private let resource: @Sendable () -> any Disposable

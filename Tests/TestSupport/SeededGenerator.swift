@@ -12,7 +12,7 @@ package struct SeededGenerator: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// Up to eight characters, of which many are such as need escapes.
+    /// Up to eight characters. Many of them need escapes.
     package mutating func text() -> String {
         let scalars = (0..<Int.random(in: 0...8, using: &self)).compactMap { _ in
             switch Int.random(in: 0...3, using: &self) {

@@ -28,7 +28,7 @@ struct Socket: Sendable {
         return socket
     }
 
-    /// Opens a connection to `port` and closes it, which wakes whoever waits in `accept` there.
+    /// Opens a connection to `port` and closes it, to wake a thread in `accept`.
     static func knock(at port: Int) {
         let socket = unbound()
         _ = withAddress(port: port) { connect(socket.descriptor, $0, $1) }

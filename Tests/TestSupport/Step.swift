@@ -7,16 +7,16 @@ package struct Step: Sendable {
     /// Reads a request with its body.
     package static let readRequest = Step { _ = $0.readRequest() }
 
-    /// Reads a request, and of its body only what comes along with the head.
+    /// Reads the head of a request.
     package static let readHead = Step { $0.readHead() }
 
-    /// Reads what comes first, whatever it is.
+    /// Reads the first bytes.
     package static let readSome = Step { _ = $0.readSome() }
 
     /// Waits until the client has closed its end.
     package static let waitUntilClosed = Step { $0.waitUntilClosed() }
 
-    /// Lets the connection end with an RST and not, as else, with a FIN.
+    /// Ends the connection with an RST instead of a FIN.
     package static let reset = Step { $0.reset() }
 
     /// Sends bytes as they are.
@@ -25,8 +25,7 @@ package struct Step: Sendable {
     /// Sends text as it is.
     package static func send(_ text: String) -> Step { send(Data(text.utf8)) }
 
-    /// Sends `text` every millisecond, until the client has closed its end. A sender without a pause would keep Foundation's one queue on
-    /// Linux for itself, so that nothing there can be cancelled.
+    /// Sends `text` every millisecond, until the client has closed its end. Without a pause, Foundation's queue could cancel nothing.
     package static func sendForever(_ text: String) -> Step {
         Step { while $0.send(text) { Thread.sleep(forTimeInterval: 0.001) } }
     }

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@Suite("Lines and JSON lines")
 struct LineFormatTests {
     @Test(
         "Lines end in LF, CR and CRLF, wherever their bytes are cut",
@@ -18,9 +19,10 @@ struct LineFormatTests {
         }
     }
 
-    @Test func randomTextsHaveTheSameLinesHoweverTheyAreCut() async throws {
+    @Test("Random texts have the same lines, however they are cut")
+    func random() async throws {
         var generator = SeededGenerator(seed: 7)
-        for _ in 0..<rounds(500) {
+        for _ in 0..<rounds(100) {
             let text = (0..<6).map { _ in ["a", "\r", "\n", "\r\n", "한", ":", "data: ", ""].randomElement(using: &generator)! }.joined()
             let bytes = Array(text.utf8)
             let cuts = (0..<3).map { _ in Int.random(in: 0...bytes.count, using: &generator) }.sorted()
@@ -44,34 +46,30 @@ struct LineFormatTests {
         }
     }
 
-    @Test func aLineThatDoesNotDecodeIsNamedAndEndsTheStream() async throws {
-        let bytes = streamedResponse(
-            ["{\"id\":1,\"name\":\"a\"}\n\n{\"id\":2,\"name\":null}\n{\"id\":3,\"name\":\"c\"}\n".utf8], type: "application/x-ndjson")
-        var lines = JSONLines<Item>(bytes, decoder: JSONDecoder()).makeAsyncIterator()
-
+    @Test("A line that does not decode is named in the error, which ends the stream")
+    func undecodable() async throws {
+        let text = "{\"id\":1,\"name\":\"a\"}\n\n{\"id\":2,\"name\":null}\n{\"id\":3,\"name\":\"c\"}\n"
+        var lines = JSONLines<Item>(streamedResponse([text.utf8], type: "application/x-ndjson"), decoder: JSONDecoder()).makeAsyncIterator()
         #expect(try await lines.next() == Item(id: 1, name: "a"))
         let error = await #expect(throws: APIError.self) { try await lines.next() }
-        #expect(
-            error?.description
-                == "GET https://api.example.com returned 200, but line 3 is not Item: expected String at name, found null (application/x-ndjson, 20 bytes)."
-        )
+        let reason = "line 3 is not Item: expected String at name, found null (application/x-ndjson, 20 bytes)."
+        #expect(error?.description == "GET https://api.example.com returned 200, but \(reason)")
         #expect(try await lines.next() == nil)
     }
 
-    @Test func aLineIsLimited() async throws {
-        let lines = TextLines(streamedResponse(["1234\n12", "345"].map(\.utf8), maxElementSize: 4), decoder: JSONDecoder())
-        var iterator = lines.makeAsyncIterator()
-
-        #expect(try await iterator.next() == "1234")
-        let error = await #expect(throws: APIError.self) { try await iterator.next() }
+    @Test("The size of a line is limited by maxElementSize")
+    func limit() async throws {
+        let bytes = streamedResponse(["1234\n12", "345"].map(\.utf8), maxElementSize: 4)
+        var lines = TextLines(bytes, decoder: JSONDecoder()).makeAsyncIterator()
+        #expect(try await lines.next() == "1234")
+        let error = await #expect(throws: APIError.self) { try await lines.next() }
         #expect(error?.urlError?.code == .dataLengthExceedsMaximum)
     }
 
-    @Test func whatHasComeBeforeAnErrorIsReadFirst() async throws {
-        let broken = APIError.transport(
-            PreparedRequest(.get, URL(string: "https://api.test/")!), underlying: URLError(.networkConnectionLost))
+    @Test("The lines before an error are read first")
+    func error() async throws {
+        let broken = APIError.transport(PreparedRequest(.get, example), underlying: URLError(.networkConnectionLost))
         var lines = TextLines(streamedResponse(["a\nb".utf8], then: broken), decoder: JSONDecoder()).makeAsyncIterator()
-
         #expect(try await lines.next() == "a")
         let error = await #expect(throws: APIError.self) { try await lines.next() }
         #expect(error?.urlError?.code == .networkConnectionLost)

@@ -4,111 +4,63 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite(tenMinutes)
+@Suite("The buffer of a stream", tenMinutes)
 struct StreamBufferTests {
-    @Test func aSecondIteratorThrowsASentence() async throws {
+    private let log = Log<String>()
+
+    private func makeBuffer() -> StreamBuffer { StreamBuffer(transfer: log.disposable("ended")) }
+
+    @Test("A stream is read once: a second iterator throws")
+    func secondIterator() async throws {
         let stream = streamedResponse(["abc".utf8])
         var (first, second) = (stream.makeAsyncIterator(), stream.makeAsyncIterator())
-
         let error = await #expect(throws: APIError.self) { try await second.next() }
         #expect(error?.description.contains("a stream can be read once") == true, "\(String(describing: error))")
         #expect(try await first.next() == Data("abc".utf8))
         #expect(try await first.next() == nil)
     }
 
-    @Test func aBodyThatIsThereIsOneChunk() async throws {
-        let response = APIResponse(to: PreparedRequest(.get, URL(string: "https://api.test/")!), data: Data("abc".utf8))
-
+    @Test("A body in memory is one chunk")
+    func inMemory() async throws {
+        let response = APIResponse(to: PreparedRequest(.get, example), data: Data("abc".utf8))
         #expect(try await ByteStream(response).all() == [Data("abc".utf8)])
-    }
-
-    @Test func theTransferEndsWhenTheIteratorGoes() async throws {
-        let log = Log<String>()
-        let buffer = StreamBuffer(transfer: Disposables.create { log.append("ended") })
-        let stream = ByteStream(response(buffer))
-        buffer.append(Data("a".utf8))
-        for try await _ in stream { break }
-
-        #expect(log.entries == ["ended"])
-        withExtendedLifetime(stream) {}
-    }
-
-    @Test func theTransferEndsWhenNobodyCanReadTheStreamAnyMore() {
-        let log = Log<String>()
-        do {
-            let copy: ByteStream
-            do { copy = ByteStream(response(StreamBuffer(transfer: Disposables.create { log.append("ended") }))) }
-            #expect(log.entries.isEmpty)
-            withExtendedLifetime(copy) {}
-        }
-        #expect(log.entries == ["ended"])
     }
 
     @Test("The transfer ends when its head is refused, though the error has the response", arguments: [true, false])
     func refused(isValidated: Bool) {
-        let log = Log<String>()
-        let response = response(type: "text/html", StreamBuffer(transfer: Disposables.create { log.append("ended") }))
+        let response = response(type: "text/html", makeBuffer())
         let endpoint = Endpoint<ServerSentEvents>(.get, "/").validating { if isValidated { throw APIError.unacceptableStatus($0) } }
         let error = #expect(throws: APIError.self) { try endpoint.value(of: response) }
-
         #expect(log.entries == ["ended"])
         #expect(error?.response?.statusCode == 200)
     }
 
-    @Test func theTransferEndsWhenTheTaskThatReadsIsCancelled() async throws {
-        let ended = Signals<Void>()
-        let buffer = StreamBuffer(transfer: Disposables.create { ended.send(()) })
-        let stream = ByteStream(response(buffer))
-        let reading = Task { try await stream.all() }
-        reading.cancel()
-
-        await ended.next()
-        await #expect(throws: CancellationError.self) { try await reading.value }
-    }
-
-    @Test func aReaderThatIsBehindHoldsTheTransfer() async throws {
-        let log = Log<String>()
-        let buffer = StreamBuffer(transfer: Disposables.create())
-        var bytes = ByteStream(response(buffer)).makeAsyncIterator()
-        buffer.whenReady { log.append("at once") }
-        buffer.append(Data(count: StreamBuffer.limit))
-        #expect(buffer.isFull)
-        buffer.whenReady { log.append("later") }
-        #expect(log.entries == ["at once"])
-
-        #expect(try await bytes.next()?.count == StreamBuffer.limit)
-        #expect(log.entries == ["at once", "later"])
-        #expect(!buffer.isFull)
-    }
-
-    @Test func aReaderThatLeavesLetsTheTransferGoOn() {
-        let log = Log<String>()
-        let buffer = StreamBuffer(transfer: Disposables.create { log.append("ended") })
+    @Test("A reader that is behind and leaves ends the transfer, and does not hold it any more")
+    func leaving() {
+        let buffer = makeBuffer()
         var stream: ByteStream? = ByteStream(response(buffer))
         buffer.append(Data(count: StreamBuffer.limit))
-        buffer.whenReady { log.append("goes on") }
+        buffer.whenReady(log.adds("goes on"))
+        #expect(log.entries == [])
+        withExtendedLifetime(stream) {}
         stream = nil
-
         #expect(log.entries == ["ended", "goes on"])
         #expect(!buffer.isFull)
-        _ = stream
     }
 
-    @Test func aChunkThatWasTakenIsReleased() async throws {
-        let released = Log<Int>()
-        let buffer = StreamBuffer(transfer: Disposables.create())
+    @Test("Each chunk is released when the next is read")
+    func released() async throws {
+        let buffer = makeBuffer()
         for number in 0..<4 {
             let bytes = UnsafeMutableRawPointer.allocate(byteCount: 1_000, alignment: 1)
-            buffer.append(
-                Data(
-                    bytesNoCopy: bytes, count: 1_000,
-                    deallocator: .custom { bytes, _ in
-                        bytes.deallocate()
-                        released.append(number)
-                    }))
+            let release: Data.Deallocator = .custom { [log] bytes, _ in
+                bytes.deallocate()
+                log.append("\(number)")
+            }
+            buffer.append(Data(bytesNoCopy: bytes, count: 1_000, deallocator: release))
         }
         var bytes = ByteStream(response(buffer)).makeAsyncIterator()
         for _ in 0..<3 { #expect(try await bytes.next()?.count == 1_000) }
-        #expect(released.entries == [0, 1, 2])
+        #expect(log.entries == ["0", "1", "2"])
     }
 }

@@ -4,128 +4,106 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("The requests that a host gets at once", tenMinutes)
-struct GateTests {
-    private let started = Log<Exchange>()
-    private let events = Signals<String>()
-
-    private var paths: [String?] { started.entries.map(\.request.url.path) }
-
-    private func makeTransport(maxRequestsPerHost: Int, _ start: @escaping @Sendable (Exchange) -> Void = { _ in }) -> ExchangeTransport {
-        var settings = ExchangeTransport.Settings()
-        settings.maxRequestsPerHost = maxRequestsPerHost
-        return ExchangeTransport(settings, scheduler: TestScheduler(), executor: .immediate) { [started] exchange in
-            started.append(exchange)
-            start(exchange)
-            return Disposables.create()
+/// The requests that a host gets at once.
+extension ExchangeTransportTests {
+    @Test("Waiting requests are sent in their order, one for each that the network stack has completed, and each host has its own places")
+    func order() throws {
+        let transport = makeTransport { $0.maxRequestsPerHost = 2 }
+        for path in ["/a", "/b", "/c", "/d", "/e"] { send(path, by: transport) }
+        #expect(paths == ["/a", "/b"])
+        for _ in 0..<2 {
+            // Only the first call counts.
+            started.entries[1].complete(with: URLError(.cancelled))
+            #expect(paths == ["/a", "/b", "/c"])
         }
-    }
-
-    private func send(_ path: String, to host: URL = example, by transport: ExchangeTransport) -> any Disposable {
-        transport.send(PreparedRequest(.get, host.appendingPathComponent(path)))
-            .subscribe(onSuccess: { _ in }, onFailure: { [events] _ in events.send(path) })
-    }
-
-    private func complete(_ exchange: Exchange) { exchange.complete(with: URLError(.cancelled)) }
-
-    @Test("Those that wait are sent in their order, one for each that the network stack has ended")
-    func order() {
-        let transport = makeTransport(maxRequestsPerHost: 2)
-        let all = ["/a", "/b", "/c", "/d", "/e"].map { send($0, by: transport) }
-        #expect(paths == ["/a", "/b"])
-        complete(started.entries[1])
-        #expect(paths == ["/a", "/b", "/c"])
-        // Only the first end counts.
-        complete(started.entries[1])
-        #expect(paths == ["/a", "/b", "/c"])
-        complete(started.entries[0])
-        complete(started.entries[2])
+        for index in [0, 2] { started.entries[index].complete(with: URLError(.cancelled)) }
         #expect(paths == ["/a", "/b", "/c", "/d", "/e"])
-        withExtendedLifetime(all) {}
+        send("/f", to: try #require(URL(string: "https://other.example.com")), by: transport)
+        #expect(paths.last == "/f")
     }
 
-    @Test("A place is free when the network stack has ended, and not when somebody disposes")
-    func disposedWhileRunning() {
-        let transport = makeTransport(maxRequestsPerHost: 1)
-        let all = ["/a", "/b"].map { send($0, by: transport) }
-        all[0].dispose()
-        #expect(paths == ["/a"])
-        complete(started.entries[0])
-        #expect(paths == ["/a", "/b"])
-    }
-
-    @Test("A request that is disposed while it waits is not sent, and takes no place")
-    func disposedWhileWaiting() {
-        let transport = makeTransport(maxRequestsPerHost: 1)
+    @Test("Disposing a waiting request drops it, and disposing a sent one frees its place only when the network stack has completed it")
+    func disposed() {
+        let transport = makeTransport { $0.maxRequestsPerHost = 1 }
         let all = ["/a", "/b", "/c"].map { send($0, by: transport) }
         all[1].dispose()
-        complete(started.entries[0])
+        all[0].dispose()
+        #expect(paths == ["/a"])
+        started.entries[0].complete(with: URLError(.cancelled))
         #expect(paths == ["/a", "/c"])
     }
 
-    @Test("A request that ends as it starts makes room for the next")
-    func endsAtOnce() {
-        let transport = makeTransport(maxRequestsPerHost: 1) { $0.complete(with: URLError(.cancelled)) }
-        let all = (0..<3).map { send("/\($0)", by: transport) }
-        #expect(paths == ["/0", "/1", "/2"])
-        withExtendedLifetime(all) {}
+    @Test("A request that is disposed while the network stack starts it is stopped")
+    func disposedAtStart() {
+        let second = SerialDisposable()
+        let transport = makeTransport({ $0.maxRequestsPerHost = 1 }) { [started] _ in
+            if started.count == 2 { second.dispose() }
+        }
+        send("/a", by: transport)
+        second.disposable = send("/b", by: transport)
+        started.entries[0].complete(with: URLError(.cancelled))
+        #expect(stopped.entries.last == "/b")
+        #expect(events.entries == ["/a: -999"])
     }
 
-    @Test("Each host has its own places")
-    func hosts() throws {
-        let transport = makeTransport(maxRequestsPerHost: 1)
-        let other = try #require(URL(string: "https://other.example.com"))
-        let all = [send("/a", by: transport), send("/b", by: transport), send("/c", to: other, by: transport)]
-        #expect(paths == ["/a", "/c"])
-        withExtendedLifetime(all) {}
+    /// A clock that disposes something when it is read.
+    private struct WatchedClock: Scheduler {
+        let time = TestScheduler()
+        let whenRead = Locked<(any Disposable)?>(nil)
+
+        var now: DispatchTime {
+            whenRead.withLock { $0.take() }?.dispose()
+            return time.now
+        }
+
+        func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+            time.schedule(after: delay, action)
+        }
     }
 
-    @Test("However requests come and go, no more are sent than may be, and each that stays is")
+    @Test("A request that is disposed as its turn comes is not sent")
+    func disposedAtItsTurn() {
+        let clock = WatchedClock()
+        let transport = makeTransport(clock: clock) { $0.maxRequestsPerHost = 1 }
+        send("/a", by: transport)
+        let second = send("/b", by: transport)
+        // The transport reads the clock when the turn of a request comes.
+        clock.whenRead.withLock { $0 = second }
+        started.entries[0].complete(with: URLError(.cancelled))
+        #expect(clock.whenRead.withLock { $0 == nil })
+        #expect(paths == ["/a"])
+    }
+
+    @Test("However requests come and go, no more are sent than may be, in their order, and each that stays is sent")
     func random() {
         var generator = SeededGenerator(seed: 7)
-        let transport = makeTransport(maxRequestsPerHost: 3)
-        var (waiting, ended) = ([any Disposable](), 0)
-        var (running, sent) = ([Exchange](), 0)
+        let transport = makeTransport { $0.maxRequestsPerHost = 3 }
+        var (staying, running, seen) = ([(path: String, subscription: any Disposable)](), [Exchange](), 0)
+        func update() {
+            running += started.entries[seen...]
+            seen = started.count
+        }
         for number in 0..<3_000 {
             switch Int.random(in: 0..<4, using: &generator) {
-            case 0, 1: waiting.append(send("/\(number)", by: transport))
-            case 2 where !running.isEmpty:
-                complete(running.remove(at: Int.random(in: running.indices, using: &generator)))
-                ended += 1
-            case 3 where waiting.count > 3:
-                // Only a request that has been sent keeps its place.
-                waiting.remove(at: Int.random(in: waiting.indices, using: &generator)).dispose()
+            case 0, 1: staying.append(("/\(number)", send("/\(number)", by: transport)))
+            case 2 where !running.isEmpty: running.remove(at: .random(in: running.indices, using: &generator)).complete()
+            case 3 where !staying.isEmpty: staying.remove(at: .random(in: staying.indices, using: &generator)).subscription.dispose()
             default: break
             }
-            let new = started.entries[sent...]
-            sent += new.count
-            running += new
+            update()
             #expect(running.count <= 3)
         }
-        while !running.isEmpty {
-            complete(running.removeFirst())
-            let new = started.entries[sent...]
-            sent += new.count
-            running += new
-        }
-        let order = started.entries.compactMap { Int($0.request.url.lastPathComponent) }
-        #expect(order == order.sorted())
-    }
-
-    @Test("With an executor that runs closures at once, the event comes before subscribe returns")
-    func immediate() throws {
-        let head = try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: nil))
-        let transport = makeTransport(maxRequestsPerHost: 1) { exchange in
-            if exchange.receive(head) { _ = exchange.receive(Data("ok".utf8)) }
+        while let exchange = running.popLast() {
             exchange.complete()
+            update()
         }
-        let bodies = Log<Data>()
-        _ = transport.send(PreparedRequest(.get, example)).subscribe(onSuccess: { bodies.append($0.data) })
-        #expect(bodies.entries == [Data("ok".utf8)])
+        let order = paths.compactMap { Int($0.dropFirst()) }
+        #expect(order == order.sorted())
+        #expect(Set(paths).isSuperset(of: staying.map(\.path)))
     }
 
     #if os(Linux) && compiler(>=6.3)  // An exit test that captures a value.
-    @Test("Hosts to which no request goes leave nothing", .longComputing)
+    @Test("Hosts to which no request goes any more leave nothing in memory", .longComputing)
     func crawler() async {
         await #expect(processExitsWith: .success) {
             var settings = ExchangeTransport.Settings()
@@ -133,21 +111,19 @@ struct GateTests {
             let clock = ConcurrentDispatchQueueScheduler(qos: .utility)
             let transport = ExchangeTransport(settings, scheduler: clock, executor: .immediate) { exchange in
                 // No error: the testing library keeps a backtrace of each that is thrown.
-                if let head = HTTPURLResponse(url: exchange.request.url, statusCode: 204, httpVersion: nil, headerFields: nil) {
-                    _ = exchange.receive(head)
-                }
+                _ = exchange.receive(APIResponse(to: exchange.request, status: 204).response)
                 exchange.complete()
                 return Disposables.create()
             }
-            func crawl(_ hosts: Range<Int>) {
+            func crawl(_ hosts: Range<Int>) throws {
                 for host in hosts {
-                    guard let url = URL(string: "https://host\(host).example.com/") else { return }
+                    let url = try #require(URL(string: "https://host\(host).example.com/"))
                     _ = transport.send(PreparedRequest(.get, url)).subscribe(onSuccess: { _ in })
                 }
             }
-            crawl(0..<2_000)
+            try crawl(0..<2_000)
             let before = try residentKilobytes()
-            crawl(2_000..<rounds(30_000))
+            try crawl(2_000..<rounds(30_000))
             // 70 bytes for each host would be more.
             let grown = try residentKilobytes() - before
             #expect(grown < 2_000, "\(grown) KB")

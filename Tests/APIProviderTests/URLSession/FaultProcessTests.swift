@@ -6,15 +6,14 @@ import MiniRx
 import TestSupport
 import Testing
 
-/// What can only be tested in another process.
 @Suite("A bad network and the process", tenMinutes)
 struct FaultProcessTests {
-    @Test("No fault leaves a file descriptor behind: of a connection, a session with its tasks, or a file")
+    @Test("No fault leaves a file descriptor behind")
     func descriptors() async throws {
         await #expect(processExitsWith: .success) {
             // The server that refuses keeps its port.
             let faults = Fault.all.filter { !$0.isSlow && $0.script != nil }
-            // What the first round leaves is the system's own: event queues, random numbers, the resolver.
+            // The system keeps some after the first round: event queues, random numbers, the resolver.
             for fault in faults { _ = try await fault.run() }
             let before = try openDescriptors()
             for fault in faults { _ = try await fault.run() }
@@ -22,10 +21,10 @@ struct FaultProcessTests {
         }
     }
 
-    @Test("A disk that takes no more is an error, after which no file is left")
+    @Test("A full disk is an error, and leaves no file")
     func fullDisk() async {
         await #expect(processExitsWith: .success) {
-            // The limit of a process stands for the end of a disk.
+            // The process's limit of a file's size stands for a full disk.
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 1_000, rlim_max: 1_000)
             try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
@@ -40,15 +39,17 @@ struct FaultProcessTests {
         }
     }
 
-    @Test("Responses with which Foundation itself ends the process: the documentation lists them", arguments: Deadly.allCases)
+    @Test(
+        "Responses with which Foundation itself ends the process: the documentation lists them",
+        .enabled(if: isNight, "Each starts a process, and only a new Foundation changes it."), arguments: Deadly.allCases)
     func deadly(_ response: Deadly) async throws {
-        // When this test fails, Foundation has been mended: take the response off the list in the documentation.
+        // If this test fails, Foundation has been repaired: remove the response from the documentation.
         let result = await #expect(processExitsWith: .failure) { [response] in
             let server = try LoopbackServer([.readRequest, .send(response.text)])
             let request = Endpoint<String>(.get, .url(server.url))
             _ = try? await DefaultAPIProvider(configuration: .ephemeral).request(request).value
         }
-        // A trap, and not an error of this test's own.
+        // A trap, and not an error of this test.
         #expect([.signal(SIGILL), .signal(SIGTRAP)].contains(result?.exitStatus))
     }
 

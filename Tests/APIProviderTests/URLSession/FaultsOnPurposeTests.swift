@@ -10,7 +10,7 @@ struct FaultsOnPurposeTests {
     private struct Failing: BodyDecoder, Middleware {
         let faults: Faults
         let exchanges = Log<Weak>()
-        /// A file that becomes empty while the body is sent, when it is its turn.
+        /// A file that is emptied while the body is sent, when it is its turn.
         var file: URL?
 
         struct Weak: Sendable {
@@ -35,42 +35,45 @@ struct FaultsOnPurposeTests {
         var transport: ExchangeTransport {
             ExchangeTransport { exchange in
                 exchanges.append(Weak(exchange: exchange))
-                exchange.complete(with: failureOfReading(exchange.request.body) ?? answer(exchange))
+                exchange.complete(with: Result { try send(exchange) }.failure)
                 return Disposables.create()
             }
         }
 
-        /// Reads the whole body, as if to send it.
-        private func failureOfReading(_ body: RequestBody?) -> (any Error)? {
-            guard var reader = body?.makeReader() else { return nil }
-            do {
+        private func send(_ exchange: Exchange) throws {
+            if var reader = exchange.request.body?.makeReader() {
                 repeat {
                     if let file, faults.isNext() { truncate(file.path, 0) }
                 } while try reader.read(upToCount: 10_000) != nil
-                return nil
-            } catch {
-                return error
             }
-        }
-
-        private func answer(_ exchange: Exchange) -> (any Error)? {
             let lost = URLError(.networkConnectionLost)
-            let fields = ["Content-Length": "7"]
-            guard let head = HTTPURLResponse(url: exchange.request.url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
-            else { return lost }
-            if faults.isNext() || !exchange.receive(head) { return lost }
-            for chunk in ["[1,", "2,", "3]"] where faults.isNext() || !exchange.receive(Data(chunk.utf8)) { return lost }
-            return faults.isNext() ? lost : nil
+            let head = APIResponse(to: exchange.request, headers: ["Content-Length": "7"]).response
+            if faults.isNext() || !exchange.receive(head) { throw lost }
+            for chunk in ["[1,", "2,", "3]"] where faults.isNext() || !exchange.receive(Data(chunk.utf8)) { throw lost }
+            if faults.isNext() { throw lost }
         }
-
-        /// Whether nothing holds an exchange, when the thread that delivered the event has gone on.
-        func isReleased() async -> Bool { await eventually { exchanges.entries.allSatisfy { $0.exchange == nil } } }
     }
 
-    private func provider(_ failing: Failing, _ transport: (any Transport)? = nil) -> DefaultAPIProvider {
-        DefaultAPIProvider(
+    /// The error of a request that ends with the value of the three chunks, or with an error after a fault.
+    private func failure<Value: Sendable>(
+        of endpoint: Endpoint<Value>, _ failing: Failing, by transport: (any Transport)? = nil
+    ) async -> (any Error)? {
+        let provider = DefaultAPIProvider(
             baseURL: example, transport: transport ?? failing.transport, decoder: failing,
             middlewares: [failing, RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .nanoseconds(0)))])
+        do {
+            let value = try await provider.request(endpoint).value
+            if let numbers = value as? [Int] { #expect(numbers == [1, 2, 3]) }
+            return nil
+        } catch {
+            #expect(failing.faults.hasFailed, "\(error)")
+            return error
+        }
+    }
+
+    /// Whether nothing holds an exchange any more. The thread that delivers an event may hold one until it returns.
+    private func isReleased(_ failing: Failing) async -> Bool {
+        await eventually { failing.exchanges.entries.allSatisfy { $0.exchange == nil } }
     }
 
     @Test("A request ends once, and nothing is kept")
@@ -78,12 +81,8 @@ struct FaultsOnPurposeTests {
         let calls = await Faults.inTurn { faults in
             let failing = Failing(faults: faults)
             let endpoint = Endpoint<[Int]>(.get, "/items").adapting { _ in try faults.call() }.validating { _ in try faults.call() }
-            let result = await outcome(of: provider(failing).request(endpoint))
-            switch result {
-            case .success(let value): #expect(value == [1, 2, 3])
-            case .failure(let error): #expect(faults.hasFailed, "\(error)")
-            }
-            #expect(await failing.isReleased())
+            _ = await failure(of: endpoint, failing)
+            #expect(await isReleased(failing))
         }
         #expect(calls >= 10)
     }
@@ -94,18 +93,13 @@ struct FaultsOnPurposeTests {
         configuration.protocolClasses = [FailingProtocol.self]
         let calls = await Faults.inTurn { faults in
             FailingProtocol.faults.withLock { $0 = faults }
-            weak var transport: URLSessionTransport?
-            let result: Result<[Int], any Error>
+            weak var held: URLSessionTransport?
             do {
-                let own = URLSessionTransport(configuration: configuration)
-                transport = own
-                result = await outcome(of: provider(Failing(faults: faults), own).request(Endpoint<[Int]>(.get, "/items")))
+                let transport = URLSessionTransport(configuration: configuration)
+                held = transport
+                _ = await failure(of: Endpoint<[Int]>(.get, "/items"), Failing(faults: faults), by: transport)
             }
-            switch result {
-            case .success(let value): #expect(value == [1, 2, 3])
-            case .failure(let error): #expect(faults.hasFailed, "\(error)")
-            }
-            #expect(await eventually { transport == nil })
+            #expect(await eventually { held == nil })
         }
         #expect(calls >= 8)
     }
@@ -114,20 +108,18 @@ struct FaultsOnPurposeTests {
     @Test("A download leaves the old file or the new one, no other, and none open", arguments: [true, false], [true, false])
     func download(isNew: Bool, isLasting: Bool) async throws {
         let calls = try await Faults.inTurn(isLasting: isLasting) { faults in
-            let folder = TemporaryFolder()
+            let (folder, failing) = (TemporaryFolder(), Failing(faults: faults))
             let file = folder.url("file")
             if !isNew { try Data("old".utf8).write(to: file) }
-            let failing = Failing(faults: faults)
-            let (result, open) = await FaultyFiles.within(folder.url, faults) {
-                let result = await outcome(of: provider(failing).request(Endpoint(.get, "/items", downloadingTo: file)))
-                #expect(await failing.isReleased())
-                return result
+            let (error, open) = await FaultyFiles.within(folder.url, faults) {
+                let error = await failure(of: Endpoint(.get, "/items", downloadingTo: file), failing)
+                #expect(await isReleased(failing))
+                return error
             }
             let content = try? String(contentsOf: file, encoding: .utf8)
-            switch result {
-            case .success: #expect(content == "[1,2,3]")
-            case .failure(let error):
-                #expect(faults.hasFailed, "\(error)")
+            if error == nil {
+                #expect(content == "[1,2,3]")
+            } else {
                 #expect(content == (isNew ? nil : "old") || error is Faults.Failure)
             }
             #expect(try folder.names.allSatisfy { $0 == "file" })
@@ -136,9 +128,7 @@ struct FaultsOnPurposeTests {
         // Six or seven of them are calls on files: open, fchmod for an old file's mode, write for each chunk, fsync and rename.
         #expect(calls == (isNew ? 14 : 15))
     }
-    #endif
 
-    #if os(Linux)
     @Test("An upload of files ends once, and says which file could not be read")
     func upload() async throws {
         let folder = TemporaryFolder()
@@ -147,20 +137,13 @@ struct FaultsOnPurposeTests {
         let sentences = Log<String>()
         let calls = try await Faults.inTurn { faults in
             for file in files { try Data(count: 100_000).write(to: file) }
-            var failing = Failing(faults: faults)
-            failing.file = files[1]
-            let provider = provider(failing)
-            let (result, open) = await FaultyFiles.within(folder.url, faults) {
-                let result = await outcome(of: provider.request(Endpoint<[Int]>(.post, "/items", body: body)))
-                #expect(await failing.isReleased())
-                return result
+            let failing = Failing(faults: faults, file: files[1])
+            let (error, open) = await FaultyFiles.within(folder.url, faults) {
+                let error = await failure(of: Endpoint<[Int]>(.post, "/items", body: body), failing)
+                #expect(await isReleased(failing))
+                return error
             }
-            switch result {
-            case .success(let value): #expect(value == [1, 2, 3])
-            case .failure(let error):
-                #expect(faults.hasFailed, "\(error)")
-                sentences.append("\(error)")
-            }
+            if let error { sentences.append("\(error)") }
             #expect(open == 0)
         }
         #expect(calls > 30)
@@ -168,13 +151,16 @@ struct FaultsOnPurposeTests {
         #expect(sentences.entries.filter { $0.hasSuffix(sentence) }.count > 10)
     }
     #endif
+}
 
-    private func outcome<Value>(of single: Single<Value>) async -> Result<Value, any Error> {
-        do { return .success(try await single.value) } catch { return .failure(error) }
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { return error }
+        return nil
     }
 }
 
-/// An answer that breaks off when it is its turn.
+/// A response that breaks off when it is its turn.
 private final class FailingProtocol: URLProtocol {
     static let faults = Locked<Faults?>(nil)
 

@@ -15,19 +15,19 @@ struct KeptConnectionTests {
         let text = String(repeating: "the body ", count: 20_000)
         let file = folder.url("file")
         try Data(text.utf8).write(to: file)
-        switch body {
-        case .json: return Endpoint<String>(method, .url(server.url), body: .json(text))
-        case .file: return Endpoint<String>(method, .url(server.url), body: .file(file, contentType: "text/plain"))
-        case .parts:
-            let parts = ["a", "b"].map { MultipartPart(name: $0, file: file, contentType: "text/plain") }
-            return Endpoint<String>(method, .url(server.url), body: .multipart(parts))
-        }
+        let httpBody: HTTPBody =
+            switch body {
+            case .json: .json(text)
+            case .file: .file(file, contentType: "text/plain")
+            case .parts: .multipart(["a", "b"].map { MultipartPart(name: $0, file: file, contentType: "text/plain") })
+            }
+        return Endpoint<String>(method, .url(server.url), body: httpBody)
     }
 
-    @Test("A request that may be sent again, is: with the whole of its body", arguments: [Body.json, .file, .parts])
+    @Test("A request that may be sent again is sent again, with its whole body", arguments: [Body.json, .file, .parts])
     func sentAgain(_ body: Body) async throws {
         let bodies = Log<Data>()
-        // It closes the connection on which the first body comes, and answers each later one with the same.
+        // It closes the connection with the first body, and answers each later one with the same body.
         let server = try LoopbackServer(connected: { connection in
             while let request = connection.readRequest() {
                 if !request.body.isEmpty { bodies.append(request.body) }
@@ -54,13 +54,9 @@ struct KeptConnectionTests {
         let (connections, sentAgain) = (Log<Void>(), Log<Data>())
         let server = try LoopbackServer(connected: { connection in
             connections.append(())
-            guard connections.count == 1 else {
-                guard let (_, start) = connection.readHead() else { return }
-                sentAgain.append(start)
-                while let bytes = connection.readSome() { sentAgain.append(bytes) }
-                return
-            }
-            answerOneAndDropTheNext(connection, end)
+            if connections.count == 1 { return answerOneAndDropTheNext(connection, end) }
+            sentAgain.append(connection.readHead()?.bodyStart ?? Data())
+            while let bytes = connection.readSome() { sentAgain.append(bytes) }
         })
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "")
         let request = try self.request(request.method, request.body, to: server)
@@ -88,7 +84,7 @@ struct KeptConnectionTests {
         #expect(server.requests.filter { $0.method == method.rawValue }.count == 3)
     }
 
-    @Test("Where the server listens no more, the error is not that of a request that was never sent: RetryMiddleware would send it again")
+    @Test("If the server stops listening, the error is not that of a request that was never sent, which RetryMiddleware would send again")
     func noLongerListening() async throws {
         let server = try LoopbackServer(maximumConnections: 1, connected: { answerOneAndDropTheNext($0, .afterTheBody) })
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "")

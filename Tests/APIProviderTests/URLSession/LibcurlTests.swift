@@ -6,7 +6,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("What libcurl says", tenMinutes)
+@Suite("Messages and peculiarities of libcurl", tenMinutes)
 struct LibcurlTests {
     @Test(
         "Two fields that must not differ are refused by libcurl 8.17 and later; before, the last length counts, and locations are joined",
@@ -26,7 +26,7 @@ struct LibcurlTests {
         }
     }
 
-    @Test("A 103 is not the response, also before a redirect without a Location")
+    @Test("A 103 is not the response, even before a redirect without a Location")
     func earlyHints() async throws {
         let server = try LoopbackServer { _, connection in
             connection.send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n")
@@ -36,13 +36,13 @@ struct LibcurlTests {
         #expect(try await provider.request(request).value.response.statusCode == 302)
     }
 
-    @Test("A body before whose head Foundation sees no end is an error, also of a stream", arguments: [false, true])
+    @Test("A body that comes before Foundation sees the end of the head is an error, also of a stream", arguments: [false, true])
     func bodyWithoutHead(isStreamed: Bool) async throws {
         let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\r\nok") }
         let provider = DefaultAPIProvider(configuration: .patient)
         let error = try await #require(throws: APIError.self) {
             if isStreamed {
-                for try await _ in try await provider.request(Endpoint<ByteStream>(.get, .url(server.url))).value {}
+                _ = try await provider.request(Endpoint<ByteStream>(.get, .url(server.url))).value.all()
             } else {
                 _ = try await provider.request(Endpoint<Data>(.get, .url(server.url))).value
             }
@@ -51,7 +51,7 @@ struct LibcurlTests {
     }
 
     @Test(
-        "What libcurl says in words alone gets the code that Apple's systems have for it",
+        "An error that libcurl describes in words alone gets the code of Apple's systems",
         arguments: [
             ("SSL certificate problem: certificate has expired", URLError.Code.serverCertificateHasBadDate),
             ("SSL certificate problem: certificate is not yet valid", .serverCertificateNotYetValid),

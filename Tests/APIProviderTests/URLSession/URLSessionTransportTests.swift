@@ -4,17 +4,14 @@ import MiniRx
 import TestSupport
 import Testing
 
-/// What only a `URLSession` has. All else is tested by suites that run against any transport.
+/// The other suites run against any transport.
 @Suite("A session's configuration, its delegate and its protocol classes", tenMinutes)
 struct URLSessionTransportTests {
-    private func text(_ url: URL, by provider: DefaultAPIProvider) async throws -> String {
-        try await provider.request(Endpoint<String>(.get, .url(url))).value
-    }
+    private let configuration = URLSessionConfiguration.patient
 
     @Test("The headers of a configuration are sent, and a request's own win")
     func additionalHeaders() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
-        let configuration = URLSessionConfiguration.patient
         configuration.httpAdditionalHeaders = ["X-App": "demo", "X-Trace": "session"]
         let provider = DefaultAPIProvider(session: URLSession(configuration: configuration))
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url), headers: ["x-trace": "request"])).value == "ok")
@@ -50,53 +47,40 @@ struct URLSessionTransportTests {
     }
     #endif
 
-    @Test("No stored cookie is sent where the configuration says so")
-    func off() async throws {
+    @Test("No stored cookie is sent if the configuration forbids it, or has no storage", arguments: [true, false])
+    func noCookies(isStored: Bool) async throws {
         let server = try LoopbackServer { request, connection in
             connection.respond(headers: ["Set-Cookie": "stored=1; Path=/"], body: request.headers["cookie"] ?? "none")
         }
-        let configuration = URLSessionConfiguration.patient
-        let storage = configuration.httpCookieStorage
-        configuration.httpShouldSetCookies = false
+        if isStored { configuration.httpShouldSetCookies = false } else { configuration.httpCookieStorage = nil }
         let provider = DefaultAPIProvider(configuration: configuration)
-        _ = try await text(server.url, by: provider)
-        #expect(storage?.cookies?.map(\.name) == ["stored"])
-        #expect(try await text(server.url, by: provider) == "none")
-        configuration.httpShouldSetCookies = true
-        configuration.httpCookieStorage = nil
-        let without = DefaultAPIProvider(configuration: configuration)
-        _ = try await text(server.url, by: without)
-        #expect(try await text(server.url, by: without) == "none")
+        for _ in 0..<2 { #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "none") }
+        #expect(configuration.httpCookieStorage?.cookies?.map(\.name) == (isStored ? ["stored"] : nil))
     }
 
     @Test("A configuration for the background is refused with a sentence, and its session is left alone")
     func background() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
         #if canImport(FoundationNetworking)
-        let configuration = URLSessionConfiguration.patient
         configuration.identifier = "app.transfers"
         #else
         let configuration = URLSessionConfiguration.background(withIdentifier: "app.transfers")
         #endif
-        let folder = TemporaryFolder()
-        let provider = DefaultAPIProvider(configuration: configuration)
+        let (folder, provider) = (TemporaryFolder(), DefaultAPIProvider(configuration: configuration))
         let sentence =
             "The request was not sent: its configuration is for the background, where a transport cannot wait for the response; "
             + "use .default, and a URLSession for transfers in the background."
-        func check<Response>(_ endpoint: Endpoint<Response>) async throws {
-            let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
-            #expect("\(error)" == sentence)
-        }
-        try await check(Endpoint<String>(.get, .url(server.url)))
-        try await check(Endpoint<TextLines>(.get, .url(server.url)))
-        try await check(Endpoint(.get, .url(server.url), downloadingTo: folder.url("file")))
+        for single in [
+            provider.request(Endpoint<String>(.get, .url(server.url))).map { _ in },
+            provider.request(Endpoint<TextLines>(.get, .url(server.url))).map { _ in },
+            provider.request(Endpoint(.get, .url(server.url), downloadingTo: folder.url("file"))).map { _ in },
+        ] { #expect("\(try await #require(throws: APIError.self) { try await single.value })" == sentence) }
         #expect(server.requests.isEmpty)
     }
 
     @Test("A provider that is dumped shows no header of the session that it was made of")
     func dumped() {
         final class Delegate: NSObject, URLSessionDelegate {}
-        let configuration = URLSessionConfiguration.patient
         configuration.httpAdditionalHeaders = ["Authorization": "s3cret"]
         let session = URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: nil)
         defer { session.invalidateAndCancel() }
@@ -108,11 +92,11 @@ struct URLSessionTransportTests {
     @Test("The delegate of a lent session goes when that session is invalidated, and the provider works on")
     func lentDelegate() async throws {
         final class Delegate: NSObject, URLSessionDelegate {
-            let gone: AsyncStream<Void>.Continuation
-            init(gone: AsyncStream<Void>.Continuation) { self.gone = gone }
-            deinit { gone.yield() }
+            let gone: Signals<Void>
+            init(gone: Signals<Void>) { self.gone = gone }
+            deinit { gone.send(()) }
         }
-        let (isGone, gone) = AsyncStream.makeStream(of: Void.self)
+        let gone = Signals<Void>()
         func lend() -> DefaultAPIProvider {
             let session = URLSession(configuration: .patient, delegate: Delegate(gone: gone), delegateQueue: nil)
             defer { session.invalidateAndCancel() }
@@ -120,24 +104,23 @@ struct URLSessionTransportTests {
         }
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
         let provider = lend()
-        for await _ in isGone { break }
+        await gone.next()
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "ok")
     }
 
-    @Test("A response whose head comes again leaves one file, with all that came")
+    @Test("If a head comes twice, a download leaves one file with everything that came")
     func secondHead() async throws {
         let folder = TemporaryFolder()
         let destination = folder.url("file.bin")
-        let configuration = URLSessionConfiguration.patient
         configuration.protocolClasses = [TwoHeadsProtocol.self]
-        let provider = DefaultAPIProvider(configuration: configuration)
-        _ = try await provider.request(Endpoint(.get, .url(example), downloadingTo: destination)).value
+        _ = try await DefaultAPIProvider(configuration: configuration).request(Endpoint(.get, .url(example), downloadingTo: destination))
+            .value
         #expect(try String(contentsOf: destination, encoding: .utf8) == "part;part;")
         #expect(try folder.names == ["file.bin"])
     }
 
     @Test(
-        "A length is known of a body that does not come compressed",
+        "The length of a body is known unless it is compressed",
         arguments: [(nil, 5), ("", 5), ("Identity", 5), ("gzip", nil)] as [(String?, Int64?)])
     func bodyLength(encoding: String?, length: Int64?) throws {
         let headers = ["Content-Length": "5"].merging(encoding.map { ["Content-Encoding": $0] } ?? [:]) { $1 }
@@ -147,7 +130,6 @@ struct URLSessionTransportTests {
 
     @Test("A protocol class has taken the whole body when it answers, and progress says so")
     func progressOfProtocol() async throws {
-        let configuration = URLSessionConfiguration.patient
         configuration.protocolClasses = [TwoHeadsProtocol.self]
         let log = Log<TransferProgress>()
         let body = HTTPBody.data(Data("body".utf8), contentType: "text/plain")
