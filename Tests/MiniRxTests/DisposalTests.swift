@@ -61,16 +61,48 @@ struct DisposalTests {
         #expect(log.entries == ["release first", "subscribe second", "event 2", "release second", "disposed"])
     }
 
-    @Test("Once dispose has returned inside a closure, none of the chain's other closures runs", arguments: DisposingChain.allCases)
-    fileprivate func noClosureAfterDispose(chain: DisposingChain) {
+    @Test("Once dispose has returned inside a closure, none of the chain's other closures runs", arguments: ReentrancyTests.places)
+    func noClosureAfterDispose(place: ReentrancyTests.Place) {
         let log = Log<String>()
         let producer = Producer<Int> { log.disposable() }
         let disposable = SerialDisposable()
-        disposable.disposable = chain.single(producer.single, log) { disposable.dispose() }
-            .subscribe(
-                onSuccess: { _ in log.append("success") }, onFailure: { _ in log.append("failure") }, onDisposed: log.adds("disposed"))
+        let closure = log.adds("closure")
+        disposable.disposable = producer.single.flatMap { _ in
+            place.chain {
+                disposable.dispose()
+                log.append("dispose")
+            }
+            .map { value($0, after: closure) }.mapError { value($0, after: closure) }.flatMap { value(.just($0), after: closure) }
+            .retry(scheduler: TestScheduler()) { _, _ in value(nil, after: closure) }.catch { _ in value(.just(1), after: closure) }
+            .do(onSuccess: { _ in closure() }, afterSuccess: { _ in closure() }, onSubscribed: closure)
+        }
+        .subscribe(onSuccess: { _ in closure() }, onFailure: { _ in closure() }, onDisposed: log.adds("disposed"))
         producer.send(.success(1))
-        #expect(log.entries == ["release", "disposed"])
+        let entries = log.entries
+        #expect(!entries.drop { $0 != "dispose" }.contains("closure"), "\(entries)")
+        #expect(Set(entries).isSuperset(of: ["release", "dispose", "disposed"]))
+    }
+
+    @Test("Once dispose has returned inside a closure, no other source is subscribed to")
+    func noNextSource() {
+        typealias Chain = (_ source: Single<Int>, _ dispose: @escaping @Sendable () -> Void, _ next: Single<Int>) -> Single<Int>
+        let chains: [Chain] = [
+            { source, dispose, next in source.flatMap { _ in value(next, after: dispose) } },
+            { source, dispose, next in source.flatMap { _ in .deferred { value(next, after: dispose) } } },
+            { source, dispose, next in source.flatMap { _ in throw TestError() }.catch { _ in value(next, after: dispose) } },
+            { source, dispose, next in source.flatMap { _ in .zip(Single.just(1).do(onSuccess: { _ in dispose() }), next) { $0 + $1 } } },
+            { source, dispose, next in source.flatMap { _ in next.do(onSubscribe: dispose) } },
+            { source, dispose, next in source.flatMap { _ in next.do(onSubscribe: dispose).share() } },
+        ]
+        for chain in chains {
+            let log = Log<String>()
+            let producer = Producer<Int>()
+            let disposable = SerialDisposable()
+            let next = Single.just(1).do(onSubscribe: log.adds("next"), onSubscribed: log.adds("next"))
+            disposable.disposable = chain(producer.single, disposable.dispose, next).subscribe(onDisposed: log.adds("disposed"))
+            producer.send(.success(1))
+            #expect(log.entries == ["disposed"])
+        }
     }
 
     @Test("A SerialDisposable disposes the old for the new, and everything that it gets after its end")
@@ -96,84 +128,5 @@ struct DisposalTests {
         disposable.dispose()
         #expect(disposable.isDisposed)
         #expect(log.entries == ["a"])
-    }
-}
-
-/// A chain that disposes itself in a closure. None of its closures that log may run after that. The model disposes in `map` and in
-/// `afterSuccess`, and `ReentrancyTests` in the last closure of a chain.
-private enum DisposingChain: CaseIterable {
-    case errors, deferredInDeferred, flatMapToDeferred, does, subscribing, zip, timeout, emitting, share
-
-    func single(_ source: Single<Int>, _ log: Log<String>, _ dispose: @escaping @Sendable () -> Void) -> Single<Int> {
-        @Sendable func disposing(_ value: Int) -> Int {
-            dispose()
-            return value
-        }
-        @Sendable func logged(_ value: Int) -> Int {
-            log.append("closure")
-            return value
-        }
-        let logging = Single.deferred { .just(logged(1)) }
-        switch self {
-        case .errors:
-            return source.map { _ -> Int in
-                dispose()
-                throw TestError()
-            }
-            .mapError { error in
-                log.append("mapError")
-                return error
-            }
-            .catch { _ in .just(logged(1)) }
-        case .deferredInDeferred:
-            return source.flatMap { _ in
-                .deferred {
-                    dispose()
-                    return logging
-                }
-            }
-        case .flatMapToDeferred:
-            return source.flatMap { _ in
-                dispose()
-                return logging
-            }
-        case .does:
-            return source.do(onSuccess: { _ in dispose() }, afterSuccess: { _ in log.append("after") })
-                .do(onSuccess: { _ in log.append("do") }, afterSuccess: { _ in log.append("after do") })
-        case .subscribing:
-            return source.flatMap { _ in
-                logging.do(onSubscribe: log.adds("inner"), onSubscribed: log.adds("inner subscribed"))
-                    .do(onSubscribe: dispose, onSubscribed: log.adds("subscribed"))
-            }
-        case .zip:
-            return source.flatMap { value in
-                .zip(Single.deferred { .just(disposing(value)) }.map(logged), logging) { logged($0 + $1) }
-            }
-        case .timeout:
-            return source.flatMap { _ in
-                Single<Int>.deferred {
-                    dispose()
-                    throw TestError()
-                }
-                .timeout(.seconds(1), scheduler: TestScheduler())
-                .retry(scheduler: TestScheduler()) { failures, _ in .seconds(logged(failures)) }
-            }
-        case .emitting:
-            return source.flatMap { value in
-                Single<Int>.create { observer in
-                    observer(.success(disposing(value)))
-                    return Disposables.create()
-                }
-                .do(onSuccess: { _ in log.append("do") }, onDispose: {}).map(logged)
-            }
-        case .share:
-            return source.flatMap { _ in
-                Single<Int>.create { _ in
-                    dispose()
-                    return Disposables.create()
-                }
-                .do(onSubscribed: log.adds("subscribed")).share()
-            }
-        }
     }
 }

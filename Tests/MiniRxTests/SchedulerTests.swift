@@ -46,11 +46,14 @@ struct SchedulerTests {
         _ = schedule("late", after: .seconds(3))
         _ = schedule("early", after: .seconds(1))
         _ = schedule("second", after: .milliseconds(1_000))
+        _ = schedule("third", after: .microseconds(1_000_000))
         schedule("dropped", after: .seconds(1)).dispose()
-        _ = schedule("never", after: .never)
+        for (name, delay) in [("never", .never), ("too late", .seconds(.max)), ("now", .seconds(-1))] as [(String, DispatchTimeInterval)] {
+            _ = schedule(name, after: delay)
+        }
         _ = scheduler.schedule(after: .seconds(1)) { _ = schedule("nested", after: .seconds(1)) }
         scheduler.advance(by: .seconds(2))
-        #expect(log.entries == ["early at 1", "second at 1", "nested at 2"])
+        #expect(log.entries == ["now at 0", "early at 1", "second at 1", "third at 1", "nested at 2"])
         #expect(scheduler.now == start + .seconds(2))
         scheduler.advance(to: start + .seconds(3))
         #expect(log.entries.last == "late at 3")
@@ -59,16 +62,6 @@ struct SchedulerTests {
         #expect(log.entries.last == "last at 4")
         scheduler.advance(to: start)
         #expect(scheduler.now == start + .seconds(4))
-    }
-
-    @Test(
-        "An interval is converted to nanoseconds: a negative one to 0, one that is too long to the greatest number",
-        arguments: [
-            (.seconds(2), 2_000_000_000), (.milliseconds(3), 3_000_000), (.microseconds(4), 4_000), (.nanoseconds(5), 5), (.seconds(-1), 0),
-            (.seconds(.max), .max), (.never, .max),
-        ] as [(DispatchTimeInterval, UInt64)])
-    func nanoseconds(interval: DispatchTimeInterval, expected: UInt64) {
-        #expect(interval.nanoseconds == expected)
     }
 
     @Test("Actions of the same time run in the order of their calls, even after others between them were disposed")
@@ -167,14 +160,17 @@ struct SchedulerTests {
         #expect(count.withLock { $0 } > 0)
     }
 
-    @Test("A serial scheduler keeps its order on a concurrent queue")
-    func serial() async throws {
+    @Test("A serial scheduler keeps its order on a concurrent queue, and a concurrent scheduler runs on its queue")
+    func queues() async throws {
         let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+        let mark = QueueMark(on: queue)
         let scheduler = SerialDispatchQueueScheduler(queue: queue)
         let log = Log<Int>()
         for number in 0..<1_000 { _ = scheduler.schedule(after: .nanoseconds(0)) { log.append(number) } }
         _ = try await Single.just(0).observe(on: scheduler).value
         #expect(log.entries == Array(0..<1_000))
+        let concurrent = ConcurrentDispatchQueueScheduler(queue: queue)
+        #expect(try await Single.just(0).observe(on: concurrent).map { _ in mark.isCurrent }.value)
     }
 
     @Test(
@@ -267,15 +263,6 @@ struct SchedulerTests {
             _ = scheduler.schedule(after: .milliseconds(5)) { continuation.resume(returning: scheduler.now) }
         }
         #expect(end >= start + .milliseconds(5))
-    }
-
-    @Test("A concurrent scheduler runs on its queue")
-    func concurrent() async throws {
-        let queue = DispatchQueue(label: "mine", attributes: .concurrent)
-        let mark = QueueMark(on: queue)
-        let scheduler = ConcurrentDispatchQueueScheduler(queue: queue)
-        let isOnQueue = try await Single.just(0).observe(on: scheduler).map { _ in mark.isCurrent }.value
-        #expect(isOnQueue)
     }
 
     @Test("The main scheduler keeps the order of the calls")
