@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 // This target is isolated to the main actor by default, as new targets of Xcode are. Models and the constants that requests use are
-// `nonisolated`; all else is as anywhere.
+// `nonisolated`.
 
 nonisolated struct User: Codable, Equatable {
     let login: String
@@ -49,7 +49,7 @@ final class Screen {
 
 @Suite("A target that is isolated to the main actor by default")
 struct MainActorTests {
-    /// Answers with a user of the name that stands last in the path, or with the body that was sent, in an array.
+    /// Responds with the user whom the path names, or with the body of the request, in an array.
     let provider = DefaultAPIProvider(
         baseURL: gitHub,
         transport: ClosureTransport { request in
@@ -70,7 +70,7 @@ struct MainActorTests {
         #expect(UserRequest(login: "octocat").endpoint.option(\.priority, 1).options.priority == 1)
     }
 
-    @Test("A screen keeps what it gets, without a word about threads")
+    @Test("A screen keeps the response without code for threads")
     func screen() async {
         let screen = Screen(provider: provider)
         await withCheckedContinuation { continuation in screen.show("octocat") { continuation.resume() } }

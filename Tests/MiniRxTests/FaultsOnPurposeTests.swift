@@ -5,17 +5,14 @@ import Testing
 
 @Suite("Each thing that may fail fails in turn", tenMinutes)
 struct FaultsOnPurposeTests {
-    /// What a chain is made of: closures that may throw, sources that may fail, and a scheduler that may lose an action.
+    /// The parts of a chain: closures that may throw, sources that may fail, and a scheduler that may lose an action.
     struct Run: Sendable {
         let faults: Faults
-        let token: Token
-        let open = Locked(0)
         let scheduler: LosingScheduler
+        let token = Token()
+        let open = Locked(0)
 
-        init(_ faults: Faults, _ token: Token) {
-            (self.faults, self.token) = (faults, token)
-            scheduler = LosingScheduler(faults: faults)
-        }
+        init(_ faults: Faults) { (self.faults, scheduler) = (faults, LosingScheduler(faults: faults)) }
 
         var source: Single<Int> {
             .create { observer in
@@ -50,12 +47,6 @@ struct FaultsOnPurposeTests {
             hasLost.withLock { $0 = true }
             return Disposables.create()
         }
-    }
-
-    struct Release: Disposable {
-        let open: Locked<Int>
-
-        func dispose() { open.withLock { $0 -= 1 } }
     }
 
     struct Chain: Sendable, CustomTestStringConvertible {
@@ -104,7 +95,7 @@ struct FaultsOnPurposeTests {
             let events = Log<SingleEvent<Int>>()
             let subscription = chain.single(run).subscribe { event in withExtendedLifetime(run.token) { events.append(event) } }
             run.scheduler.time.run()
-            // What is lost never happens: then it is for the subscriber to dispose.
+            // An action that is lost never runs. Then the subscriber has to dispose.
             #expect(events.count == 1 || run.scheduler.hasLost.withLock { $0 } && events.count == 0)
             subscription.dispose()
         }
@@ -136,14 +127,13 @@ struct FaultsOnPurposeTests {
         }
     }
 
-    /// Lets each call of a run fail in turn. After each run its sources are released, and its token, within some seconds; 0 is at once.
+    /// Lets each call of a run fail in turn, and expects that everything is released within so many seconds of each run.
     private func expectNothingKept(within seconds: Double, _ body: (Run) async -> Void) async {
         let calls = await Faults.inTurn { faults in
             weak var token: Token?
             do {
-                let held = Token()
-                token = held
-                let run = Run(faults, held)
+                let run = Run(faults)
+                token = run.token
                 await body(run)
                 #expect(await eventually(within: seconds) { run.open.withLock { $0 } == 0 })
             }

@@ -5,17 +5,15 @@ import Testing
 /// Random trees of operators, driven by random steps, do what a model does that is simple enough to be obviously right.
 @Suite("Model", tenMinutes, .longComputing)
 struct ModelTests {
-    /// A million by hand: `TEST_EFFORT=50 swift test -c release --filter ModelTests`.
-    private static let seeds = UInt64(rounds(20_000))
-
-    @Test("20,000 random forests do what the model does, step by step", arguments: [0, 1, 2, 3] as [UInt64])
-    func trees(part: UInt64) async {
-        for seed in (part * Self.seeds / 4)..<((part + 1) * Self.seeds / 4) {
+    /// A million by hand: `TEST_EFFORT=500 swift test -c release --filter ModelTests`.
+    @Test("Random forests do what the model does, step by step")
+    func trees() async {
+        for seed in 0..<UInt64(rounds(2_000)) {
             // Other tests want the thread, too.
             if seed % 64 == 0 { await Task.yield() }
             var random = SeededGenerator(seed: seed)
             let forest = Forest(using: &random)
-            let script = (0..<Int.random(in: 1...10, using: &random)).map { _ in Step.random(using: &random) }
+            let script = Step.script(upTo: 10, using: &random)
             let reaction = [nil, nil, Step.dispose(0), Step.random(using: &random)].randomElement(using: &random) ?? nil
             let real = Real(forest, reaction: reaction)
             let model = Model(forest, reaction: reaction)
@@ -46,19 +44,18 @@ extension ModelTests {
         await #expect(processExitsWith: .success) {
             // Thread Sanitizer uses memory for each access.
             guard dlsym(nil, "__tsan_init") == nil else { return }
-            func run(_ seed: UInt64) {
-                var random = SeededGenerator(seed: seed)
-                let forest = Forest(using: &random)
-                let script = (0..<Int.random(in: 1...10, using: &random)).map { _ in Step.random(using: &random) }
-                let real = Real(forest, reaction: script.first)
-                for step in [.subscribe(0)] + script + [.subscribe(1), .dispose(0), .dispose(1)] { real.perform(step) }
-                real.letGo()
+            let isFlat = try isFlat(within: 500) {
+                // 100 bytes for each of 5,000 runs.
+                for seed in (0..<10).flatMap({ _ in 0..<500 as Range<UInt64> }) {
+                    var random = SeededGenerator(seed: seed)
+                    let forest = Forest(using: &random)
+                    let script = Step.script(upTo: 10, using: &random)
+                    let real = Real(forest, reaction: script.first)
+                    for step in [.subscribe(0)] + script + [.subscribe(1), .dispose(0), .dispose(1)] { real.perform(step) }
+                    real.letGo()
+                }
             }
-            (0..<500).forEach(run)
-            let before = try residentKilobytes()
-            for _ in 0..<40 { (0..<500).forEach(run) }
-            // 50 bytes for each run.
-            #expect(try residentKilobytes() - before < 1_000)
+            #expect(isFlat)
         }
     }
 }

@@ -21,8 +21,7 @@ struct ReentrancyTests {
     static let places = [
         Place("the body of create") { act in
             .create { observer in
-                act()
-                observer(.success(1))
+                observer(.success(value(1, after: act)))
                 return Disposables.create()
             }
         },
@@ -32,41 +31,13 @@ struct ReentrancyTests {
                 return Disposables.create(with: act)
             }
         },
-        Place("the factory of deferred") { act in
-            .deferred {
-                act()
-                return .just(1)
-            }
-        },
-        Place("map") { act in
-            Single.just(1).map {
-                act()
-                return $0
-            }
-        },
-        Place("flatMap") { act in
-            Single.just(1).flatMap {
-                act()
-                return .just($0)
-            }
-        },
-        Place("catch") { act in
-            failure.catch { _ in
-                act()
-                return .just(1)
-            }
-        },
-        Place("mapError") { act in
-            failure.mapError {
-                act()
-                return $0
-            }
-        },
+        Place("the factory of deferred") { act in .deferred { value(.just(1), after: act) } },
+        Place("map") { act in Single.just(1).map { value($0, after: act) } },
+        Place("flatMap") { act in Single.just(1).flatMap { value(.just($0), after: act) } },
+        Place("catch") { act in failure.catch { _ in value(.just(1), after: act) } },
+        Place("mapError") { act in failure.mapError { value($0, after: act) } },
         Place("retry(scheduler:when:)") { act in
-            failure.retry(scheduler: ImmediateScheduler()) { failures, _ in
-                act()
-                return failures < 2 ? .seconds(1) : nil
-            }
+            failure.retry(scheduler: ImmediateScheduler()) { failures, _ in failures < 2 ? value(.seconds(1), after: act) : nil }
         },
         Place("do(onSuccess:)") { act in Single.just(1).do(onSuccess: { _ in act() }) },
         Place("do(afterSuccess:)") { act in Single.just(1).do(afterSuccess: { _ in act() }) },
@@ -75,17 +46,9 @@ struct ReentrancyTests {
         Place("do(onSubscribe:)") { act in Single.just(1).do(onSubscribe: act) },
         Place("do(onSubscribed:)") { act in Single.just(1).do(onSubscribed: act) },
         Place("do(onDispose:)") { act in Single.just(1).do(onDispose: act) },
-        Place("the selector of zip") { act in
-            .zip(.just(1), Single.just(2)) {
-                act()
-                return $0 + $1
-            }
-        },
+        Place("the selector of zip") { act in .zip(.just(1), Single.just(2)) { _, _ in value(1, after: act) } },
         Place("the selector of zip of many") { act in
-            .zip(.just(1), Single.just(2), Single.just(3), Single.just(4)) { a, b, c, d in
-                act()
-                return a + b + c + d
-            }
+            .zip(.just(1), Single.just(2), Single.just(3), Single.just(4)) { _, _, _, _ in value(1, after: act) }
         },
         Place("a source of zip") { act in .zip([Single.just(1).do(onSuccess: { _ in act() })]) { $0[0] } },
         Place("a source of timeout") { act in
@@ -97,37 +60,36 @@ struct ReentrancyTests {
         Place("a scheduler that is subscribed on") { act in Single.just(1).subscribe(on: ImmediateScheduler(act: act)) },
     ]
 
-    @Test("The chain may be disposed; it ends once, and quietly from there on", arguments: places)
-    func dispose(place: Place) {
-        let events = Log<String>()
-        let ends = Log<String>()
-        let disposable = SerialDisposable()
-        let trigger = Producer<Void>()
-        disposable.disposable = trigger.single.flatMap {
-            place.chain {
-                ends.append("act")
-                disposable.dispose()
-            }
-        }
-        .do(onSuccess: { _ in events.append("event") }, onError: { _ in events.append("event") })
-        .subscribe(onFailure: { _ in }, onDisposed: ends.adds("disposed"))
-        trigger.send(.success(()))
-        #expect(ends.entries.contains("act"))
-        #expect(ends.entries.filter { $0 == "disposed" }.count == 1)
-        #expect(events.count <= 1)
-    }
+    private static let observers = [
+        Place("the observer of a value") { _ in .just(1) }, Place("the observer of an error") { _ in failure },
+        Place("onDisposed") { _ in .never() },
+    ]
 
-    @Test("Another chain may be subscribed to, which runs at once", arguments: places)
-    func subscribe(place: Place) {
+    @Test(
+        "The code may subscribe to another chain, which runs at once, insert into the chain's bag, and release the bag",
+        arguments: places + observers)
+    func dispose(place: Place) {
         let log = Log<String>()
-        let inner = Single.just(1).flatMap { .just($0) }
-        _ = place.chain {
-            _ = inner.subscribe { log.append("\($0)") }
+        let trigger = Producer<Void>()
+        let bag = Locked<DisposeBag?>(DisposeBag())
+        let act: @Sendable () -> Void = {
+            _ = Single.just(1).flatMap { .just($0) }.subscribe { log.append("\($0)") }
             log.append("after subscribe")
+            bag.withLock { $0 }?.insert(log.disposable("inserted"))
+            _ = bag.withLock { $0.take() }
         }
-        .subscribe(onFailure: { _ in }, onDisposed: log.adds("disposed"))
-        #expect(log.entries.filter { $0 != "disposed" }.starts(with: ["success(1)", "after subscribe"]))
-        #expect(log.entries.filter { $0 == "disposed" }.count == 1)
+        let disposable = trigger.single.flatMap { place.chain(act) }.subscribe(
+            onSuccess: { _ in act() }, onFailure: { _ in act() },
+            onDisposed: {
+                act()
+                log.append("disposed")
+            })
+        bag.withLock { $0 }?.insert(disposable)
+        trigger.send(.success(()))
+        disposable.dispose()
+        #expect(log.entries.starts(with: ["success(1)", "after subscribe"]))
+        #expect(log.entries.count { $0 == "disposed" } == 1)
+        #expect(log.entries.count { $0 == "inserted" } == 1)
     }
 
     @Test("The same chain may be subscribed to again", arguments: places)
@@ -142,57 +104,15 @@ struct ReentrancyTests {
         again.withLock { $0 = chain }
         _ = chain.subscribe(onFailure: { _ in }, onDisposed: log.adds("disposed"))
         again.withLock { $0 = nil }
-        // One for each subscription, of which `share` needs fewer to end: who comes while one is in flight joins it.
+        // One for each subscription. A second subscriber of `share` joins the first, so that two are enough there.
         #expect(log.count == (place.testDescription == "a source of share" ? 2 : 4))
     }
+}
 
-    @Test("A disposable may be put into the bag that holds the chain", arguments: places)
-    func insert(place: Place) {
-        let log = Log<String>()
-        let trigger = Producer<Void>()
-        do {
-            let bag = DisposeBag()
-            trigger.single.flatMap { [unowned bag] in place.chain { [unowned bag] in log.disposable("inserted").disposed(by: bag) } }
-                .subscribe(onFailure: { _ in }).disposed(by: bag)
-            trigger.send(.success(()))
-            #expect(log.entries == [])
-        }
-        #expect(log.entries.contains("inserted"))
-    }
-
-    @Test("The bag that holds the chain may go", arguments: places)
-    func dropBag(place: Place) {
-        let log = Log<String>()
-        let trigger = Producer<Void>()
-        let bag = Locked<DisposeBag?>(DisposeBag())
-        let disposable = trigger.single.flatMap { place.chain { _ = bag.withLock { $0.take() } } }
-            .subscribe(onFailure: { _ in }, onDisposed: log.adds("disposed"))
-        bag.withLock { $0 }?.insert(disposable)
-        trigger.send(.success(()))
-        #expect(log.entries == ["disposed"])
-    }
-
-    @Test("Observers and onDisposed may do all of this", arguments: [true, false])
-    func observers(isSuccess: Bool) {
-        let log = Log<String>()
-        let producer = Producer<Int>()
-        let disposable = SerialDisposable()
-        do {
-            let bag = DisposeBag()
-            let act: @Sendable (_ place: String) -> Void = { [unowned bag] place in
-                disposable.dispose()
-                _ = Single.just(1).subscribe(onSuccess: { _ in log.append(place) })
-                Disposables.create(with: log.adds("inserted")).disposed(by: bag)
-            }
-            let subscription = producer.single
-                .subscribe(onSuccess: { _ in act("onSuccess") }, onFailure: { _ in act("onFailure") }, onDisposed: { act("onDisposed") })
-            disposable.disposable = subscription
-            subscription.disposed(by: bag)
-            producer.send(isSuccess ? .success(1) : .failure(TestError()))
-            #expect(log.entries == [isSuccess ? "onSuccess" : "onFailure", "onDisposed"])
-        }
-        #expect(log.entries.suffix(2) == ["inserted", "inserted"])
-    }
+/// Returns `value` after it has called `act`.
+@Sendable func value<Value>(_ value: Value, after act: () -> Void) -> Value {
+    act()
+    return value
 }
 
 /// Runs everything at once, after `act`.

@@ -2,45 +2,33 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("After the end nothing is kept alive")
+@Suite("Nothing is kept alive after the end")
 struct ReleaseTests {
-    @Test("Every captured object is let go though the producer keeps its callback", arguments: [true, false], [true, false])
+    @Test("Every captured object is released, even if the producer keeps its callback", arguments: [true, false], [true, false])
     func captures(isDisposed: Bool, isSuccess: Bool) {
         let producer = Producer<Int>()
-        weak var operatorToken: Token?
-        weak var observerToken: Token?
-        weak var resourceToken: Token?
         var disposable: (any Disposable)?
-        do {
-            let inOperator = Token()
-            let inObserver = Token()
-            let inResource = Token()
-            (operatorToken, observerToken, resourceToken) = (inOperator, inObserver, inResource)
+        let isKept = isKept { token in
             let source = Single<Int>.create { observer in
                 let inner = producer.single.subscribe(observer)
-                return Disposables.create { withExtendedLifetime(inResource) { inner.dispose() } }
+                return Disposables.create { withExtendedLifetime(token) { inner.dispose() } }
             }
             disposable =
                 source
-                .map { value in withExtendedLifetime(inOperator) { value } }
-                .flatMap { value in withExtendedLifetime(inOperator) { .just(value) } }
-                .catch { error in withExtendedLifetime(inOperator) { .error(error) } }
-                .do(onSuccess: { _ in withExtendedLifetime(inOperator) {} }, onDispose: { withExtendedLifetime(inOperator) {} })
+                .map { value in withExtendedLifetime(token) { value } }
+                .flatMap { value in withExtendedLifetime(token) { .just(value) } }
+                .catch { error in withExtendedLifetime(token) { .error(error) } }
+                .do(onSuccess: { _ in withExtendedLifetime(token) {} }, onDispose: { withExtendedLifetime(token) {} })
                 .subscribe(
-                    onSuccess: { _ in withExtendedLifetime(inObserver) {} }, onFailure: { _ in withExtendedLifetime(inObserver) {} },
-                    onDisposed: { withExtendedLifetime(inObserver) {} })
+                    onSuccess: { _ in withExtendedLifetime(token) {} }, onFailure: { _ in withExtendedLifetime(token) {} },
+                    onDisposed: { withExtendedLifetime(token) {} })
+            if isDisposed { disposable?.dispose() } else { producer.send(isSuccess ? .success(1) : .failure(TestError())) }
         }
-        #expect(operatorToken != nil)
-        #expect(observerToken != nil)
-        #expect(resourceToken != nil)
-        if isDisposed { disposable?.dispose() } else { producer.send(isSuccess ? .success(1) : .failure(TestError())) }
-        #expect(operatorToken == nil)
-        #expect(observerToken == nil)
-        #expect(resourceToken == nil)
+        #expect(!isKept)
         withExtendedLifetime((producer, disposable)) {}
     }
 
-    @Test("A single that never ends, subscribed and dropped, leaves nothing behind")
+    @Test("A single that never ends leaves nothing behind when its subscription is dropped")
     func dropped() {
         let atOnce = Single<Int>.create { observer in
             observer(.success(1))
@@ -48,65 +36,48 @@ struct ReleaseTests {
         }
         let forgetful = Single<Int>.create { _ in Disposables.create() }
         for single in [.never(), forgetful, atOnce.flatMap { _ in forgetful }] {
-            weak var token: Token?
-            do {
-                let held = Token()
-                token = held
-                _ = single.map { $0 }.subscribe(onSuccess: { _ in withExtendedLifetime(held) {} })
-            }
-            #expect(token == nil)
+            #expect(!isKept { token in _ = single.map { $0 }.subscribe(onSuccess: { _ in withExtendedLifetime(token) {} }) })
         }
     }
 
-    @Test("Operators that can end without their source leave nothing behind once disposed", arguments: [0, 1, 2, 3])
+    @Test("Operators that can end without their source leave nothing behind once they are disposed", arguments: [0, 1, 2, 3, 4])
     func droppedParts(index: Int) {
-        weak var token: Token?
         let chains: [(Single<Int>) -> Single<Int>] = [
             { Single<Int>.zip($0, .never()) { $0 + $1 } }, { $0.do(onDispose: {}) }, { $0.share() },
             { $0.timeout(.seconds(1), scheduler: TestScheduler()) },
+            { Single<[Int]>.zip([$0, .just(1)], maxConcurrent: 1).map { $0[0] } },
         ]
-        for source in [Single<Int>.never(), .create { _ in Disposables.create() }] {
-            do {
-                let held = Token()
-                token = held
-                chains[index](source).subscribe(onSuccess: { _ in withExtendedLifetime(held) {} }).dispose()
-            }
-            #expect(token == nil)
+        for source in [Single<Int>.never(), .create { _ in Disposables.create() }, Producer<Int>().single] {
+            #expect(!isKept { token in chains[index](source).subscribe(onSuccess: { _ in withExtendedLifetime(token) {} }).dispose() })
         }
     }
 
-    @Test("zip lets go of its values when the event is there, though what follows lives", arguments: [true, false])
+    @Test("zip releases its values once the event is delivered, before the next source ends", arguments: [true, false])
     func zipValues(isSuccess: Bool) {
-        weak var token: Token?
-        let disposable: any Disposable
-        do {
-            let held = Token()
-            token = held
+        var disposable: (any Disposable)?
+        let isKept = isKept { token in
             let (first, second) = (Producer<Token>(), Producer<Token>())
             disposable = Single.zip(first.single, second.single).flatMap { _ in Single<Int>.never() }.catch { _ in .never() }.subscribe()
-            first.send(.success(held))
-            second.send(isSuccess ? .success(held) : .failure(TestError()))
+            first.send(.success(token))
+            second.send(isSuccess ? .success(token) : .failure(TestError()))
         }
-        #expect(token == nil)
-        disposable.dispose()
+        #expect(!isKept)
+        disposable?.dispose()
     }
 
-    @Test("share lets go of what a member holds when its event is there, though what follows lives")
+    @Test("share releases a member's closures once its event is delivered, before the next source ends")
     func shareMember() {
-        weak var token: Token?
         let producer = Producer<Int>()
-        let disposable: any Disposable
-        do {
-            let held = Token()
-            token = held
-            disposable = producer.single.share().flatMap { _ in withExtendedLifetime(held) { Single<Int>.never() } }.subscribe()
+        var disposable: (any Disposable)?
+        let isKept = isKept { token in
+            disposable = producer.single.share().flatMap { _ in withExtendedLifetime(token) { Single<Int>.never() } }.subscribe()
             producer.send(.success(1))
         }
-        #expect(token == nil)
-        disposable.dispose()
+        #expect(!isKept)
+        disposable?.dispose()
     }
 
-    @Test("What is released may use the library: no lock is held meanwhile")
+    @Test("An object that is released may use the library: no lock is held meanwhile")
     func deinitIsUserCode() {
         let log = Log<String>()
         let bag = DisposeBag()

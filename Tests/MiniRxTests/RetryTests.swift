@@ -5,9 +5,12 @@ import Testing
 
 @Suite("Retry", tenMinutes)
 struct RetryTests {
+    private let log = Log<String>()
+    private let scheduler = TestScheduler()
+
     /// Fails the first `failures` times, and then succeeds with the number of the attempt.
-    private func flaky(failures: Int, log: Log<String>) -> Single<Int> {
-        .create { observer in
+    private func flaky(failures: Int) -> Single<Int> {
+        .create { [log] observer in
             log.append("attempt")
             let attempt = log.entries.count { $0 == "attempt" }
             observer(attempt > failures ? .success(attempt) : .failure(TestError("\(attempt)")))
@@ -15,21 +18,20 @@ struct RetryTests {
         }
     }
 
-    @Test("retry(n) makes at most n attempts and delivers the last error")
-    func limit() async throws {
-        let log = Log<String>()
-        #expect(try await flaky(failures: 2, log: log).retry(3).value == 3)
-        let another = Log<String>()
-        await #expect(throws: TestError("3")) { try await flaky(failures: 9, log: another).retry(3).value }
-        #expect(another.entries == ["attempt", "release", "attempt", "release", "attempt", "release"])
-        await #expect(throws: TestError("1")) { try await flaky(failures: 9, log: Log()).retry(1).value }
+    @Test("retry(n) makes at most n attempts and delivers the last error", arguments: [(2, 3), (9, 3), (9, 1)])
+    func limit(failures: Int, attempts: Int) async throws {
+        let result: Result<Int, TestError>
+        do { result = .success(try await flaky(failures: failures).retry(attempts).value) } catch {
+            result = .failure(try #require(error as? TestError))
+        }
+        #expect(result == (failures < attempts ? .success(attempts) : .failure(TestError("\(attempts)"))))
+        #expect(log.entries == (0..<attempts).flatMap { _ in ["attempt", "release"] })
     }
 
-    @Test("retry stops when it is disposed in the middle")
+    @Test("retry without a limit stops when it is disposed in the middle")
     func disposed() {
-        let log = Log<String>()
-        let producer = Producer<Int> { log.disposable() }
-        let disposable = producer.single.retry().subscribe { _ in log.append("event") }
+        let producer = Producer<Int> { [log] in log.disposable() }
+        let disposable = producer.single.retry().subscribe { [log] _ in log.append("event") }
         producer.send(.failure(TestError()))
         #expect(producer.subscriptions == 2)
         disposable.dispose()
@@ -38,20 +40,19 @@ struct RetryTests {
         #expect(log.entries == ["release", "release"])
     }
 
+    #if compiler(>=6.2) && (os(Linux) || os(macOS))
     @Test("retry(0) stops with a message that says what to write")
     func zero() async {
-        #if compiler(>=6.2) && (os(Linux) || os(macOS))
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Single.just(1).retry(0) }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("retry(0) would never subscribe"), "\(text)")
         #expect(text.contains("write retry(1) for one, retry() for no limit"), "\(text)")
-        #endif
     }
+    #endif
 
     @Test("100,000 synchronous retries keep the stack flat")
     func flat() async {
-        let log = Log<Int>()
-        let left = Locked(100_000)
+        let (results, left) = (Log<Int>(), Locked(100_000))
         await onSmallStack {
             _ = Single<Int>.create { observer in
                 let isLast = left.withLock { left in
@@ -60,21 +61,19 @@ struct RetryTests {
                 }
                 observer(isLast ? .success(1) : .failure(TestError()))
                 return Disposables.create()
-            }.retry(100_000).subscribe(onSuccess: log.append)
+            }.retry(100_000).subscribe(onSuccess: results.append)
         }
-        #expect(log.entries == [1])
+        #expect(results.entries == [1])
     }
 
     @Test("retry(scheduler:when:) waits as long as it is told, counts failures, and gives up with the last error")
     func backoff() {
-        let log = Log<String>()
-        let scheduler = TestScheduler()
-        _ = flaky(failures: 9, log: log)
-            .retry(scheduler: scheduler) { failures, error in
+        _ = flaky(failures: 9)
+            .retry(scheduler: scheduler) { [log] failures, error in
                 log.append("\(failures): \((error as? TestError)?.name ?? "")")
                 return failures < 3 ? .seconds(failures) : nil
             }
-            .subscribe(onFailure: { log.append("failed with \(($0 as? TestError)?.name ?? "")") })
+            .subscribe(onFailure: { [log] in log.append("failed with \(($0 as? TestError)?.name ?? "")") })
         #expect(log.entries == ["attempt", "1: 1", "release"])
         scheduler.advance(by: .milliseconds(999))
         #expect(log.count == 3)
@@ -86,9 +85,7 @@ struct RetryTests {
 
     @Test("A retry that waits is ended by dispose")
     func disposedWhileWaiting() {
-        let log = Log<String>()
-        let scheduler = TestScheduler()
-        let disposable = flaky(failures: 9, log: log).retry(scheduler: scheduler) { _, _ in .seconds(1) }
+        let disposable = flaky(failures: 9).retry(scheduler: scheduler) { _, _ in .seconds(1) }
             .subscribe(onDisposed: log.adds("disposed"))
         disposable.dispose()
         scheduler.run()

@@ -3,108 +3,102 @@ import MiniRx
 import TestSupport
 import Testing
 
-/// Serialized: `Hooks` is the process's own.
-@Suite("Subscribing", .serialized)
+/// Serialized, because `Hooks` belongs to the process.
+@Suite("Subscribing", .serialized, tenMinutes)
+@MainActor
 struct SubscribeTests {
-    @Test("An error that nobody handles goes to the hook, whichever overload was used")
-    @MainActor func hook() async {
-        let log = Log<String>()
+    private let log = Log<String>()
+
+    /// Logs unhandled errors during `operation`, and what is on the main queue after it.
+    private func loggingUnhandled(_ operation: @MainActor () async -> Void) async {
         let original = Hooks.defaultErrorHandler
         Hooks.defaultErrorHandler = log.appendUnhandled
         defer { Hooks.defaultErrorHandler = original }
+        await operation()
+        await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
+    }
+
+    @Test("An error that nobody handles goes to the hook, whichever overload was used")
+    func hook() async {
         let object = Token()
-        _ = Single<Int>.error(Unhandled("closures")).subscribe(onSuccess: { _ in })
-        _ = Single<Int>.error(Unhandled("with")).subscribe(with: object, onSuccess: { _, _ in })
-        _ = Single<Int>.error(Unhandled("observer")).subscribe { _ in }
-        _ = Single.just(1).do(afterSuccess: { _ in throw Unhandled("after") }).subscribe()
-        _ = Single<Int>.error(Unhandled("main")).observe(on: MainActor.shared).subscribe(onSuccess: { _ in })
-        _ = Single<Int>.error(Unhandled("main with")).observe(on: MainActor.shared).subscribe(with: object, onSuccess: { _, _ in })
-        await mainQueue()
+        func failing(_ name: String) -> Single<Int> { .error(Unhandled(name)) }
+        await loggingUnhandled {
+            _ = failing("closures").subscribe(onSuccess: { _ in })
+            _ = failing("with").subscribe(with: object, onSuccess: { _, _ in })
+            _ = failing("observer").subscribe { _ in }
+            _ = Single.just(1).do(afterSuccess: { _ in throw Unhandled("after") }).subscribe()
+            _ = failing("main").observe(on: MainActor.shared).subscribe(onSuccess: { _ in })
+            _ = failing("main with").observe(on: MainActor.shared).subscribe(with: object, onSuccess: { _, _ in })
+        }
         #expect(log.entries == ["closures", "with", "after", "main", "main with"])
     }
 
-    @Test("An error for an object that has gone goes nowhere", .serialized, arguments: [true, false])
-    @MainActor func hookForDeadObject(isOnMainActor: Bool) async {
-        let log = Log<String>()
-        let original = Hooks.defaultErrorHandler
-        Hooks.defaultErrorHandler = log.appendUnhandled
-        defer { Hooks.defaultErrorHandler = original }
-        for hasHandler in [false, true] {
-            let producer = Producer<Int>()
-            var object: Token? = Token()
+    @Test("An error for an object that is gone goes nowhere", arguments: [true, false], [true, false])
+    func hookForDeadObject(isOnMainActor: Bool, hasHandler: Bool) async {
+        let producer = Producer<Int>()
+        var object: Token? = Token()
+        let handler: (@Sendable (Token, any Error) -> Void)? = hasHandler ? { @Sendable [log] _, _ in log.append("handler") } : nil
+        await loggingUnhandled {
             if let object, isOnMainActor {
-                let single = producer.single.observe(on: MainActor.shared)
-                _ =
-                    hasHandler
-                    ? single.subscribe(with: object, onFailure: { _, _ in log.append("handler") })
-                    : single.subscribe(with: object, onSuccess: { _, _ in })
+                _ = producer.single.observe(on: MainActor.shared).subscribe(with: object, onFailure: handler)
             } else if let object {
-                _ =
-                    hasHandler
-                    ? producer.single.subscribe(with: object, onFailure: { _, _ in log.append("handler") })
-                    : producer.single.subscribe(with: object, onSuccess: { _, _ in })
+                _ = producer.single.subscribe(with: object, onFailure: handler)
             }
             object = nil
-            producer.send(.failure(Unhandled("\(hasHandler)")))
+            producer.send(.failure(Unhandled("unhandled")))
         }
-        await mainQueue()
         #expect(log.entries == [])
     }
 
     @Test("The hook may be saved and restored 10,000 times")
     func restoredHook() async {
-        let original = Hooks.defaultErrorHandler
-        defer { Hooks.defaultErrorHandler = original }
-        let log = Log<String>()
-        Hooks.defaultErrorHandler = log.appendUnhandled
-        for _ in 0..<10_000 {
-            let saved = Hooks.defaultErrorHandler
-            Hooks.defaultErrorHandler = saved
+        await loggingUnhandled {
+            for _ in 0..<10_000 {
+                let saved = Hooks.defaultErrorHandler
+                Hooks.defaultErrorHandler = saved
+            }
+            await onSmallStack { _ = Single<Int>.error(Unhandled("handled")).subscribe(onSuccess: { _ in }) }
         }
-        await onSmallStack { _ = Single<Int>.error(Unhandled("handled")).subscribe(onSuccess: { _ in }) }
         #expect(log.entries == ["handled"])
     }
 
-    @Test("Until it is set, the hook prints one line to standard error, whatever is in the error")
+    #if compiler(>=6.2) && (os(macOS) || os(Linux))
+    @Test("Without a hook, an error is one line on standard error, even if the error has several")
     func printedHook() async throws {
-        #if compiler(>=6.2) && (os(macOS) || os(Linux))
         let result = try await #require(
             processExitsWith: .success, observing: [\.standardErrorContent],
-            performing: { _ = Single<Int>.error(LongError()).subscribe(onSuccess: { _ in }) })
+            performing: {
+                struct LongError: Error, CustomStringConvertible {
+                    let description = "first line\nsecond"
+                }
+                _ = Single<Int>.error(LongError()).subscribe(onSuccess: { _ in })
+            })
         let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("MiniRx") }
-        let line = #"""
+        let line = """
             MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): first line second
-            """#
+            """
         #expect(lines.map(String.init) == [line])
-        #endif
     }
+    #endif
 
-    @Test("subscribe(with:) hands over the object, and is silent once that has gone")
+    @Test("subscribe(with:) hands over the object with the value or the error, and is silent once the object is gone")
     func withObject() {
-        let log = Log<String>()
-        let producer = Producer<Int>()
+        let (producer, log) = (Producer<Int>(), log)
         var object: Token? = Token()
-        for value in [1, 2] {
+        for event in [.success(1), .failure(TestError("a")), .success(2)] as [SingleEvent<Int>] {
             _ = object.map { object in
                 producer.single.subscribe(
-                    with: object, onSuccess: { log.append("\($1)") }, onFailure: { _, _ in log.append("failure") },
-                    onDisposed: { _ in log.append("disposed") })
+                    with: object, onSuccess: { [id = ObjectIdentifier(object)] in log.append("\(ObjectIdentifier($0) == id) \($1)") },
+                    onFailure: { _, error in log.append((error as? TestError)?.name ?? "") }, onDisposed: { _ in log.append("disposed") })
             }
-            if value == 2 { object = nil }
-            producer.send(value == 1 ? .success(value) : .failure(TestError()))
+            if (try? event.get()) == 2 { object = nil }
+            producer.send(event)
         }
-        #expect(log.entries == ["1", "disposed"])
-    }
-
-    @Test("subscribe(with:) hands over the object with an error, too")
-    func errorWithObject() {
-        let (log, object) = (Log<String>(), Token())
-        _ = Single<Int>.error(TestError("a")).subscribe(with: object, onFailure: { log.append("\($0 === object) \($1)") })
-        #expect(log.entries == ["true \(TestError("a"))"])
+        #expect(log.entries == ["true 1", "disposed", "a", "disposed"])
     }
 }
 
-/// Tests that run beside these have unhandled errors, too.
+/// Tests that run at the same time have unhandled errors as well.
 private struct Unhandled: Error {
     let name: String
     init(_ name: String) { self.name = name }
@@ -114,13 +108,4 @@ extension Log where Entry == String {
     @Sendable fileprivate func appendUnhandled(_ error: any Error) {
         if let error = error as? Unhandled { append(error.name) }
     }
-}
-
-private struct LongError: Error, CustomStringConvertible {
-    let description = "first line\nsecond"
-}
-
-/// Returns when what is in the main queue now has run.
-private func mainQueue() async {
-    await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
 }

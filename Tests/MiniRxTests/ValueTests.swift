@@ -4,35 +4,32 @@ import Testing
 
 @Suite("async", tenMinutes)
 struct ValueTests {
-    @Test("value gives the value or throws the error")
+    @Test("value returns the value or throws the error, and create(work:) delivers what its work returns or throws")
     func value() async throws {
         #expect(try await Single.just(1).map { $0 + 1 }.value == 2)
         await #expect(throws: TestError()) { try await Single<Int>.error(TestError()).value }
+        #expect(try await Single.create { 5 }.value == 5)
+        await #expect(throws: TestError()) { try await Single<Int>.create { throw TestError() }.value }
     }
 
     @Test("Cancelling the task disposes the source and throws CancellationError")
     func cancel() async {
-        let (isSubscribed, subscribed) = AsyncStream.makeStream(of: Void.self)
-        let (isReleased, released) = AsyncStream.makeStream(of: Void.self)
+        let (subscribed, released) = (Signals<Void>(), Signals<Void>())
         let single = Single<Int>.create { _ in
-            subscribed.yield()
-            return Disposables.create { released.yield() }
+            subscribed.send(())
+            return Disposables.create { released.send(()) }
         }
         let task = Task { try await single.value }
-        for await _ in isSubscribed { break }
+        await subscribed.next()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        for await _ in isReleased { break }
+        await released.next()
     }
 
-    @Test("A task that is cancelled already never subscribes")
+    @Test("A task that is already cancelled never subscribes")
     func cancelledBefore() async {
         let log = Log<String>()
-        let single = Single<Int>.create { observer in
-            log.append("body")
-            observer(.success(1))
-            return Disposables.create()
-        }
+        let single = Single.just(1).do(onSubscribe: log.adds("subscribed"))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await single.value
@@ -41,9 +38,9 @@ struct ValueTests {
         #expect(log.entries == [])
     }
 
-    @Test("A cancel that races the value, 10,000 times, resumes exactly once")
+    @Test("A cancel that races the value resumes exactly once")
     func races() async {
-        for _ in 0..<10_000 {
+        for _ in 0..<rounds(1_000) {
             let task = Task {
                 try await Single<Int>.create { observer in
                     let work = Task { observer(.success(1)) }
@@ -59,24 +56,17 @@ struct ValueTests {
         }
     }
 
-    @Test("create with async work delivers what it returns or throws")
-    func work() async throws {
-        #expect(try await Single.create { 5 }.value == 5)
-        await #expect(throws: TestError()) { try await Single<Int>.create { throw TestError() }.value }
-    }
-
     @Test("Disposing async work cancels its task")
     func workIsCancelled() async {
-        let (isCancelled, cancelled) = AsyncStream.makeStream(of: Bool.self)
-        let (isStarted, started) = AsyncStream.makeStream(of: Void.self)
+        let (started, cancelled) = (Signals<Void>(), Signals<Void>())
         let disposable = Single<Int>.create {
-            started.yield()
+            started.send(())
             while !Task.isCancelled { await Task.yield() }
-            cancelled.yield(true)
+            cancelled.send(())
             return 1
         }.subscribe { _ in Issue.record("An event came after dispose.") }
-        for await _ in isStarted { break }
+        await started.next()
         disposable.dispose()
-        for await _ in isCancelled { break }
+        await cancelled.next()
     }
 }

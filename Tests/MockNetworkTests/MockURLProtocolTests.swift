@@ -9,7 +9,9 @@ import Testing
 
 @Suite("MockURLProtocol", .mockNetwork, tenMinutes)
 struct MockURLProtocolTests {
-    private let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+    private let provider = Way.session.provider
+
+    private func failure() async throws -> APIError { try await provider.failure(of: Endpoint<String>(.get, "")) }
 
     @Test("A DTO without a status is a 200", arguments: MockURLProtocol.MockDTOType.allCases)
     func dto(type: MockURLProtocol.MockDTOType) async throws {
@@ -67,7 +69,7 @@ struct MockURLProtocolTests {
         #expect(MockURLProtocol.recording == nil)
         MockURLProtocol.stub(.post, "/a", respond: .status(204))
         let request = Endpoint<Void>(.post, "/a", body: .data(Data("[1,true]".utf8), contentType: "application/json"))
-        try await DefaultAPIProvider(baseURL: example, transport: MockTransport()).request(request).value
+        try await mocked.request(request).value
         let folder = TemporaryFolder()
         try #require(MockURLProtocol.recording).write(to: folder.url("traffic.har"))
         let recorded = try RecordedFile(folder.url("traffic.har"))
@@ -96,27 +98,15 @@ struct MockURLProtocolTests {
         #expect(request.body == Data(text.utf8))
     }
 
-    @Test("A request that its session starts twice is answered once")
-    func startedTwice() throws {
-        MockURLProtocol.responseWithDTO(type: .user)
+    @Test("A request that its session starts twice is answered once, and one that was stopped is not answered", arguments: [true, false])
+    func startedTwice(isStopped: Bool) throws {
+        if !isStopped { MockURLProtocol.responseWithDTO(type: .user) }
         let client = Client()
-        let loading = try loading(for: client)
-        for _ in 0..<2 { loading.startLoading() }
-        #expect(client.calls.entries == ["response", "data", "end"])
-    }
-
-    @Test("A request that was stopped gets no answer")
-    func stopped() throws {
-        let client = Client()
-        let loading = try loading(for: client)
-        loading.stopLoading()
-        loading.startLoading()
-        #expect(client.calls.entries == [])
-    }
-
-    private func loading(for client: Client) throws -> URLProtocol {
         let type = try #require(MockURLProtocol.configuration.protocolClasses?.first as? URLProtocol.Type)
-        return type.init(request: URLRequest(url: example), cachedResponse: nil, client: client)
+        let loading = type.init(request: URLRequest(url: example), cachedResponse: nil, client: client)
+        if isStopped { loading.stopLoading() }
+        for _ in 0..<2 { loading.startLoading() }
+        #expect(client.calls.entries == (isStopped ? [] : ["response", "data", "end"]))
     }
 
     @Test("reset removes everything")
@@ -132,77 +122,25 @@ struct MockURLProtocolTests {
         #expect(MockURLProtocol.requests.isEmpty)
     }
 
+    private struct Fixture: MockDTO {
+        let fileName: String
+        static var bundle: Bundle { MockURLProtocol.MockDTOType.bundle }
+        static let subdirectory: String? = "GitHub"
+    }
+
     @Test("The error of a missing fixture lists those that are there", arguments: ["Missing", "../MockDTOType.swift"])
     func missing(name: String) async throws {
-        struct Wrong: MockDTO {
-            let fileName: String
-            static var bundle: Bundle { MockURLProtocol.MockDTOType.bundle }
-            static let subdirectory: String? = "GitHub"
-        }
-        MockURLProtocol.responseWithDTO(type: Wrong(fileName: name))
+        MockURLProtocol.responseWithDTO(type: Fixture(fileName: name))
         let text = try await failure().description
         #expect(text.contains("There is no fixture \"\(name == "Missing" ? "Missing.json" : name)\" in "), "\(text)")
-        #expect(text.contains("GithubAPI_Response_Search.json, GithubAPI_Response_Starred.json"), "\(text)")
         let names = text.components(separatedBy: "It holds: ").last?.components(separatedBy: ". Is it").first?.components(separatedBy: ", ")
         #expect(names?.contains("GithubAPI_Response_Search.json") == true && names == names?.sorted(), "\(text)")
     }
 
     @Test("A fixture cannot be outside its bundle")
     func outside() async throws {
-        struct Outside: MockDTO {
-            var fileName: String { "../../../../../../../etc/hostname.txt" }
-            static var bundle: Bundle { MockURLProtocol.MockDTOType.bundle }
-        }
-        MockURLProtocol.responseWithDTO(type: Outside())
+        MockURLProtocol.responseWithDTO(type: Fixture(fileName: "../../../../../../../../etc/hostname.txt"))
         #expect(try await failure().description.contains("is outside of its bundle"))
-    }
-
-    private func failure() async throws -> APIError {
-        try await #require(throws: APIError.self) { try await provider.request(Endpoint<String>(.get, "")).value }
-    }
-}
-
-@Suite("Scopes", tenMinutes)
-struct ScopeTests {
-    @Test("A request without an answer fails, and says what to do")
-    func unanswered() async throws {
-        try await MockURLProtocol.withScope("a scope") {
-            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
-            let request = Endpoint<String>(
-                .post, "/login", query: ["q": "shown", "api_key": "s3cret"], body: .json(["name": "a", "password": "s3cret"]))
-            let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
-            #expect(
-                "\(try #require(error.underlying))".replacingOccurrences(
-                    of: #"{"password":"…","name":"a"}"#, with: #"{"name":"a","password":"…"}"#)
-                        == """
-                        MockURLProtocol has no answer for this request, and did not send it:
-
-                            POST https://api.example.com/login?q=shown&api_key=…
-                            {"name":"a","password":"…"}
-
-                        The scope "a scope" has no stubs.
-
-                        To answer it, paste this before the request is sent:
-
-                            MockURLProtocol.stub(.post, "/login", query: ["q": "shown"], respond: .status(200))
-                        """)
-            #expect(MockURLProtocol.unmatchedRequests.map(\.path) == ["/login"])
-        }
-    }
-
-    @Test("The class of a scope acts on it from anywhere, and scopes nest")
-    func current() async throws {
-        await MockURLProtocol.withScope("outer") {
-            MockURLProtocol.responseWithStatusCode(code: 201)
-            let outer = MockURLProtocol.current
-            await MockURLProtocol.withScope("inner") {
-                #expect(MockURLProtocol.responseType == nil)
-                outer.responseWithFailure()
-                #expect(MockURLProtocol.responseType == nil)
-                await Task.detached { outer.reset() }.value
-            }
-            #expect(MockURLProtocol.responseType == nil)
-        }
     }
 }
 

@@ -7,7 +7,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Reads the bytes by each parser of what comes from outside: JSON, dates, links, cookies and recordings. None may end the process.
+/// Gives the bytes to each parser of untrusted input: JSON, dates, links, cookies and recordings. None may end the process.
 func parse(_ bytes: [UInt8], in folder: URL) {
     let (data, text) = (Data(bytes), String(decoding: bytes, as: UTF8.self))
     var tokens = JSONTokens(data)

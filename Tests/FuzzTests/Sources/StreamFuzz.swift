@@ -6,14 +6,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What libFuzzer calls with one input after the other. Bytes that come whole, and in pieces, must mean the same events, lines and values.
+/// libFuzzer calls this with one input after the other. The bytes must give the same events, lines and values whole and in pieces.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func test(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    // The first byte says how long the pieces are, and the rest is what comes.
+    // The first byte sets the length of the pieces. The rest is the input.
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
     guard let first = input.first else { return 0 }
     let whole = Array(input.dropFirst())
-    // Every second input is for the parsers: writing a file for each would take most of the time.
+    // Every second input is for the parsers, because writing a file for each would take most of the time.
     guard first % 2 == 0 else {
         parse(whole, in: folder)
         return 0
@@ -40,7 +40,7 @@ private let response: APIResponse = {
     return APIResponse(request: PreparedRequest(.get, url), response: head, data: Data())
 }()
 
-/// What `parser` makes of the pieces, up to an error.
+/// The elements that `parser` reads from the pieces, up to an error.
 private func elements<Parser: LineParser>(_ pieces: [[UInt8]], _ splitter: LineSplitter, _ parser: Parser) -> [Parser.Element] {
     var (splitter, parser, elements) = (splitter, parser, [Parser.Element]())
     do {

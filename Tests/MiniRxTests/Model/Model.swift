@@ -25,7 +25,7 @@ final class Model {
     private var now = 0
     private var timers: [(due: Int, number: Int, action: () -> Void)] = []
     private var timerCount = 0
-    var sources = [[SourceNode]](repeating: [], count: Tree.sources)
+    private var sources = [[ProducerNode]](repeating: [], count: Tree.sources)
 
     init(_ forest: Forest, reaction: Step?) {
         (self.forest, self.reaction) = (forest, reaction)
@@ -79,49 +79,64 @@ final class Model {
         if let reaction { perform(reaction) }
     }
 
-    func schedule(after delay: Int, _ action: @escaping () -> Void) -> Int {
-        timerCount += 1
-        timers.append((now + delay, timerCount, action))
-        return timerCount
-    }
-
-    func unschedule(_ number: Int) { timers.removeAll { $0.number == number } }
-
     func node(_ tree: Tree) -> Node {
         switch tree {
-        case .just(let value): EventNode(.success(value))
-        case .fail: EventNode(.failure(TestError()))
-        case .never: EventNode(nil)
-        case .source(let source): SourceNode(model: self, source: source)
-        case .shared(let index): SharedNode(shares[index], model: self)
+        case .just(let value): EventNode(.success(value), self)
+        case .fail: EventNode(.failure(TestError()), self)
+        case .never: Node(self)
+        case .source(let source): producer(source)
+        case .shared(let index): SharedNode(shares[index], self)
         case .map(let tree, let isThrowing, let isReacting):
-            MapNode(node(tree), model: self, isThrowing: isThrowing, isReacting: isReacting)
-        case .flatMap(let tree, let next): follower(of: tree, when: true) { [self] in node(next) }
-        case .recover(let tree, let next): follower(of: tree, when: false) { [self] in node(next) }
+            MapNode(node(tree), self) { [self] value in
+                log.append("map")
+                if isReacting { react() }
+                return isThrowing ? .failure(TestError()) : .success(value + 1)
+            }
+        case .flatMap(let tree, let next): follower(of: tree, when: true, next)
+        case .recover(let tree, let next): follower(of: tree, when: false, next)
         case .zip(let first, let second): zip(first, second)
-        case .tapped(let tree, let isReacting): TapNode(node(tree), model: self, isReacting: isReacting)
-        case .bridged(let tree): BridgeNode(node(tree), model: self)
+        case .tapped(let tree, let isReacting): TapNode(node(tree), self, isReacting: isReacting)
+        case .bridged(let tree): BridgeNode(node(tree), self)
         case .retried(let tree, let count):
-            NextNode(node(tree), model: self) { [self] in $0.isSuccess || count == 1 ? nil : node(.retried(tree, count - 1)) }
+            NextNode(node(tree), self) { [self] in $0.isSuccess || count == 1 ? nil : node(.retried(tree, count - 1)) }
         case .timeout(let tree, let seconds):
-            PartsNode([TimerNode(model: self, seconds, 0), node(tree)], model: self) { $0 == 0 ? .failure(TestError()) : $1 }
-        case .delayed(let tree, let seconds):
-            NextNode(node(tree), model: self) { [self] in (try? $0.get()).map { TimerNode(model: self, seconds, $0) } }
-        case .subscribedOn(let tree): NextNode(TimerNode(model: self, 0, 0), model: self) { [self] _ in node(tree) }
+            PartsNode([timer(seconds, .success(0)), node(tree)], self) { $0 == 0 ? .failure(TestError()) : $1 }
+        case .delayed(let tree, let seconds): NextNode(node(tree), self) { [self] in $0.isSuccess ? timer(seconds, $0) : nil }
+        case .observedOn(let tree): NextNode(node(tree), self) { [self] in timer(0, $0) }
+        case .subscribedOn(let tree): NextNode(timer(0, .success(0)), self) { [self] _ in node(tree) }
         }
     }
 
-    private func follower(of tree: Tree, when isSuccess: Bool, _ next: @escaping () -> Node) -> Node {
-        NextNode(node(tree), model: self) { [log] event in
+    private func producer(_ source: Int) -> Node {
+        ProducerNode(self) { [self] node in
+            log.append("subscribe \(source)")
+            sources[source].append(node)
+            return { [log] in log.append("release \(source)") }
+        }
+    }
+
+    private func timer(_ seconds: Int, _ event: Event) -> Node {
+        ProducerNode(self) { [self] node in
+            timerCount += 1
+            let number = timerCount
+            timers.append((now + seconds, number, { node.emit(event) }))
+            return { [self] in unschedule(number) }
+        }
+    }
+
+    private func unschedule(_ number: Int) { timers.removeAll { $0.number == number } }
+
+    private func follower(of tree: Tree, when isSuccess: Bool, _ next: Tree) -> Node {
+        NextNode(node(tree), self) { [self] event in
             guard event.isSuccess == isSuccess else { return nil }
             log.append("next")
-            return next()
+            return node(next)
         }
     }
 
     private func zip(_ first: Tree, _ second: Tree) -> Node {
         var values: [Int?] = [nil, nil]
-        return PartsNode([node(first), node(second)], model: self) { index, event in
+        return PartsNode([node(first), node(second)], self) { index, event in
             guard case .success(let value) = event else { return event }
             values[index] = value
             guard let first = values[0], let second = values[1] else { return nil }

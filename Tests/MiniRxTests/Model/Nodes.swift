@@ -1,31 +1,42 @@
-import TestSupport
-
 /// An operator that runs.
 class Node {
+    unowned let model: Model
+
+    init(_ model: Model) { self.model = model }
+
     func start(_ then: @escaping Continuation) -> After { After() }
-    /// Releases what is there, but for what an emission that is under way has ended: that is released when it has unwound.
+    /// Releases all but what an emission that is under way has ended: that is released when the emission has returned.
     func cancel() {}
     /// Whether nothing is held any more, after the end.
     var isReleased: Bool { true }
 }
 
 final class EventNode: Node {
-    private let event: Event?
-    init(_ event: Event?) { self.event = event }
-    override func start(_ then: @escaping Continuation) -> After { event.map(then) ?? After() }
+    private let event: Event
+
+    init(_ event: Event, _ model: Model) {
+        self.event = event
+        super.init(model)
+    }
+
+    override func start(_ then: @escaping Continuation) -> After { then(event) }
 }
 
-/// What emits later.
-class ProducerNode: Node {
-    fileprivate unowned let model: Model
+/// A source that emits later.
+final class ProducerNode: Node {
+    /// Returns how to release what it opens.
+    private let open: (ProducerNode) -> () -> Void
     private var then: Continuation?
-    private var isHeld = false
+    private var close: (() -> Void)?
 
-    init(model: Model) { self.model = model }
+    init(_ model: Model, _ open: @escaping (ProducerNode) -> () -> Void) {
+        self.open = open
+        super.init(model)
+    }
 
     override func start(_ then: @escaping Continuation) -> After {
-        (self.then, isHeld) = (then, true)
-        open()
+        self.then = then
+        close = open(self)
         return After()
     }
 
@@ -42,65 +53,28 @@ class ProducerNode: Node {
         release()
     }
 
-    override var isReleased: Bool { !isHeld }
+    override var isReleased: Bool { close == nil }
 
     private func release() {
-        if isHeld { close() }
-        isHeld = false
+        close?()
+        close = nil
     }
-
-    func open() {}
-    func close() {}
-}
-
-final class SourceNode: ProducerNode {
-    private let source: Int
-
-    init(model: Model, source: Int) {
-        self.source = source
-        super.init(model: model)
-    }
-
-    override func open() {
-        model.log.append("subscribe \(source)")
-        model.sources[source].append(self)
-    }
-
-    override func close() { model.log.append("release \(source)") }
-}
-
-final class TimerNode: ProducerNode {
-    private let seconds: Int
-    private let value: Int
-    private var number: Int?
-
-    init(model: Model, _ seconds: Int, _ value: Int) {
-        (self.seconds, self.value) = (seconds, value)
-        super.init(model: model)
-    }
-
-    override func open() { number = model.schedule(after: seconds) { [self] in emit(.success(value)) } }
-
-    override func close() { number.map(model.unschedule) }
 }
 
 final class MapNode: Node {
     private let child: Node
-    private unowned let model: Model
-    private let isThrowing: Bool
-    private let isReacting: Bool
+    private let map: (Int) -> Event
     private var isCancelled = false
 
-    init(_ child: Node, model: Model, isThrowing: Bool, isReacting: Bool) {
-        (self.child, self.model, self.isThrowing, self.isReacting) = (child, model, isThrowing, isReacting)
+    init(_ child: Node, _ model: Model, map: @escaping (Int) -> Event) {
+        (self.child, self.map) = (child, map)
+        super.init(model)
     }
 
     override func start(_ then: @escaping Continuation) -> After {
         child.start { [self] event in
             guard !isCancelled, case .success(let value) = event else { return then(event) }
-            model.log.append("map")
-            if isReacting { model.react() }
-            return then(isThrowing ? .failure(TestError()) : .success(value + 1))
+            return then(map(value))
         }
     }
 
@@ -112,14 +86,16 @@ final class MapNode: Node {
     override var isReleased: Bool { child.isReleased }
 }
 
-/// flatMap, catch, retry, delay and subscribe(on:).
+/// flatMap, catch, retry, delay, observe(on:) and subscribe(on:).
 final class NextNode: Node {
     private var current: Node
-    private unowned let model: Model
     private let next: (Event) -> Node?
     private var isCancelled = false
 
-    init(_ first: Node, model: Model, next: @escaping (Event) -> Node?) { (current, self.model, self.next) = (first, model, next) }
+    init(_ first: Node, _ model: Model, next: @escaping (Event) -> Node?) {
+        (current, self.next) = (first, next)
+        super.init(model)
+    }
 
     override func start(_ then: @escaping Continuation) -> After {
         current.start { [self] event in
@@ -146,14 +122,16 @@ final class NextNode: Node {
 /// do(onSuccess:afterSuccess:onError:afterError:onSubscribe:onDispose:).
 final class TapNode: Node {
     private let child: Node
-    private unowned let model: Model
     private let isReacting: Bool
     private var isOpen = false
     private var isStarting = false
     private var isPassed = false
     private var isCancelled = false
 
-    init(_ child: Node, model: Model, isReacting: Bool) { (self.child, self.model, self.isReacting) = (child, model, isReacting) }
+    init(_ child: Node, _ model: Model, isReacting: Bool) {
+        (self.child, self.isReacting) = (child, isReacting)
+        super.init(model)
+    }
 
     override func start(_ then: @escaping Continuation) -> After {
         model.log.append("tap subscribed")
@@ -193,14 +171,16 @@ final class TapNode: Node {
 /// create { inner.subscribe($0) }: the inner chain is separate, and passes the event on while its source still delivers it.
 final class BridgeNode: Node {
     private let inner: Node
-    private unowned let model: Model
     private var isEnded = false
     private var isCancelled = false
     /// While the inner chain is started: what is left to do then.
     private var starting: After?
     private var isOpen = false
 
-    init(_ inner: Node, model: Model) { (self.inner, self.model) = (inner, model) }
+    init(_ inner: Node, _ model: Model) {
+        self.inner = inner
+        super.init(model)
+    }
 
     override func start(_ then: @escaping Continuation) -> After {
         (isOpen, starting) = (true, After())
@@ -241,7 +221,6 @@ final class BridgeNode: Node {
 /// zip and timeout: `whole` makes the event of all from that of a part.
 final class PartsNode: Node {
     private let children: [Node]
-    private unowned let model: Model
     private let whole: (Int, Event) -> Event?
     private var isPassed = false
     private var isOpen = false
@@ -250,8 +229,9 @@ final class PartsNode: Node {
     /// While the parts are started: what is left to do then.
     private var starting: After?
 
-    init(_ children: [Node], model: Model, whole: @escaping (Int, Event) -> Event?) {
-        (self.children, self.model, self.whole) = (children, model, whole)
+    init(_ children: [Node], _ model: Model, whole: @escaping (Int, Event) -> Event?) {
+        (self.children, self.whole) = (children, whole)
+        super.init(model)
     }
 
     override func start(_ then: @escaping Continuation) -> After {
@@ -309,12 +289,14 @@ final class Share {
 
 final class SharedNode: Node {
     private let share: Share
-    private unowned let model: Model
     private var run: Share.Run?
     private var then: Continuation?
     private var isCancelled = false
 
-    init(_ share: Share, model: Model) { (self.share, self.model) = (share, model) }
+    init(_ share: Share, _ model: Model) {
+        self.share = share
+        super.init(model)
+    }
 
     override func start(_ then: @escaping Continuation) -> After {
         self.then = then

@@ -103,6 +103,7 @@ final class Real: Sendable {
         case .retried(let tree, let count): return single(tree).retry(count)
         case .timeout(let tree, let seconds): return single(tree).timeout(.seconds(seconds), scheduler: scheduler)
         case .delayed(let tree, let seconds): return single(tree).delay(.seconds(seconds), scheduler: scheduler)
+        case .observedOn(let tree): return single(tree).observe(on: scheduler)
         case .subscribedOn(let tree): return single(tree).subscribe(on: scheduler)
         }
     }

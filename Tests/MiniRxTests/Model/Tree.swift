@@ -14,7 +14,7 @@ indirect enum Tree: Sendable {
     /// A `create` that subscribes to another chain.
     case bridged(Tree)
     case flatMap(Tree, Tree), recover(Tree, Tree), zip(Tree, Tree), retried(Tree, Int)
-    case timeout(Tree, Int), delayed(Tree, Int), subscribedOn(Tree)
+    case timeout(Tree, Int), delayed(Tree, Int), subscribedOn(Tree), observedOn(Tree)
 
     static let sources = 3
 
@@ -31,16 +31,17 @@ indirect enum Tree: Sendable {
             }
         }
         func child() -> Tree { .random(depth: depth - 1 - number(below: depth), shared: shared, using: &random) }
-        switch number(below: 13) {
+        switch number(below: 14) {
         case 0, 1: return .map(child(), throws: number(below: 5) == 0, reacts: number(below: 2) == 0)
         case 2, 3: return .flatMap(child(), child())
         case 4: return .recover(child(), child())
         case 5, 6: return .zip(child(), child())
         case 7: return .tapped(child(), reacts: number(below: 2) == 0)
-        case 12: return .bridged(child())
-        case 8: return .retried(child(), 1 + number(below: 3))
-        case 9: return .timeout(child(), number(below: 4))
-        case 10: return .delayed(child(), number(below: 3))
+        case 8: return .bridged(child())
+        case 9: return .retried(child(), 1 + number(below: 3))
+        case 10: return .timeout(child(), number(below: 4))
+        case 11: return .delayed(child(), number(below: 3))
+        case 12: return .observedOn(child())
         default: return .subscribedOn(child())
         }
     }
@@ -63,6 +64,11 @@ enum Step: Sendable {
     /// Every subscription of the source that is there tries to emit, also those that have ended.
     case emit(Int, isSuccess: Bool)
     case advance(Int)
+
+    /// Up to `count` steps, and at least one.
+    static func script(upTo count: Int, using random: inout SeededGenerator) -> [Step] {
+        (0..<Int.random(in: 1...count, using: &random)).map { _ in .random(using: &random) }
+    }
 
     static func random(using random: inout SeededGenerator) -> Step {
         switch Int.random(in: 0..<16, using: &random) {

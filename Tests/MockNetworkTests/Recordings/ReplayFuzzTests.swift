@@ -28,7 +28,7 @@ struct ReplayFuzzTests {
         let folder = TemporaryFolder()
         let file = folder.url("session.har")
         var replayed = 0
-        for _ in 0..<rounds(300) {
+        for _ in 0..<rounds(60) {
             let isJSON = Bool.random(using: &random)
             try (isJSON ? random.mutate(bytes, at: strings) : random.mutate(bytes)).write(to: file)
             do {
@@ -41,7 +41,7 @@ struct ReplayFuzzTests {
                 #expect(text.hasPrefix("session.har: ") && text.hasSuffix("."), "seed \(seed): \(text)")
             }
         }
-        #expect(replayed > rounds(10), "seed \(seed): hardly anything was replayed")
+        #expect(replayed > rounds(2), "seed \(seed): hardly anything was replayed")
     }
 
     private func strings(of bytes: Data) -> [Range<Int>] {

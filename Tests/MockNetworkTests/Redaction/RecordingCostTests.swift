@@ -4,7 +4,7 @@ import Testing
 
 @testable import MockNetwork
 
-@Suite("What recordings and reports cost", .longComputing)
+@Suite("The cost of recordings and reports", .longComputing)
 struct RecordingCostTests {
     @Test("Four times as much text takes no more than eight times as long", arguments: costTexts.keys.sorted())
     func linear(kind: String) throws {

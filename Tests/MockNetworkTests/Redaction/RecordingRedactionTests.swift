@@ -4,7 +4,7 @@ import MockNetwork
 import TestSupport
 import Testing
 
-@Suite("What a recording leaves out", tenMinutes)
+@Suite("Redaction of recordings", tenMinutes)
 struct RecordingRedactionTests {
     private let folder = TemporaryFolder()
     private var file: URL { folder.url("session.har") }

@@ -5,7 +5,7 @@ import MockNetwork
 import TestSupport
 import Testing
 
-@Suite("What is shown", tenMinutes)
+@Suite("Secrets in texts", tenMinutes)
 struct SecretsTests {
     private let folder = TemporaryFolder()
 
