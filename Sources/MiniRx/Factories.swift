@@ -27,7 +27,7 @@ extension Single {
             let task = Task(priority: priority) {
                 let event: SingleEvent<Element>
                 do { event = .success(try await work()) } catch { event = .failure(error) }
-                // What follows runs in this task, so the task is not cancelled any more.
+                // The downstream operators run in this task, so disposing must not cancel it from here on.
                 hasFinished.withLock { $0 = true }
                 observer(event)
             }

@@ -17,11 +17,12 @@ struct CacheControl {
 
     func has(_ name: String) -> Bool { directives[name] != nil }
 
-    /// The seconds of a directive. An invalid number counts as 0, so that no response is used too long.
-    func seconds(_ name: String, without none: TimeInterval = 0) -> TimeInterval? {
+    /// The seconds of a directive: `ifNoArgument` if it has no argument, and `nil` if it is absent. An invalid number counts as 0, so that
+    /// no response is used too long.
+    func seconds(_ name: String, ifNoArgument: TimeInterval = 0) -> TimeInterval? {
         guard let argument = directives[name] else { return nil }
         let isQuoted = argument.count > 1 && argument.first == "\"" && argument.last == "\""
-        guard !argument.isEmpty else { return none }
+        guard !argument.isEmpty else { return ifNoArgument }
         return (isQuoted ? argument.dropFirst().dropLast() : argument[...]).deltaSeconds ?? 0
     }
 }

@@ -15,8 +15,9 @@ public import MiniRx
 ///
 /// The server says how long a response is fresh. A fresh response is used without a request. A stale one is validated: requests at the same
 /// time share one validation, and a 304 makes the response fresh again. Each redirect is stored under its own URL. A `HEAD` and a range are
-/// answered from a whole response. A successful `POST`, `PUT`, `DELETE` or other unsafe request removes the responses for its URL. Downloads,
-/// streams, GETs with a body and `no-store` responses are not cached. Of the variants that `Vary` tells apart, the last twenty are stored.
+/// answered from a whole response. A successful `POST`, `PUT`, `DELETE` or other unsafe request removes the responses for its URL.
+/// Downloads, streams, GETs with a body and `no-store` responses are not cached. Of the variants that `Vary` tells apart, the last twenty
+/// are stored.
 ///
 /// Put the cache after middlewares that set headers which `Vary` may name, and before `RetryMiddleware` and `AuthenticationMiddleware`. It
 /// also stores responses to authenticated requests: call ``removeAll()`` on sign-out. Requests with and without `\.isAuthenticated` do
@@ -38,7 +39,7 @@ public final class CacheMiddleware: Middleware {
     /// A request that the cache may answer.
     private struct Lookup {
         let request: PreparedRequest
-        let flight: Flight
+        let inFlight: InFlightRequests
         let next: Next
         /// When the request is sent, if the cache does not answer it.
         var requestTime: Date
@@ -68,7 +69,8 @@ public final class CacheMiddleware: Middleware {
 
     /// Removes all responses. Call it on sign-out: `authentication.credential = nil; cache.removeAll()`.
     ///
-    /// It waits for responses that are being stored. Responses to earlier requests are not stored.
+    /// It waits until responses that are being written are stored, and removes them too. A response that arrives later, to a request that
+    /// started before the call, is not stored.
     public func removeAll() {
         let epoch = state.withLock { state in
             defer { (state.epoch, state.removals) = (StoreEpoch(), state.removals + 1) }
@@ -79,36 +81,36 @@ public final class CacheMiddleware: Middleware {
         state.withLock { $0.removals -= 1 }
     }
 
-    /// Returns the response from the cache, or the one to `request`.
+    /// Answers `request` from the cache, or sends it.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainGET else { return forward(request, next) }
+        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainGET else { return bypass(request, next) }
         return .deferred { [self] in
             let epoch = epoch(of: request)
             return .followingRedirects(request) { [self] original in
                 var hop = original
                 // The cache looks up each hop, so the transport must not follow redirects.
                 hop.returnsRedirects = true
-                // A `.decide` closure may have changed the method.
-                guard hop.isPlainGET else { return forward(hop, next) }
+                // The request's `redirectPolicy` (`.decide`) may have changed the method.
+                guard hop.isPlainGET else { return bypass(hop, next) }
                 return lookUp(hop, epoch, next).map { $0.withHeaders(of: original) }
             }
         }
     }
 
-    /// Returns the epoch of a request that starts now. During `removeAll`, and if the user has signed out while the request waited, it is one
-    /// in which nothing is stored.
+    /// Returns the epoch of a request that starts now. During `removeAll`, and if the user has signed out while the request waited, it is a
+    /// detached epoch: it is never the current one, so `beginWriting` refuses it.
     private func epoch(of request: PreparedRequest) -> StoreEpoch {
         request.isBeforeSignOut ? StoreEpoch() : state.withLock { $0.removals == 0 ? $0.epoch : StoreEpoch() }
     }
 
     private func lookUp(_ request: PreparedRequest, _ epoch: StoreEpoch, _ next: @escaping Next) -> Single<APIResponse> {
         let response = Single.deferred { [self] () -> Single<APIResponse> in
-            let flight = epoch.flight(for: request.cacheKey)
+            let inFlight = epoch.inFlightRequests(for: request.cacheKey)
             // After the end of the epoch, the stored responses may be another user's.
             let hasEnded = state.withLock { $0.epoch !== epoch }
             let ignoresStored = hasEnded || request.options.cachePolicy == .reload || request.hasOtherConditions
-            let stored = ignoresStored ? nil : newestMatch(request, flight)
-            let lookup = Lookup(request: request, flight: flight, next: next, requestTime: now())
+            let stored = ignoresStored ? nil : newestMatch(request, inFlight)
+            let lookup = Lookup(request: request, inFlight: inFlight, next: next, requestTime: now())
             switch Decision(for: request, stored: stored, at: lookup.requestTime) {
             case .use(let stored): return use(stored, lookup)
             case .useAndValidate(let stored):
@@ -117,20 +119,22 @@ public final class CacheMiddleware: Middleware {
             case .validate(let stored): return validateOrUse(stored, lookup)
             case .send: return send(lookup)
             case .fail:
-                let status = "\(Self.name); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
-                return .just(APIResponse(to: request, status: 504, headers: ["Cache-Status": status]))
+                let cacheStatus = "\(Self.name); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
+                return .just(APIResponse(to: request, status: 504, headers: ["Cache-Status": cacheStatus]))
             }
         }
         return scheduler.map { response.subscribe(on: $0) } ?? response
     }
 
-    private func newestMatch(_ request: PreparedRequest, _ flight: Flight) -> CachedResponse? {
-        store.responses(for: flight.key).filter { $0.matches(request) && $0.answers(request) }.max { $0.responseTime < $1.responseTime }
+    private func newestMatch(_ request: PreparedRequest, _ inFlight: InFlightRequests) -> CachedResponse? {
+        store.responses(for: inFlight.key).filter { $0.matchesVary(of: request) && $0.canServeRange(of: request) }
+            .max { $0.responseTime < $1.responseTime }
     }
 
-    private func use(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
+    private func use(_ stored: CachedResponse, _ lookup: Lookup, cacheStatus: String = "hit") -> Single<APIResponse> {
         let now = now()
-        guard let response = stored.response(to: lookup.request, at: now) else { return send(lookup) }
+        guard var response = stored.response(to: lookup.request, at: now, cacheStatus: cacheStatus) else { return send(lookup) }
+        response.isFromStore = true
         count {
             $0.hits += 1
             if stored.remainingFreshness(at: now) <= 0 { $0.staleHits += 1 }
@@ -138,46 +142,48 @@ public final class CacheMiddleware: Middleware {
         return .just(response)
     }
 
-    /// Validates a stale response for the next request, unless that is being done.
+    /// Validates a stale response for the next request, unless another validation in the background is running.
     private func validateInBackground(_ stored: CachedResponse, _ lookup: Lookup) {
-        guard lookup.flight.beginValidation() else { return }
-        _ = validate(stored, lookup).do(onDispose: { lookup.flight.endValidation() }).subscribe { _ in }
+        guard lookup.inFlight.beginValidation() else { return }
+        _ = validate(stored, lookup).do(onDispose: { lookup.inFlight.endValidation() }).subscribe { _ in }
     }
 
-    /// Validates a stale response. After an error, uses it if the server or the app allows that.
+    /// Validates a stored response before it is used. After an error, uses it if the server or the app allows that.
     private func validateOrUse(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
-        let isForErrors = stored.allowsStaleIfError(for: lookup.request, at: now())
-        let isForOffline = lookup.request.options.cachePolicy == .staleIfOffline && stored.allowsStale
-        guard isForErrors || isForOffline else { return validate(stored, lookup) }
+        let allowsStaleOnError = stored.allowsStaleIfError(for: lookup.request, at: now())
+        let allowsStaleOffline = lookup.request.options.cachePolicy == .staleIfOffline && stored.allowsStale
+        guard allowsStaleOnError || allowsStaleOffline else { return validate(stored, lookup) }
         return validate(stored, lookup).flatMap { [self] response in
-            isForErrors && [500, 502, 503, 504].contains(response.statusCode) ? use(stored, lookup) : .just(response)
+            guard allowsStaleOnError, [500, 502, 503, 504].contains(response.statusCode) else { return .just(response) }
+            return use(stored, lookup, cacheStatus: "fwd=stale; fwd-status=\(response.statusCode)")
         }.catch { [self] error in
             guard error.isTransient else { throw error }
-            return use(stored, lookup)
+            return use(stored, lookup, cacheStatus: "fwd=stale")
         }
     }
 
-    /// Asks the server whether a stale response is still valid. Requests at the same time share the answer.
+    /// Asks the server whether a stored response is still valid. Requests at the same time share the answer.
     private func validate(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
         let request = lookup.request
         guard stored.hasValidator, !request.isConditional, request.method != .head, request.range == nil else { return send(lookup) }
-        return lookup.flight.validations.intercept(request.validating(stored)) { [self] conditional in
+        return lookup.inFlight.validationCoalescer.intercept(request.validating(stored)) { [self] conditional in
             count { $0.revalidations += 1 }
             return lookup.next(conditional).flatMap { [self] response in
                 guard response.statusCode == 304, !response.isFromOtherURL else {
                     storeResponse(response, lookup)
                     return .just(response)
                 }
-                // The server cannot be asked for a response that it does not have (RFC 9111, section 4.3.4).
-                guard !stored.isOther(than: response) else {
+                // If the 304 is about a response that the cache does not have, the request is sent again without conditions (RFC 9111,
+                // section 4.3.4).
+                guard !stored.hasDifferentETag(from: response) else {
                     var lookup = lookup
                     lookup.requestTime = now()
                     return send(lookup)
                 }
                 let updated = stored.updated(by: response, requestTime: lookup.requestTime, responseTime: now())
                 replaceStored(with: updated, lookup, sent: response.request)
-                let status = "\(Self.name); fwd=stale; fwd-status=304; stored"
-                return .just(updated.response(to: request, at: now(), status: status) ?? response)
+                let cacheStatus = "fwd=stale; fwd-status=304; stored"
+                return .just(updated.response(to: request, at: now(), cacheStatus: cacheStatus) ?? response)
             }
         }
     }
@@ -192,14 +198,14 @@ public final class CacheMiddleware: Middleware {
         guard request.range == nil, !request.hasOtherConditions, !response.isFromOtherURL else { return }
         if status == 304 || request.method == .head {
             // A 304 to the app's own condition and a HEAD only update what is stored (RFC 9111, section 4.3.5).
-            guard let stored = newestMatch(request, lookup.flight) else { return }
-            if stored.isSame(as: response) {
+            guard let stored = newestMatch(request, lookup.inFlight) else { return }
+            if stored.canBeUpdated(by: response) {
                 let updated = stored.updated(by: response, requestTime: lookup.requestTime, responseTime: now())
                 replaceStored(with: updated, lookup, sent: response.request)
             } else if status == stored.status {
                 replaceStored(with: nil, lookup, sent: response.request)
             }
-        } else if !status.isRefusal || newestMatch(request, lookup.flight)?.status.isRefusal ?? true {
+        } else if !status.isRefusal || newestMatch(request, lookup.inFlight)?.status.isRefusal ?? true {
             let new = CachedResponse(response, requestTime: lookup.requestTime, responseTime: now())
             replaceStored(with: new, lookup, sent: response.request)
         }
@@ -207,20 +213,28 @@ public final class CacheMiddleware: Middleware {
 
     /// Replaces the stored responses that match the request. If `new` is `nil` or must not be stored, it only removes them.
     private func replaceStored(with new: CachedResponse?, _ lookup: Lookup, sent: PreparedRequest) {
-        let (request, flight, requestTime) = (lookup.request, lookup.flight, lookup.requestTime)
-        guard !request.cacheControl.has("no-store"), !flight.isInvalidated, beginWriting(flight.epoch) else { return }
-        defer { flight.epoch.writes.leave() }
-        let (old, now) = (store.responses(for: flight.key), now())
-        // A response to a later request is newer, unless the clock was ahead then.
-        guard !old.contains(where: { $0.matches(request) && $0.requestTime > requestTime && $0.requestTime <= now }) else { return }
-        let others = old.filter { !$0.matches(request) }.suffix(Self.maxVariants - 1)
-        let all = others + [new?.storable(for: request, sent: sent)].compactMap { $0 }
-        if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: flight.key) }
-        // An unsafe request may have changed it while the store was written.
-        if flight.isInvalidated { store.replace([], for: flight.key) }
+        let epoch = lookup.inFlight.epoch
+        guard !lookup.request.cacheControl.has("no-store"), beginWriting(epoch) else { return }
+        lookup.inFlight.serialize { [self] in
+            write(new, lookup, sent: sent)
+            epoch.writes.leave()
+        }
     }
 
-    /// Makes `removeAll` wait for a response that is stored now. Returns false if the epoch has ended.
+    private func write(_ new: CachedResponse?, _ lookup: Lookup, sent: PreparedRequest) {
+        let (request, inFlight, requestTime) = (lookup.request, lookup.inFlight, lookup.requestTime)
+        guard !inFlight.isInvalidated else { return }
+        let (old, now) = (store.responses(for: inFlight.key), now())
+        // Do not replace the response to a later request. A request time in the future is an error of the clock, and does not count.
+        guard !old.contains(where: { $0.matchesVary(of: request) && $0.requestTime > requestTime && $0.requestTime <= now }) else { return }
+        let others = old.filter { !$0.matchesVary(of: request) }.suffix(Self.maxVariants - 1)
+        let all = others + [new?.storable(for: request, sent: sent)].compactMap { $0 }
+        if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: inFlight.key) }
+        // An unsafe request may have changed it while the store was written.
+        if inFlight.isInvalidated { store.replace([], for: inFlight.key) }
+    }
+
+    /// Makes `removeAll` wait until a response is stored. Returns false if the epoch is not the current one.
     private func beginWriting(_ epoch: StoreEpoch) -> Bool {
         state.withLock { state in
             guard state.epoch === epoch else { return false }
@@ -229,16 +243,16 @@ public final class CacheMiddleware: Middleware {
         }
     }
 
-    /// Sends a request that the cache does not answer.
-    private func forward(_ request: PreparedRequest, _ next: @escaping Next) -> Single<APIResponse> {
+    /// Sends a request without looking in the cache. A successful unsafe request invalidates the responses for its URL.
+    private func bypass(_ request: PreparedRequest, _ next: @escaping Next) -> Single<APIResponse> {
         guard ![.get, .head, .options, .trace].contains(request.method) else { return next(request) }
         return .deferred { [self] in
             let (epoch, requestTime) = (epoch(of: request), now())
             return next(request).do(onSuccess: { [self] response in
                 guard 200..<400 ~= response.statusCode else { return }
                 invalidate(request, response)
-                let flight = epoch.flight(for: request.cacheKey)
-                storePOST(response, Lookup(request: request, flight: flight, next: next, requestTime: requestTime))
+                let inFlight = epoch.inFlightRequests(for: request.cacheKey)
+                storePOST(response, Lookup(request: request, inFlight: inFlight, next: next, requestTime: requestTime))
             })
         }
     }

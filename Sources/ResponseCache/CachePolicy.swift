@@ -9,9 +9,11 @@ public enum CachePolicy: Sendable {
     case reload
     /// Nothing is read from the cache, and nothing is stored.
     case noStore
-    /// A stored response is used, fresh or stale, and nothing is sent. If there is none, or the server forbids stale use, the status is 504.
+    /// A stored response is used, fresh or stale, and nothing is sent. The status is 504 if there is none, or if it is stale and the server
+    /// forbids that.
     case onlyIfCached
-    /// As ``standard``, but without a connection, a stale response is used unless the server forbids that.
+    /// As ``standard``, but if the request fails without a connection or for another reason that may pass, such as a timeout, a stale
+    /// response is used unless the server forbids that.
     case staleIfOffline
 }
 
@@ -27,20 +29,20 @@ private enum PolicyKey: RequestOptionKey { static var defaultValue: CachePolicy 
 
 /// What a ``CacheMiddleware`` has done.
 public struct CacheStatistics: Sendable {
-    /// The number of responses from the cache, without a request.
+    /// The number of responses from the cache, without a request or after a failed validation.
     public internal(set) var hits = 0
     /// How many of ``hits`` were stale.
     public internal(set) var staleHits = 0
-    /// The number of requests that validated a stored response.
+    /// The number of requests that were sent to validate a stored response.
     public internal(set) var revalidations = 0
-    /// The number of requests without a usable stored response.
+    /// The number of requests that were sent because no stored response could be used or validated.
     public internal(set) var misses = 0
 }
 
 extension APIResponse {
-    /// Whether the response came from a ``CacheMiddleware``, without a request (`hit` in `Cache-Status`, RFC 9211).
+    /// Whether the response came from a ``CacheMiddleware``, without a request or after a failed validation.
     public var isFromCache: Bool { isFromStore }
 
-    /// The seconds since the server made or validated the response, by the `Age` of a cache.
+    /// The age of the response in seconds, from the `Age` header field. `nil` if no cache has set one.
     public var age: TimeInterval? { value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } }
 }

@@ -1,7 +1,7 @@
 /// Stores the responses of a ``CacheMiddleware``, as ``MemoryCache`` and ``DiskCache`` do. Write your own to store them elsewhere.
 ///
-/// Methods are called on any thread, also on several at the same time. Responses are read from your own store on a background queue. A store
-/// may remove any response at any time, but must return the others unchanged.
+/// Methods are called on any thread, also on several at the same time. Responses are read from your own store on a background queue. A
+/// store may remove any response at any time, but must return the others unchanged.
 public protocol CacheStore: Sendable {
     /// Returns the variants of a key, which differ in ``CachedResponse/varyFields``. A key is a URL, with a suffix for requests without
     /// authentication or cookies.

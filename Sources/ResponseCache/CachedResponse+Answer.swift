@@ -6,43 +6,44 @@ import FoundationNetworking
 #endif
 
 extension CachedResponse {
-    /// Returns the response to `request`: all of this one, a range, the head, or a 304 to the app's condition. `nil` if ``answers(_:)`` is false.
+    /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the request's own conditions match.
+    /// Returns `nil` if it does not have the range.
     ///
-    /// - Parameter cacheStatus: The value of `Cache-Status`. The default is that of a hit.
-    func response(to request: PreparedRequest, at now: Date, status cacheStatus: String? = nil) -> APIResponse? {
+    /// - Parameter cacheStatus: How the cache has handled the request, for `Cache-Status` (RFC 9211).
+    func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
         var (status, body, fields) = (status, body, fields)
         let remaining = remainingFreshness(at: now)
-        fields["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
-        fields["Cache-Status"] =
-            cacheStatus ?? "\(CacheMiddleware.name); hit" + (remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))")
+        let ttl = remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))"
+        fields.setField("Age", to: "\(Int64(min(age(at: now), 2_147_483_648)))")
+        fields.setField("Cache-Status", to: "\(CacheMiddleware.name); \(cacheStatus)\(ttl)")
         if satisfiesConditional(request) {
             (status, body) = (304, Data())
         } else if let range = request.range {
-            guard let part = part(range) else { return nil }
-            fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
-            fields["Content-Length"] = "\(part.count)"
+            guard let part = byteRange(of: range) else { return nil }
+            fields.setField("Content-Range", to: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)")
+            fields.setField("Content-Length", to: "\(part.count)")
             (status, body) = (206, body.subdata(in: part))
         }
         if request.method == .head { body = Data() }
         guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
             return nil
         }
-        var response = APIResponse(request: request, response: head, data: body)
-        response.isFromStore = cacheStatus == nil
-        return response
+        return APIResponse(request: request, response: head, data: body)
     }
 
     /// Whether it has the range that `request` asks for, if any.
-    func answers(_ request: PreparedRequest) -> Bool {
-        request.range.map { satisfiesConditional(request) || part($0) != nil } ?? true
+    func canServeRange(of request: PreparedRequest) -> Bool {
+        request.range.map { satisfiesConditional(request) || byteRange(of: $0) != nil } ?? true
     }
 
-    private func part(_ range: String) -> Range<Int>? {
-        // A range counts the bytes of the encoded body, which is not stored.
-        status == 200 && value("Content-Encoding") == nil ? body.range(range) : nil
+    /// The bytes that a `Range` field asks for.
+    private func byteRange(of field: String) -> Range<Int>? {
+        // A range counts bytes of the encoded body, which is not stored.
+        status == 200 && value("Content-Encoding") == nil ? body.byteRange(for: field) : nil
     }
 
-    /// Whether the app has this response, by its own condition (RFC 9110, sections 13.1.2 and 13.1.3).
+    /// Whether the request's `If-None-Match` or `If-Modified-Since` shows that the app already has this response (RFC 9110, sections 13.1.2
+    /// and 13.1.3).
     private func satisfiesConditional(_ request: PreparedRequest) -> Bool {
         guard 200..<300 ~= status else { return false }
         if let tags = request.headers["If-None-Match"] {
@@ -55,8 +56,8 @@ extension CachedResponse {
         return (value("Last-Modified").flatMap { Date(httpDate: $0, now: responseTime) } ?? responseTime) <= since
     }
 
-    /// Whether a 304 or a HEAD is about this response.
-    func isSame(as response: APIResponse) -> Bool {
+    /// Whether a 304 or a response to a HEAD may update this response (RFC 9111, sections 4.3.4 and 4.3.5).
+    func canBeUpdated(by response: APIResponse) -> Bool {
         guard response.statusCode == 304 || response.statusCode == status else { return false }
         // A HEAD has the Content-Length of a GET.
         let lengths = (response.value(forHTTPHeaderField: "Content-Length"), value("Content-Length"))
@@ -66,8 +67,8 @@ extension CachedResponse {
         return response.statusCode != 304 || !hasValidator
     }
 
-    /// Whether a 304 names another response by its entity tag.
-    func isOther(than response: APIResponse) -> Bool {
+    /// Whether both have an entity tag, and they differ.
+    func hasDifferentETag(from response: APIResponse) -> Bool {
         guard let tag = response.value(forHTTPHeaderField: "ETag"), let own = value("ETag") else { return false }
         return tag.weakTag != own.weakTag
     }
@@ -106,8 +107,8 @@ extension PreparedRequest {
 }
 
 extension APIResponse {
-    /// Returns a redirect whose request has the headers of `original`, so that headers which the cache and later middlewares have added are
-    /// not sent to its target.
+    /// Returns a redirect whose request has no headers that the cache and later middlewares have added or changed, so that these are not
+    /// sent to its target.
     func withHeaders(of original: PreparedRequest) -> APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request
@@ -120,10 +121,11 @@ extension APIResponse {
     /// Whether the transport has followed a redirect by itself.
     var isFromOtherURL: Bool { response.url.map { $0.resource != request.url.resource } ?? false }
 
-    /// The URL in the field `name`, or `nil` if it has another origin than `request` and this response, which may be redirected.
-    func target(of name: String, from asked: PreparedRequest) -> URL? {
+    /// The URL in the field `name`, if it has the same origin as `original` and as the request that this response answers, which may be a
+    /// redirect of `original`.
+    func target(of name: String, from original: PreparedRequest) -> URL? {
         guard let target = value(forHTTPHeaderField: name).flatMap({ URL(reference: $0, from: request.url) }),
-            target.origin == asked.url.origin, target.origin == request.url.origin
+            target.origin == original.url.origin, target.origin == request.url.origin
         else { return nil }
         return target
     }
@@ -156,7 +158,7 @@ extension String {
 
 extension Data {
     /// The bytes of a single range (RFC 9110, section 14.1.2), or `nil` if there are none or several ranges.
-    fileprivate func range(_ field: String) -> Range<Int>? {
+    fileprivate func byteRange(for field: String) -> Range<Int>? {
         guard field.hasPrefix("bytes="), !field.contains(",") else { return nil }
         let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map {
             $0.trimmingCharacters(in: .whitespaces)

@@ -5,15 +5,15 @@ public import Foundation
 public struct CachedResponse: Sendable, Equatable {
     /// The status code.
     public let status: Int
-    /// The header fields, without those of the connection (RFC 9111, section 3.1).
+    /// The header fields, without hop-by-hop fields (RFC 9111, section 3.1).
     public let fields: [String: String]
     /// The body, decoded as its Content-Encoding says.
     public let body: Data
     /// When the request or the last validation was sent.
     public let requestTime: Date
-    /// When its response came.
+    /// When its response arrived.
     public let responseTime: Date
-    /// The request's values of the fields that `Vary` names, by lowercase name. A missing value is empty.
+    /// The values of the request headers that `Vary` names, by lowercase name. A missing value is empty.
     public let varyFields: [String: String]
     let freshness: Freshness
 
@@ -26,7 +26,7 @@ public struct CachedResponse: Sendable, Equatable {
         freshness = Freshness(status, fields, requestTime: self.requestTime, responseTime: self.responseTime)
     }
 
-    /// The value of the field `name`, in any case.
+    /// The value of the field `name`. Names are compared case-insensitively.
     func value(_ name: String) -> String? { fields.value(name) }
 
     /// About how many bytes it takes in memory.
@@ -35,13 +35,14 @@ public struct CachedResponse: Sendable, Equatable {
     }
 
     /// How old it is, in seconds.
-    func age(at now: Date) -> TimeInterval { freshness.age + max(0, now.timeIntervalSince(responseTime)) }
+    func age(at now: Date) -> TimeInterval { freshness.initialAge + max(0, now.timeIntervalSince(responseTime)) }
 
-    /// The seconds until it is stale, or since then if negative. If the clock was ahead when it came, its age is unknown, so it is stale.
+    /// The seconds until it is stale, or since then if negative. If the clock was ahead when it arrived, its age is unknown, so it is
+    /// stale.
     func remainingFreshness(at now: Date) -> TimeInterval { now < responseTime ? -.infinity : freshness.lifetime - age(at: now) }
 
     /// Whether it may be used when it is stale.
-    var allowsStale: Bool { !freshness.mustRevalidate && !freshness.mustAlwaysValidate }
+    var allowsStale: Bool { !freshness.forbidsStaleUse && !freshness.requiresValidation }
 
     var hasValidator: Bool { value("ETag") != nil || value("Last-Modified") != nil }
 }
@@ -49,13 +50,14 @@ public struct CachedResponse: Sendable, Equatable {
 extension CachedResponse {
     init(_ response: APIResponse, requestTime: Date, responseTime: Date) {
         self.init(
-            status: response.statusCode, fields: response.response.headerFields.withoutConnection, body: response.data,
+            status: response.statusCode, fields: response.response.headerFields.withoutHopByHopFields, body: response.data,
             requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// Returns this response with the fields of a 304 or of a HEAD (RFC 9111, sections 3.2 and 4.3.4), but without ``varyFields``.
+    /// Returns this response with the fields of a 304 or of a HEAD (RFC 9111, sections 3.2 and 4.3.4).
+    /// ``storable(for:sent:)`` sets its ``varyFields``.
     func updated(by response: APIResponse, requestTime: Date, responseTime: Date) -> CachedResponse {
-        let new = response.response.headerFields.withoutConnection.removing(["content-length", "content-encoding", "content-range"])
+        let new = response.response.headerFields.withoutHopByHopFields.removing(["content-length", "content-encoding", "content-range"])
         let old = fields.removing(Set(["age", "date"] + new.keys.map { $0.lowercased() }))
         return CachedResponse(
             status: status, fields: old.merging(new) { $1 }, body: body, requestTime: requestTime, responseTime: responseTime)
@@ -70,7 +72,7 @@ extension CachedResponse {
         let (control, varying) = (CacheControl(value("Cache-Control")), fields.members(of: "Vary"))
         let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[status] == nil : control.has("no-store")
         guard !isForbidden, status != 206, status != 304, !varying.contains("*") else { return nil }
-        // Servers also mark refusals as private.
+        // `private` allows a private cache to store a response. Servers also send it with errors, where it does not count.
         let isPrivate = control.has("private") && status < 400
         guard
             isPrivate || control.has("public") || control.has("max-age") || value("Expires") != nil
@@ -86,7 +88,7 @@ extension CachedResponse {
     }
 
     /// Whether `request` has the same values for the fields that `Vary` names (RFC 9111, section 4.1).
-    func matches(_ request: PreparedRequest) -> Bool { varyFields.allSatisfy { request.varyValue($0.key) == $0.value } }
+    func matchesVary(of request: PreparedRequest) -> Bool { varyFields.allSatisfy { request.varyValue($0.key) == $0.value } }
 }
 
 extension PreparedRequest {
@@ -104,15 +106,21 @@ private let hopByHop: Set = [
 ]
 
 extension [String: String] {
-    /// The value of the field `name`, in any case.
+    /// The value of the field `name`. Names are compared case-insensitively.
     func value(_ name: String) -> String? { self[name] ?? first { $0.key.isField(name) }?.value }
 
-    /// The members of a list, in lower case.
+    /// The members of a list field, in lowercase.
     fileprivate func members(of name: String) -> [String] {
         (value(name) ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
     }
 
-    fileprivate var withoutConnection: [String: String] { removing(hopByHop.union(members(of: "Connection"))) }
+    fileprivate var withoutHopByHopFields: [String: String] { removing(hopByHop.union(members(of: "Connection"))) }
+
+    /// Sets a field, and removes it under other spellings of its name.
+    mutating func setField(_ name: String, to value: String) {
+        self = removing([name.lowercased()])
+        self[name] = value
+    }
 
     fileprivate func removing(_ lowercasedNames: Set<String>) -> [String: String] {
         filter { !lowercasedNames.contains($0.key.lowercased()) }

@@ -7,7 +7,7 @@ enum Decision {
     case use(CachedResponse)
     /// The stored response is used stale, and validated for the next request (RFC 5861, section 3).
     case useAndValidate(CachedResponse)
-    /// The stored response is stale, so the server validates it.
+    /// The stored response must be validated before it is used.
     case validate(CachedResponse)
     /// No stored response matches.
     case send
@@ -25,16 +25,16 @@ enum Decision {
         let isTooOld =
             control.seconds("max-age").map { age > $0 } ?? false || control.seconds("min-fresh").map { remaining < $0 } ?? false
         let isNoCache =
-            control.has("no-cache") || stored.freshness.mustAlwaysValidate
+            control.has("no-cache") || stored.freshness.requiresValidation
             || !control.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
         let mustValidate = isTooOld || isNoCache
         let allowsStale = !mustValidate && stored.allowsStale
         if remaining > 0, !mustValidate {
             self = .use(stored)
+        } else if allowsStale, let limit = control.seconds("max-stale", ifNoArgument: .infinity), -remaining <= limit {
+            self = .use(stored)
         } else if isOnlyIfCached {
             self = policy == .onlyIfCached && stored.allowsStale ? .use(stored) : .fail
-        } else if allowsStale, let limit = control.seconds("max-stale", without: .infinity), -remaining <= limit {
-            self = .use(stored)
         } else if allowsStale, let window = stored.freshness.staleWhileRevalidate, -remaining <= window {
             self = .useAndValidate(stored)
         } else {

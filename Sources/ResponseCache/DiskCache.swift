@@ -12,15 +12,15 @@ import MiniRx
 /// ```
 ///
 /// Several processes may share a folder. ``removeAll()`` removes the files of all processes, but another process may still store responses
-/// to its earlier requests: call `removeAll()` there too. Files are replaced atomically. A truncated, foreign or outdated file is ignored. If
-/// the folder cannot be written or the disk is full, nothing is stored and no request fails.
+/// to its earlier requests: call `removeAll()` there too. Files are replaced atomically. A truncated, foreign or outdated file is ignored.
+/// If the folder cannot be written or the disk is full, nothing is stored and no request fails.
 ///
-/// A file contains the URL, the header fields with `Set-Cookie`, the body, and the request's values of headers that `Vary` names, all in
-/// plain text. Use ``CachePolicy/noStore`` for requests where these must not be written.
+/// A file contains the URL, the response's header fields, including `Set-Cookie`, the body, and the values of the request headers that
+/// `Vary` names, all in plain text. Use ``CachePolicy/noStore`` for requests where these must not be written.
 public final class DiskCache: CacheStore {
     private let folder: URL
-    /// The path of the folder inside `folder` that has the files.
-    private let files: String
+    /// The path of the folder inside `folder` that contains the files.
+    private let responsesPath: String
     private let maxBytes: Int
     /// About how many bytes the files take, without those of other processes. `nil` before they are counted.
     private let size = Locked<Int64?>(nil)
@@ -33,7 +33,7 @@ public final class DiskCache: CacheStore {
     ///   - maxBytes: How many bytes all files may take, in whole blocks of the disk. A larger response is not stored.
     public init(_ folder: URL, maxBytes: Int = 100_000_000) {
         (self.folder, self.maxBytes) = (folder, maxBytes)
-        files = folder.path + "/responses"
+        responsesPath = folder.path + "/responses"
     }
 
     /// Returns the responses of a key.
@@ -48,7 +48,7 @@ public final class DiskCache: CacheStore {
         var bytes = Data(count: Int(clamping: status.st_size))
         let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
         guard count == bytes.count, let responses = CacheFile.responses(in: bytes, for: key) else { return [] }
-        // The modification time is the time of the last use, to a minute.
+        // The modification time is the time of the last use, accurate to one minute.
         if Int64(time(nil)) - status.modified / 1_000_000_000 > 60 { futimens(descriptor, nil) }
         return responses
     }
@@ -78,17 +78,17 @@ public final class DiskCache: CacheStore {
 
     /// Removes all responses. When it returns, none can be read. The files are deleted in the background.
     public func removeAll() {
-        if rename(files, "\(folder.path)/\(UUID().uuidString)\(Self.removedSuffix)") != 0, errno != ENOENT {
-            try? FileManager.default.removeItem(atPath: files)
+        if rename(responsesPath, "\(folder.path)/\(UUID().uuidString)\(Self.removedSuffix)") != 0, errno != ENOENT {
+            try? FileManager.default.removeItem(atPath: responsesPath)
         }
         size.withLock { $0 = 0 }
-        removeRemoved()
+        deleteRenamedFolders()
     }
 
     /// Deletes folders that ``removeAll()`` has renamed, including those of a process that was killed.
-    private func removeRemoved() {
+    private func deleteRenamedFolders() {
         DispatchQueue.global(qos: .utility).async { [folder] in
-            for name in folder.path.names where name.hasSuffix(Self.removedSuffix) {
+            for name in fileNames(inFolder: folder.path) where name.hasSuffix(Self.removedSuffix) {
                 try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
             }
         }
@@ -96,33 +96,33 @@ public final class DiskCache: CacheStore {
 
     /// Makes sure that the folder exists and only its owner can use it. Returns `false` if that fails.
     private func makeFolder() -> Bool {
-        if mkdir(files, 0o700) != 0, errno == ENOENT {
+        if mkdir(responsesPath, 0o700) != 0, errno == ENOENT {
             try? FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            mkdir(files, 0o700)
+            mkdir(responsesPath, 0o700)
         }
         var status = stat()
-        return lstat(files, &status) == 0
-            && (status.isPrivate(S_IFDIR) || status.isOurs(S_IFDIR) && chmod(files, 0o700) == 0)
+        return lstat(responsesPath, &status) == 0
+            && (status.isPrivate(S_IFDIR) || status.isOurs(S_IFDIR) && chmod(responsesPath, 0o700) == 0)
     }
 
     /// The name is a hash of the key. If two keys have the same hash, the later replaces the other.
     private func path(of key: String) -> String {
         // 64-bit FNV-1a.
         let hash = key.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return "\(files)/\(String(hash, radix: 16))\(Self.suffix)"
+        return "\(responsesPath)/\(String(hash, radix: 16))\(Self.suffix)"
     }
 
     /// Counts the bytes of all files. If they are too many, removes old files until a tenth is free, but never the newest.
     private func removeOldest() {
-        // A killed process leaves the file that it was writing.
-        let all = files.names.filter { $0.hasSuffix(Self.suffix) || $0.hasSuffix(".download") }
-            .compactMap { name -> (path: String, size: Int64, used: Int64)? in
-                let path = "\(files)/\(name)"
+        // A process that is killed while it writes leaves a `PartialFile`, whose name ends in `.download`.
+        let all = fileNames(inFolder: responsesPath).filter { $0.hasSuffix(Self.suffix) || $0.hasSuffix(".download") }
+            .compactMap { name -> (path: String, size: Int64, lastUse: Int64)? in
+                let path = "\(responsesPath)/\(name)"
                 var status = stat()
                 guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
                 return (path, status.st_size.inBlocks, status.modified)
-            }.sorted { $0.used < $1.used }
+            }.sorted { $0.lastUse < $1.lastUse }
         var total = all.reduce(0) { $0 + $1.size }
         if total > maxBytes {
             for file in all.dropLast() where total > maxBytes / 10 * 9 {
@@ -131,17 +131,14 @@ public final class DiskCache: CacheStore {
             }
         }
         size.withLock { [total] in $0 = total }
-        removeRemoved()
+        deleteRenamedFolders()
     }
 }
 
-extension String {
-    /// The names of the files in the folder at this path.
-    fileprivate var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: self)) ?? [] }
-}
+private func fileNames(inFolder path: String) -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
 extension BinaryInteger {
-    /// The size on most disks of a file with so many bytes. A sparse file may claim to be longer than any disk.
+    /// The size that a file with this number of bytes has on most disks. A sparse file may claim to be longer than any disk.
     fileprivate var inBlocks: Int64 { (Swift.min(Int64(clamping: self), 1 << 40) + 4_095) / 4_096 * 4_096 }
 }
 

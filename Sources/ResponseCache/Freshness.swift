@@ -5,12 +5,12 @@ import Foundation
 struct Freshness: Sendable, Equatable {
     /// How long it is fresh after the server has made it.
     let lifetime: TimeInterval
-    /// How old it was when it came.
-    let age: TimeInterval
-    /// Whether it is validated each time, even if it is fresh.
-    let mustAlwaysValidate: Bool
-    /// Whether it must not be used stale.
-    let mustRevalidate: Bool
+    /// Its age when it arrived (`corrected_initial_age` in RFC 9111).
+    let initialAge: TimeInterval
+    /// `no-cache`: it must be validated before each use, even if it is fresh.
+    let requiresValidation: Bool
+    /// `must-revalidate`: it must not be used stale.
+    let forbidsStaleUse: Bool
     let staleWhileRevalidate: TimeInterval?
     let staleIfError: TimeInterval?
 
@@ -22,7 +22,7 @@ struct Freshness: Sendable, Equatable {
         func time(of name: String) -> Date? { fields.value(name).flatMap { Date(httpDate: $0, now: responseTime) } }
         let date = time(of: "Date") ?? responseTime
         let ageValue = fields.value("Age")?.split(separator: ",").first?.trimmingCharacters(in: .whitespaces).deltaSeconds ?? 0
-        let age = max(0, responseTime.timeIntervalSince(date), ageValue + responseTime.timeIntervalSince(requestTime))
+        let initialAge = max(0, responseTime.timeIntervalSince(date), ageValue + responseTime.timeIntervalSince(requestTime))
         let lifetime: TimeInterval
         if let maximum = control.seconds("max-age") {
             lifetime = maximum
@@ -34,8 +34,8 @@ struct Freshness: Sendable, Equatable {
         } else {
             lifetime = 0
         }
-        (self.lifetime, self.age) = (lifetime, age)
-        (mustAlwaysValidate, mustRevalidate) = (control.has("no-cache"), control.has("must-revalidate"))
+        (self.lifetime, self.initialAge) = (lifetime, initialAge)
+        (requiresValidation, forbidsStaleUse) = (control.has("no-cache"), control.has("must-revalidate"))
         (staleWhileRevalidate, staleIfError) = (control.seconds("stale-while-revalidate"), control.seconds("stale-if-error"))
     }
 }

@@ -1,13 +1,12 @@
-import Foundation
 import MiniRx
 
 /// Stores responses in memory. When they take more than `maxBytes`, the least recently used are removed.
 public final class MemoryCache: CacheStore {
     private struct State {
-        var entries: [String: (responses: [CachedResponse], size: Int, used: Int)] = [:]
+        var entries: [String: (responses: [CachedResponse], size: Int, lastUse: Int)] = [:]
         var size = 0
-        /// The number of the last use.
-        var uses = 0
+        /// Counts uses, to order entries by their last one.
+        var useCount = 0
 
         mutating func remove(_ key: String) { size -= entries.removeValue(forKey: key)?.size ?? 0 }
     }
@@ -24,8 +23,8 @@ public final class MemoryCache: CacheStore {
     public func responses(for key: String) -> [CachedResponse] {
         state.withLock { state in
             guard let place = state.entries.index(forKey: key) else { return [] }
-            state.uses += 1
-            state.entries.values[place].used = state.uses
+            state.useCount += 1
+            state.entries.values[place].lastUse = state.useCount
             return state.entries.values[place].responses
         }
     }
@@ -39,12 +38,12 @@ public final class MemoryCache: CacheStore {
             guard !responses.isEmpty else { return }
             let room = maxBytes - size
             if state.size > room {
-                for (key, _) in state.entries.sorted(by: { $0.value.used < $1.value.used }) where state.size > room / 10 * 9 {
+                for (key, _) in state.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) where state.size > room / 10 * 9 {
                     state.remove(key)
                 }
             }
-            state.uses += 1
-            state.entries[key] = (responses, size, state.uses)
+            state.useCount += 1
+            state.entries[key] = (responses, size, state.useCount)
             state.size += size
         }
     }

@@ -87,6 +87,7 @@ struct FreshnessTests {
             (["Cache-Control": "min-fresh=5"], 6, false),
             (["Cache-Control": "max-stale"], 99, true), (["Cache-Control": "max-stale=5"], 14, true),
             (["Cache-Control": "max-stale=5"], 16, false), (["Cache-Control": "only-if-cached"], 5, true),
+            (["Cache-Control": "only-if-cached, max-stale=5"], 14, true), (["Cache-Control": "only-if-cached, max-stale=5"], 16, false),
         ] as [([String: String], TimeInterval, Bool)])
     func asked(headers: [String: String], seconds: TimeInterval, isHit: Bool) async throws {
         let world = try await World(storing: ["Cache-Control": "max-age=10"], age: seconds)
@@ -110,6 +111,18 @@ struct FreshnessTests {
         #expect(stale.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit; ttl=-990")
         #expect(try await world.get("/strict", [:], .onlyIfCached).statusCode == 504)
         #expect(world.requests == 2)
+    }
+
+    @Test("The age, the status of the cache and the length of a range replace the stored fields, in any case")
+    func fieldNames() async throws {
+        let world = World()
+        world.serve(["cache-control": "max-age=100", "age": "7", "cache-status": "other", "content-length": "1"])
+        _ = try await world.get()
+        world.pass(10)
+        let part = try await world.get("/a", ["Range": "bytes=0-0"])
+        #expect(part.age == 17)
+        #expect(part.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit")
+        #expect(part.value(forHTTPHeaderField: "Content-Length") == "1")
     }
 }
 
@@ -275,6 +288,22 @@ struct ValidationTests {
         #expect(try await world.get("/a", ["If-None-Match": "\"a\""]).statusCode == 304)
         #expect(try await world.get("/a", ["If-Match": "\"a\""]).text == "3")
         #expect(world.requests == 3)
+    }
+
+    @Test("A stale response after a failed validation is no hit in Cache-Status (RFC 9211, section 2)")
+    func failedValidation() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10, stale-if-error=99"])
+        _ = try await world.get()
+        world.pass(20)
+        for (failure, status) in [
+            (StubResponse.status(503), "fwd=stale; fwd-status=503"), (.failure(URLError(.notConnectedToInternet)), "fwd=stale"),
+        ] {
+            MockURLProtocol.stub(.get, "/a", times: 1, respond: failure)
+            let response = try await world.get()
+            #expect(response.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; \(status); ttl=-10")
+            #expect(response.isFromCache && response.text == "1")
+        }
     }
 }
 

@@ -241,6 +241,20 @@ struct OrderTests {
         #expect(store.log.entries.suffix(2) == ["1 for https://api.example.com/a", "removed"])
         #expect(hand.stored() == nil)
     }
+
+    @Test("Responses that arrive at the same time are stored one after the other, and the one to the later request remains")
+    func writesDoNotOverlap() {
+        for (first, second) in [(0, 1), (1, 0)] {
+            let store = SlowStore()
+            let hand = Hand(store)
+            hand.send()
+            hand.pass(1)
+            hand.send()
+            store.beforeWriting.withLock { $0 = Action { hand.answer(second, 200, fresh, "\(second)") } }
+            hand.answer(first, 200, fresh, "\(first)")
+            #expect(hand.stored() == "1")
+        }
+    }
 }
 
 /// Reads nothing before a signal.

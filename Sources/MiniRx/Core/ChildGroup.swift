@@ -15,16 +15,17 @@ struct ChildGroup<Element: Sendable>: Sendable {
         }
     }
 
-    /// Adds a child and starts it, unless the group has its event or is disposed. `observe` gets the child's event, and may call ``emit(_:)``.
-    func add<Child: Sendable>(_ single: Single<Child>, _ observe: @escaping @Sendable (SingleEvent<Child>) -> Continuation) {
+    /// Adds a child and starts it, unless the group has its event or is disposed. `onEvent` gets the child's event, and may call
+    /// ``emit(_:)``.
+    func add<Child: Sendable>(_ single: Single<Child>, _ onEvent: @escaping @Sendable (SingleEvent<Child>) -> TrampolineStep) {
         let child = Subscription(childOf: parent)
         guard children.add(child) else { return }
-        parent.hold()
-        single.start(in: child) { child, event in child.finish() ? observe(event) : .none }
+        parent.enter()
+        single.start(in: child) { child, event in child.finish() ? onEvent(event) : .none }
     }
 
     /// Delivers the event of the group, and disposes the children. Only the first call has an effect.
-    func emit(_ event: SingleEvent<Element>) -> Continuation { emitter.emit(event, in: parent) }
+    func emit(_ event: SingleEvent<Element>) -> TrampolineStep { emitter.emit(event, in: parent) }
 }
 
 /// The children of a group, until they are disposed.

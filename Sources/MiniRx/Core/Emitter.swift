@@ -1,18 +1,18 @@
 /// The producer's side of a source: it delivers one event, and disposes the source's resource once.
 ///
-/// `create` has an emitter for each subscription. So does a group of children, and each subscriber of a `share`. The subscription keeps its
+/// Each subscription to a `create` has an emitter, and so has each child group and each subscriber of a `share`. The subscription keeps its
 /// emitter, so an emitter does not keep the subscription but gets it with each call.
 struct Emitter<Element: Sendable>: Sendable {
     private struct State {
-        /// The first event or `cancel` takes it. So a producer that keeps its callback for ever keeps nothing else alive.
+        /// `nil` after the first event or `cancel`, so that a producer that keeps its callback for ever keeps nothing else alive.
         var observer: Single<Element>.Observer?
         var resource: (any Disposable)?
         /// Whether the source has ended. A resource that it returns later is disposed at once.
         var isFinished = false
         /// The thread that starts the source, until the source has started.
         var startingThread: ThreadID? = .current
-        /// What remains of an event that came on that thread.
-        var continuation = Continuation.none
+        /// The step that follows an event on that thread, until `didStart` returns it.
+        var nextStep = TrampolineStep.none
     }
 
     private let state: Locked<State>
@@ -21,27 +21,27 @@ struct Emitter<Element: Sendable>: Sendable {
         state = Locked(State(observer: observer, resource: resource))
     }
 
-    /// Delivers the event and then disposes the resource. Later events are ignored, and so is an event after the end.
-    func emit(_ event: SingleEvent<Element>, in subscription: Subscription) -> Continuation {
-        guard let continuation = observe(event, in: subscription)?.finishEvent() else { return .none }
+    /// Delivers the event and then disposes the resource. Later events are ignored, and so is an event after `cancel`.
+    func emit(_ event: SingleEvent<Element>, in subscription: Subscription) -> TrampolineStep {
+        guard let nextStep = notifyObserver(of: event, in: subscription)?.runBeforeDisposal() else { return .none }
         let (resource, isStarting) = state.withLock { state in
             state.isFinished = true
-            // While this thread starts the source, `didStart` is still to come. It returns what remains.
+            // If this thread is still starting the source, it calls `didStart` next, and `didStart` returns the step.
             let isStarting = state.startingThread == .current
-            if isStarting { state.continuation = continuation }
+            if isStarting { state.nextStep = nextStep }
             return (state.resource.take(), isStarting)
         }
-        if let resource { disposeAndRelease(resource, in: subscription) }
-        return isStarting ? .none : continuation
+        if let resource { dispose(resource, in: subscription) }
+        return isStarting ? .none : nextStep
     }
 
-    /// This is a separate function, so that the observer is released before the event is finished. If the whole chain lived until then, it
-    /// would be released in one recursion.
-    private func observe(_ event: SingleEvent<Element>, in subscription: Subscription) -> Continuation? {
+    /// This is a separate function, so that the observer is released before the next step runs. Otherwise the observers of a whole chain
+    /// would be released together, each in the `deinit` of the one before, and overflow the stack.
+    private func notifyObserver(of event: SingleEvent<Element>, in subscription: Subscription) -> TrampolineStep? {
         takeObserver()?(subscription, event)
     }
 
-    /// Takes the observer out. As the result of `withLock`, the closure would be wrapped once more.
+    /// Takes the observer out. Returning the closure from `withLock`, which is generic, would add a thunk.
     private func takeObserver() -> Single<Element>.Observer? {
         var observer: Single<Element>.Observer?
         state.withLock { state in
@@ -51,30 +51,32 @@ struct Emitter<Element: Sendable>: Sendable {
         return observer
     }
 
-    /// Takes the resource of a source that has started. Returns what remains of an event that came meanwhile.
-    func didStart(with resource: (any Disposable)? = nil, in subscription: Subscription) -> Continuation {
-        let (isFinished, continuation) = state.withLock { state in
-            defer { (state.startingThread, state.continuation) = (nil, .none) }
+    /// Stores the resource that the source has returned, or disposes it if the source has ended. Returns the step that follows an event on
+    /// this thread.
+    func didStart(with resource: (any Disposable)? = nil, in subscription: Subscription) -> TrampolineStep {
+        let (isFinished, nextStep) = state.withLock { state in
+            defer { (state.startingThread, state.nextStep) = (nil, .none) }
             if !state.isFinished, let resource { state.resource = resource }
-            return (state.isFinished, state.continuation)
+            return (state.isFinished, state.nextStep)
         }
-        if isFinished, let resource { disposeAndRelease(resource, in: subscription) }
-        return continuation
+        if isFinished, let resource { dispose(resource, in: subscription) }
+        return nextStep
     }
 
     /// Disposes the resource, now or when the source returns it.
     func cancel(in subscription: Subscription) {
-        // The observer is released here, when the lock is open.
+        // The observer is released here, after unlocking.
         withExtendedLifetime(takeObserver()) {}
         let resource = state.withLock { state in
             state.isFinished = true
             return state.resource.take()
         }
-        if let resource { disposeAndRelease(resource, in: subscription) }
+        if let resource { dispose(resource, in: subscription) }
     }
 
-    private func disposeAndRelease(_ resource: any Disposable, in subscription: Subscription) {
+    /// Disposes the resource. The source is no longer pending then.
+    private func dispose(_ resource: any Disposable, in subscription: Subscription) {
         resource.dispose()
-        subscription.release()
+        subscription.leave()
     }
 }

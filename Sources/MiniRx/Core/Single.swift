@@ -4,7 +4,7 @@ public typealias SingleEvent<Element> = Result<Element, any Error>
 /// A cold computation that ends in exactly one value or one error.
 ///
 /// Nothing runs before you subscribe. Each subscription runs the computation again, on the subscriber's thread, and gets exactly one event,
-/// on the thread that produces it. Then the source's resource is released, and `onDisposed` is called, in this order.
+/// on the thread that produces it. Then the source's resource is disposed, and `onDisposed` is called, in this order.
 ///
 /// ```swift
 /// let number = Single<Int>.create { observer in
@@ -24,40 +24,40 @@ public struct Single<Element: Sendable>: Sendable {
     /// A closure that gets the one event.
     public typealias SingleObserver = @Sendable (SingleEvent<Element>) -> Void
 
-    /// The next observer in a chain. It returns what remains to do.
-    typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> Continuation
+    /// The downstream observer in a chain. It returns the next step.
+    typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> TrampolineStep
 
     /// Starts the computation in a subscription. The observer gets its event.
     ///
-    /// An operator's body runs the single before it, with an observer that passes the event on by `forward`.
-    private let body: @Sendable (Subscription, @escaping Observer) -> Continuation
+    /// An operator's body runs the upstream single, with an observer that passes the event on by `forward`.
+    private let body: @Sendable (Subscription, @escaping Observer) -> TrampolineStep
 
-    init(_ body: @escaping @Sendable (Subscription, @escaping Observer) -> Continuation) { self.body = body }
+    init(_ body: @escaping @Sendable (Subscription, @escaping Observer) -> TrampolineStep) { self.body = body }
 
-    /// Runs the computation as part of a chain. Returns what remains to do.
-    func run(in subscription: Subscription, _ observer: @escaping Observer) -> Continuation {
-        switch subscription.nextCall() {
+    /// Runs the computation as part of a chain. Returns the next step.
+    func run(in subscription: Subscription, _ observer: @escaping Observer) -> TrampolineStep {
+        switch subscription.timingOfNextCall() {
         case .never: .none
         case .now: body(subscription, observer)
-        case .later: .rest(subscription) { body($0, observer) }
+        case .later: .beforeDisposal(subscription) { body($0, observer) }
         }
     }
 
-    /// Runs the computation in a new subscription, and lets go of the hold that the subscription was created with.
+    /// Runs the computation in a new subscription, in which this call is pending.
     func start(in subscription: Subscription, _ observer: @escaping Observer) {
         run(in: subscription, observer).run()
-        subscription.release()
+        subscription.leave()
     }
 }
 
 extension Subscription {
-    /// Passes an event to the next observer of the chain.
+    /// Passes an event to the downstream observer.
     @inline(__always)
-    func forward<Element: Sendable>(_ event: SingleEvent<Element>, to observer: @escaping Single<Element>.Observer) -> Continuation {
-        switch nextCall() {
+    func forward<Element: Sendable>(_ event: SingleEvent<Element>, to observer: @escaping Single<Element>.Observer) -> TrampolineStep {
+        switch timingOfNextCall() {
         case .never: .none
         case .now: observer(self, event)
-        case .later: .rest(self) { observer($0, event) }
+        case .later: .beforeDisposal(self) { observer($0, event) }
         }
     }
 }

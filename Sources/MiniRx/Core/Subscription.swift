@@ -2,34 +2,36 @@
 ///
 /// It finishes once: with its event, or by `dispose()`. After that, it calls no observer.
 ///
-/// It is released when it has finished and nobody holds it. That has nothing to do with reference counting. These hold it: the call that
-/// starts it, until that returns; each source, until the source's resource is disposed; each child, until the child is released; and each
-/// step of a chain, while it runs.
+/// It is torn down when it has finished and nothing is pending in it. The call that starts it is pending until it returns, each source
+/// until its resource is disposed, each child until the child is torn down, and each step of a chain while it runs.
 final class Subscription: Cancelable {
-    private enum Finish { case event, dispose }
+    private enum Finish { case event, cancellation }
 
     private struct State {
         var finish: Finish?
-        /// Cancels the current source. One source follows another only after its event, so a former one has nothing left to cancel.
+        /// Cancels the current source. A source starts only after the previous one has delivered its event, so the previous one has nothing
+        /// left to cancel.
         var cancelSource: (@Sendable (Subscription) -> Void)?
-        var holdCount = 1
+        var pendingCount = 1
         /// The number of calls from operator to operator.
         var callCount = 0
-        /// What to call at the release. It is `nil` after that.
-        var releaseActions: [Action]? = []
+        /// What to call at the teardown, or `nil` after it.
+        var teardownActions: [Action]? = []
     }
 
     private let state = Locked(State())
-    /// For a child, such as one single of a `zip`: the subscription of the `zip`. The child holds it until the child is released.
+    /// For a child, such as one single of a `zip`: the subscription of the `zip`, in which the child is pending until it is torn down.
     private let parent: Subscription?
 
     init(childOf parent: Subscription? = nil) { self.parent = parent }
 
-    /// Whether it has finished, with its event or by `dispose()`.
-    var isDisposed: Bool { state.withLock { $0.finish != nil } }
+    /// Whether it has its event or was disposed.
+    var isFinished: Bool { state.withLock { $0.finish != nil } }
 
-    /// Whether `dispose()` came before the event.
-    var wasDisposed: Bool { state.withLock { $0.finish == .dispose } }
+    var isDisposed: Bool { isFinished }
+
+    /// Whether it was disposed before it had its event.
+    var wasCancelled: Bool { state.withLock { $0.finish == .cancellation } }
 
     /// Finishes with an event, which the caller then delivers. Returns false if it has already finished.
     func finish() -> Bool {
@@ -43,52 +45,54 @@ final class Subscription: Cancelable {
     func dispose() {
         let isFirst = state.withLock { state in
             guard state.finish == nil else { return false }
-            state.finish = .dispose
-            // A hold until the source is cancelled.
-            state.holdCount += 1
+            state.finish = .cancellation
+            // This call is pending until the source is cancelled.
+            state.pendingCount += 1
             return true
         }
         guard isFirst else { return }
         state.withLock { $0.cancelSource }?(self)
-        release()
+        leave()
     }
 
-    /// Registers a source that is about to start, and holds this for it. Returns false if this has finished: do not start the source then.
+    /// Registers a source that is about to start. It is pending until its resource is disposed. Returns false if the subscription has
+    /// finished; the source must not be started then.
     func addSource(cancel: @escaping @Sendable (Subscription) -> Void) -> Bool {
         state.withLock { state in
             guard state.finish == nil else { return false }
             state.cancelSource = cancel
-            state.holdCount += 1
+            state.pendingCount += 1
             return true
         }
     }
 
-    func hold() { state.withLock { $0.holdCount += 1 } }
+    /// Delays the teardown until a call of ``leave()``, as in a `DispatchGroup`.
+    func enter() { state.withLock { $0.pendingCount += 1 } }
 
-    func release() {
+    func leave() {
         let actions = state.withLock { state -> [Action]? in
-            state.holdCount -= 1
-            return state.holdCount == 0 && state.finish != nil ? state.releaseActions.take() : nil
+            state.pendingCount -= 1
+            return state.pendingCount == 0 && state.finish != nil ? state.teardownActions.take() : nil
         }
         guard let actions else { return }
         for action in actions { action() }
-        parent?.release()
+        parent?.leave()
     }
 
-    /// Calls `action` at the release, or now if this is already released.
-    func onRelease(_ action: @escaping @Sendable () -> Void) {
-        let isReleased = state.withLock { state in
-            state.releaseActions?.append(Action(action))
-            return state.releaseActions == nil
+    /// Calls `action` at the teardown, or now if it is already torn down.
+    func onTeardown(_ action: @escaping @Sendable () -> Void) {
+        let isTornDown = state.withLock { state in
+            state.teardownActions?.append(Action(action))
+            return state.teardownActions == nil
         }
-        if isReleased { action() }
+        if isTornDown { action() }
     }
 
-    enum Call { case never, now, later }
+    enum CallTiming { case never, now, later }
 
-    /// Returns when to make the next call from operator to operator: never if this has finished, otherwise now. To keep the stack flat, every
-    /// 32nd call is made later, when the calls on the stack have returned.
-    func nextCall() -> Call {
+    /// Counts a call from operator to operator, and returns when to make it: never if the subscription has finished, otherwise now. To keep
+    /// the stack flat, every 32nd call is made later, when the calls on the stack have returned.
+    func timingOfNextCall() -> CallTiming {
         state.withLock { state in
             state.callCount += 1
             return state.finish != nil ? .never : state.callCount.isMultiple(of: 32) ? .later : .now

@@ -1,11 +1,11 @@
-/// Disposes its contents when it is released, in the order in which they were inserted. Keep a bag in the object that uses the subscriptions.
+/// Disposes its contents when it is released, in the order in which they were inserted.
 ///
-/// A subscription leaves the bag when it ends, so a bag that lives long does not grow. A disposable of another kind stays until the bag is
-/// released. A disposable that is inserted while the bag is released is disposed at once. You may use a bag on any thread.
+/// Keep a bag in the object that uses the subscriptions. A subscription leaves the bag when it ends, so a bag that lives long does not
+/// grow. A disposable of another kind stays until the bag is released. You may use a bag on any thread.
 public final class DisposeBag: Sendable {
     private struct State {
-        /// By the number of the insertion. After the release of the bag, it is `nil`.
-        var held: [Int: any Disposable]? = [:]
+        /// The disposables, by sequence number.
+        var held: [Int: any Disposable] = [:]
         var count = 0
     }
 
@@ -15,7 +15,10 @@ public final class DisposeBag: Sendable {
     public init() {}
 
     deinit {
-        let held = state.withLock { $0.held.take() } ?? [:]
+        let held = state.withLock { state in
+            defer { state.held = [:] }
+            return state.held
+        }
         for (_, disposable) in held.sorted(by: { $0.key < $1.key }) { disposable.dispose() }
     }
 
@@ -23,15 +26,15 @@ public final class DisposeBag: Sendable {
     public func insert(_ disposable: any Disposable) {
         let number = state.withLock { state in
             state.count += 1
-            state.held?[state.count] = disposable
-            return state.held == nil ? nil : state.count
+            state.held[state.count] = disposable
+            return state.count
         }
-        guard let number else { return disposable.dispose() }
-        (disposable as? Subscription)?.onRelease { [state] in
-            // What is removed is let go outside of the lock.
+        (disposable as? Subscription)?.onTeardown { [state] in
+            // The removed subscription is released after unlocking.
             _ = state.withLock { state in
-                defer { if state.held?.isEmpty == true { state.held = [:] } }
-                return state.held?.removeValue(forKey: number)
+                // An emptied dictionary keeps its capacity, and a new one has none.
+                defer { if state.held.isEmpty { state.held = [:] } }
+                return state.held.removeValue(forKey: number)
             }
         }
     }

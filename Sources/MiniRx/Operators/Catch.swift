@@ -9,7 +9,7 @@ extension Single {
                 guard case .failure(let error) = event else { return subscription.forward(event, to: observer) }
                 let next: Single
                 do { next = try handler(error) } catch { return subscription.forward(.failure(error), to: observer) }
-                return .source(subscription) { next.run(in: $0, observer) }
+                return .afterDisposal(subscription) { next.run(in: $0, observer) }
             }
         }
     }

@@ -1,5 +1,5 @@
 extension Single {
-    /// Runs closures along the way of an event, without changing it. Each closure runs on the thread of the event.
+    /// Performs side effects as the event passes through, without changing it. Each closure runs on the thread of the event.
     ///
     /// ![A line is logged at the subscription, and another when the value passes.](do)
     ///
@@ -10,7 +10,7 @@ extension Single {
     ///   - afterError: Runs after the error was passed on. If it throws, the error goes to ``Hooks/defaultErrorHandler``.
     ///   - onSubscribe: Runs before the subscription to the source.
     ///   - onSubscribed: Runs after the subscription to the source.
-    ///   - onDispose: Runs when the source has ended or was disposed, and is released. It runs once for each `onSubscribe`.
+    ///   - onDispose: Runs when the source has been torn down, after its event or a dispose. It runs once for each `onSubscribe`.
     @preconcurrency
     public func `do`(
         onSuccess: (@Sendable (Element) throws -> Void)? = nil, afterSuccess: (@Sendable (Element) throws -> Void)? = nil,
@@ -18,23 +18,23 @@ extension Single {
         onSubscribe: (@Sendable () -> Void)? = nil, onSubscribed: (@Sendable () -> Void)? = nil, onDispose: (@Sendable () -> Void)? = nil
     ) -> Single {
         let single = Single { subscription, observer in
-            if let onDispose { subscription.onRelease(onDispose) }
+            if let onDispose { subscription.onTeardown(onDispose) }
             onSubscribe?()
-            let continuation = run(in: subscription) { subscription, event in
+            let nextStep = run(in: subscription) { subscription, event in
                 do { try event.visit(onSuccess, onError) } catch { return subscription.forward(.failure(error), to: observer) }
-                guard !subscription.isDisposed else { return .none }
-                // An operator behind this one may dispose. Nothing is released before the `after…` closure has run.
-                subscription.hold()
-                defer { subscription.release() }
-                let continuation = subscription.forward(event, to: observer).finishEvent()
+                guard !subscription.isFinished else { return .none }
+                // A downstream operator may dispose. Nothing is torn down before the `after…` closure has run.
+                subscription.enter()
+                defer { subscription.leave() }
+                let nextStep = subscription.forward(event, to: observer).runBeforeDisposal()
                 do { try event.visit(afterSuccess, afterError) } catch { Hooks.defaultErrorHandler(error) }
-                return continuation
-            }.finishEvent()
-            if !subscription.wasDisposed { onSubscribed?() }
-            return continuation
+                return nextStep
+            }.runBeforeDisposal()
+            if !subscription.wasCancelled { onSubscribed?() }
+            return nextStep
         }
         guard onDispose != nil else { return single }
-        // `onDispose` does not wait for the rest of the chain, so the source has a separate subscription.
+        // `onDispose` runs when this source is torn down, not when the whole chain is, so the source gets a child subscription.
         return ChildGroup.single { group in group.add(single) { group.emit($0) } }
     }
 }

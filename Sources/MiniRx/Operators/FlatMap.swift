@@ -1,19 +1,19 @@
 extension Single {
     /// Continues with the single that `transform` returns for the value.
     ///
-    /// The first source is released before the second is subscribed to, on the thread of the value. If `transform` throws, the single fails
-    /// with that error.
+    /// The second source is subscribed to on the thread that delivers the value, after the first source has been torn down. If `transform`
+    /// throws, the single fails with that error.
     ///
     /// ![The first value arrives after one second. The second source starts then, and both values are delivered together.](flatMap)
     ///
-    /// A function may call itself through `flatMap` to any depth, if its last step is the call. The stack does not grow.
+    /// A function may call itself through `flatMap` to any depth, if the call is in tail position. The stack does not grow.
     @preconcurrency
     public func flatMap<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Single<R>) -> Single<R> {
         Single<R> { subscription, observer in
             run(in: subscription) { subscription, event in
                 let next: Single<R>
                 do { next = try transform(event.get()) } catch { return subscription.forward(.failure(error), to: observer) }
-                return .source(subscription) { next.run(in: $0, observer) }
+                return .afterDisposal(subscription) { next.run(in: $0, observer) }
             }
         }
     }

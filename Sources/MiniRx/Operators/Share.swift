@@ -20,7 +20,7 @@ private final class SharedSource<Element: Sendable>: Sendable {
     private struct State {
         /// The subscription to the source. New subscribers join it until it has its event or nobody waits for it.
         var run: Subscription?
-        /// The subscribers that wait for the event of the run, by the number of the join.
+        /// The subscribers that wait for the event of the run, by sequence number.
         var members: [Int: Member] = [:]
         var joinCount = 0
     }
@@ -30,12 +30,12 @@ private final class SharedSource<Element: Sendable>: Sendable {
 
     init(source: Single<Element>) { self.source = source }
 
-    func join(_ subscription: Subscription, _ observer: @escaping Single<Element>.Observer) -> Continuation {
+    func join(_ subscription: Subscription, _ observer: @escaping Single<Element>.Observer) -> TrampolineStep {
         let number = state.withLock { state in
             state.joinCount += 1
             return state.joinCount
         }
-        let emitter = Emitter(observer, resource: Disposables.create { self.leave(number) })
+        let emitter = Emitter(observer, resource: Disposables.create { self.removeMember(number) })
         guard subscription.addSource(cancel: emitter.cancel) else { return .none }
         let (run, isFirst) = state.withLock { state in
             state.members[number] = Member(subscription: subscription, emitter: emitter)
@@ -44,39 +44,39 @@ private final class SharedSource<Element: Sendable>: Sendable {
             state.run = run
             return (run, true)
         }
-        // If it was disposed before it was a member, `leave` has found nothing. So it leaves now.
-        if subscription.isDisposed { leave(number) }
+        // If it was disposed before it was a member, `removeMember` has found nothing. So it is removed now.
+        if subscription.isFinished { removeMember(number) }
         if isFirst { source.start(in: run) { run, event in run.finish() ? self.emit(event, from: run) : .none } }
         return emitter.didStart(in: subscription)
     }
 
-    private func emit(_ event: SingleEvent<Element>, from run: Subscription) -> Continuation {
+    private func emit(_ event: SingleEvent<Element>, from run: Subscription) -> TrampolineStep {
         let members = state.withLock { state -> [Int: Member] in
             guard state.run === run else { return [:] }
             defer { (state.run, state.members) = (nil, [:]) }
             return state.members
         }
         .sorted { $0.key < $1.key }
-        for (_, member) in members { delayRelease(of: member, until: run) }
-        let continuations = members.map { _, member in member.emitter.emit(event, in: member.subscription) }
-        return .source(run) { _ in
-            for continuation in continuations { continuation.run() }
+        for (_, member) in members { delayTeardown(of: member, until: run) }
+        let nextSteps = members.map { _, member in member.emitter.emit(event, in: member.subscription) }
+        return .afterDisposal(run) { _ in
+            for step in nextSteps { step.run() }
             return .none
         }
     }
 
-    private func leave(_ number: Int) {
+    private func removeMember(_ number: Int) {
         let (member, abandonedRun) = state.withLock { state -> (Member?, Subscription?) in
             let member = state.members.removeValue(forKey: number)
             return (member, member != nil && state.members.isEmpty ? state.run.take() : nil)
         }
         guard let member, let abandonedRun else { return }
-        delayRelease(of: member, until: abandonedRun)
+        delayTeardown(of: member, until: abandonedRun)
         abandonedRun.dispose()
     }
 
-    private func delayRelease(of member: Member, until run: Subscription) {
-        member.subscription.hold()
-        run.onRelease { member.subscription.release() }
+    private func delayTeardown(of member: Member, until run: Subscription) {
+        member.subscription.enter()
+        run.onTeardown { member.subscription.leave() }
     }
 }

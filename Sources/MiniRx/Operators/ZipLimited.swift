@@ -7,8 +7,8 @@ extension Single {
     /// Single.zip(logins.map { provider.request(.user($0)) }, maxConcurrent: 4)
     /// ```
     ///
-    /// They are subscribed to in their order. The first failure is delivered and disposes those that run. No other starts after it, unless
-    /// another thread is just starting it.
+    /// They are subscribed to in their order. The first failure is delivered and disposes the singles that are running. After that, no
+    /// single starts, except one that another thread is already starting.
     ///
     /// - Parameters:
     ///   - singles: The singles. With none, it succeeds with no values.
@@ -21,21 +21,21 @@ extension Single {
         return .deferred {
             let next = Locked(0)
             let values = Locked([T?](repeating: nil, count: singles.count))
-            /// Runs the next single, and then those that remain.
-            @Sendable func lane() -> Single<Void> {
+            /// Runs the next single, and then itself again until none is left.
+            @Sendable func worker() -> Single<Void> {
                 let index = next.withLock { next in
                     defer { next += 1 }
                     return next
                 }
                 guard index < singles.count else { return .just(()) }
-                // The others are disposed after the failure is delivered. Until then, their lanes find no further single.
+                // Stops the other workers from starting another single before the failure disposes them.
                 return singles[index].do(onError: { _ in next.withLock { $0 = singles.count } }).flatMap { value in
                     values.withLock { $0[index] = value }
-                    return lane()
+                    return worker()
                 }
             }
-            let lanes = (0..<min(maxConcurrent, singles.count)).map { _ in Single<Void>.deferred { lane() } }
-            return Single<[Void]>.zip(lanes).map { _ in values.withLock { $0 }.compactMap { $0 } }
+            let workers = (0..<min(maxConcurrent, singles.count)).map { _ in Single<Void>.deferred { worker() } }
+            return Single<[Void]>.zip(workers).map { _ in values.withLock { $0 }.compactMap { $0 } }
         }
     }
 }

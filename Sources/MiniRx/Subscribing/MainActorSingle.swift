@@ -9,7 +9,7 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
 
     /// Subscribes. `observer` gets the one event, on the main actor.
     public func subscribe(_ observer: @escaping @MainActor (SingleEvent<Element>) -> Void) -> any Disposable {
-        start(observer, onDisposed: nil)
+        makeSubscription(observer, onDisposed: nil)
     }
 
     /// Subscribes with closures for the value and the error. They are called on the main actor.
@@ -17,13 +17,14 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - onSuccess: Gets the value.
     ///   - onFailure: Gets the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`. If you call `dispose()` on the main queue, it runs before that
-    ///     returns, unless another thread still releases the source. Otherwise it is queued.
+    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been torn down. If the teardown ends on the
+    ///     main queue, such as in a `dispose()` that you call there, `onDisposed` runs at once. Otherwise, it is enqueued on the main
+    ///     queue.
     public func subscribe(
         onSuccess: (@MainActor (Element) -> Void)? = nil, onFailure: (@MainActor (any Error) -> Void)? = nil,
         onDisposed: (@MainActor () -> Void)? = nil
     ) -> any Disposable {
-        start(
+        makeSubscription(
             {
                 switch $0 {
                 case .success(let element): onSuccess?(element)
@@ -56,7 +57,7 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
             })
     }
 
-    private func start(
+    private func makeSubscription(
         _ observer: @escaping @MainActor (SingleEvent<Element>) -> Void, onDisposed: (@MainActor () -> Void)?
     ) -> any Disposable {
         let onDisposed = onDisposed.map { onDisposed -> @Sendable () -> Void in
@@ -65,7 +66,7 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
                 DispatchQueue.main.async { MainActor.assumeIsolated(onDisposed) }
             }
         }
-        return single.start(onDisposed: onDisposed) { subscription, event in
+        return single.makeSubscription(onDisposed: onDisposed) { subscription, event in
             if subscription.finish() { MainActor.assumeIsolated { observer(event) } }
             return .none
         }

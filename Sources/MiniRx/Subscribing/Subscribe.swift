@@ -5,7 +5,7 @@ extension Single {
     /// already being delivered may still arrive.
     @preconcurrency
     public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
-        start { subscription, event in
+        makeSubscription { subscription, event in
             if subscription.finish() { observer(event) }
             return .none
         }
@@ -16,13 +16,13 @@ extension Single {
     /// - Parameters:
     ///   - onSuccess: Gets the value.
     ///   - onFailure: Gets the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source is released.
+    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been torn down.
     @preconcurrency
     public func subscribe(
         onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)? = nil,
         onDisposed: (@Sendable () -> Void)? = nil
     ) -> any Disposable {
-        start(onDisposed: onDisposed) { subscription, event in
+        makeSubscription(onDisposed: onDisposed) { subscription, event in
             guard subscription.finish() else { return .none }
             switch event {
             case .success(let element): onSuccess?(element)
@@ -38,7 +38,7 @@ extension Single {
     ///   - object: The object that the closures use.
     ///   - onSuccess: Gets the object and the value.
     ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source is released.
+    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been torn down.
     @preconcurrency
     public func subscribe<Object: AnyObject & Sendable>(
         with object: Object, onSuccess: (@Sendable (Object, Element) -> Void)? = nil,
@@ -57,9 +57,9 @@ extension Single {
             })
     }
 
-    func start(onDisposed: (@Sendable () -> Void)? = nil, _ observer: @escaping Observer) -> any Disposable {
+    func makeSubscription(onDisposed: (@Sendable () -> Void)? = nil, _ observer: @escaping Observer) -> any Disposable {
         let subscription = Subscription()
-        if let onDisposed { subscription.onRelease(onDisposed) }
+        if let onDisposed { subscription.onTeardown(onDisposed) }
         start(in: subscription, observer)
         return subscription
     }

@@ -11,7 +11,7 @@ package struct Locked<Value>: @unchecked Sendable {  // The lock guards `Value`.
     private typealias Mutex = pthread_mutex_t
     #endif
 
-    /// A lock must not move in memory, and the tail of a buffer does not.
+    /// A lock must have a stable address, which the tail-allocated storage of a `ManagedBuffer` has.
     private final class Buffer: ManagedBuffer<Value, Mutex> {
         #if !canImport(Darwin)
         deinit { _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) } }
@@ -62,7 +62,7 @@ package struct Locked<Value>: @unchecked Sendable {  // The lock guards `Value`.
     }
 }
 
-/// A closure that can be stored in a `Locked`. A bare closure would be wrapped once more each time it is stored or taken out.
+/// A closure that can be stored in a `Locked`. A bare closure would get one more thunk each time it is stored or taken out.
 package struct Action: Sendable {
     private let run: @Sendable () -> Void
 

@@ -1,0 +1,38 @@
+/// A call that an operator returns to a trampoline, a loop at the bottom of the stack, instead of making it.
+///
+/// An operator returns the start of the next source in this way. So the stack does not grow, and a source is torn down before the next one
+/// starts.
+enum TrampolineStep {
+    typealias Call = (Subscription) -> TrampolineStep
+
+    case none
+    /// A call that is postponed because the stack is deep. It is made before the resource of the source is disposed.
+    case beforeDisposal(Subscription, Call)
+    /// A call that is made after the resource of the source is disposed, such as the start of the next source.
+    case afterDisposal(Subscription, Call)
+
+    /// Makes the calls that come before the disposal. Returns the one after it, if there is one.
+    consuming func runBeforeDisposal() -> TrampolineStep {
+        var step = self
+        while case .beforeDisposal(let subscription, let call) = step { step = Self.make(call, in: subscription) }
+        return step
+    }
+
+    /// Makes this call, and those that it returns.
+    consuming func run() {
+        var step = self
+        while true {
+            switch step {
+            case .none: return
+            case .beforeDisposal(let subscription, let call), .afterDisposal(let subscription, let call):
+                step = Self.make(call, in: subscription)
+            }
+        }
+    }
+
+    private static func make(_ call: Call, in subscription: Subscription) -> TrampolineStep {
+        subscription.enter()
+        defer { subscription.leave() }
+        return call(subscription)
+    }
+}
