@@ -81,7 +81,9 @@ public final class CacheMiddleware: Middleware {
 
     /// Returns the response from the cache, or the one to `request`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainGET else { return forward(request, next) }
+        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isBodylessGetOrHead else {
+            return forward(request, next)
+        }
         return .deferred { [self] in
             let epoch = epoch(of: request)
             return .followingRedirects(request) { [self] original in
@@ -89,7 +91,7 @@ public final class CacheMiddleware: Middleware {
                 // The cache looks up each hop, so the transport must not follow redirects.
                 hop.returnsRedirects = true
                 // A `.decide` closure may have changed the method.
-                guard hop.isPlainGET else { return forward(hop, next) }
+                guard hop.isBodylessGetOrHead else { return forward(hop, next) }
                 return lookUp(hop, epoch, next).map { $0.withHeaders(of: original) }
             }
         }

@@ -39,7 +39,7 @@ public struct CacheStatistics: Sendable {
 
 extension APIResponse {
     /// Whether the response came from a ``CacheMiddleware``, without a request (`hit` in `Cache-Status`, RFC 9211).
-    public var isFromCache: Bool { isFromStore }
+    public var isFromCache: Bool { wasServedFromCache }
 
     /// The seconds since the server made or validated the response, by the `Age` of a cache.
     public var age: TimeInterval? { value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } }

@@ -28,7 +28,7 @@ extension CachedResponse {
             return nil
         }
         var response = APIResponse(request: request, response: head, data: body)
-        response.isFromStore = cacheStatus == nil
+        response.wasServedFromCache = cacheStatus == nil
         return response
     }
 
@@ -113,12 +113,12 @@ extension APIResponse {
         var request = request
         for (name, _) in request.headers { request.headers[name] = original.headers[name] }
         var redirect = APIResponse(request: request, response: response, data: data)
-        redirect.isFromStore = isFromStore
+        redirect.wasServedFromCache = wasServedFromCache
         return redirect
     }
 
     /// Whether the transport has followed a redirect by itself.
-    var isFromOtherURL: Bool { response.url.map { $0.resource != request.url.resource } ?? false }
+    var isFromOtherURL: Bool { response.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
 
     /// The URL in the field `name`, or `nil` if it has another origin than `request` and this response, which may be redirected.
     func target(of name: String, from asked: PreparedRequest) -> URL? {

@@ -11,7 +11,7 @@ public import Foundation
 ///
 /// With `nil` or an empty array, the key is left out. An array repeats its key: `label=a&label=b`. An empty string is sent as `q=`.
 public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
-    @Secret private var items: [URLQueryItem] = []
+    @HiddenFromReflection private var items: [URLQueryItem] = []
 
     /// Creates parameters with `items`, in their order.
     public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {

@@ -8,7 +8,8 @@ struct ShellText {
 
     init(_ bytes: Data) { self.bytes = bytes }
 
-    /// One word that is exactly these bytes, which hold no NUL and do not end in a line break unless they are ``isPlain``.
+    /// A shell word that expands to exactly these bytes. Bytes that are not ``isPlain`` must contain no NUL and must not end in a line
+    /// break.
     var word: String {
         guard let plain else { return "\"$(\(printf))\"" }
         return "'\(plain.replacingOccurrences(of: "'", with: #"'\''"#))'"

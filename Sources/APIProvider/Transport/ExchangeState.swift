@@ -100,7 +100,7 @@ struct ExchangeState {
     mutating func receive(_ chunk: Data, limit: Int?) throws -> BodySink? {
         guard isOpen else { return nil }
         progress.bytesReceived += Int64(chunk.count)
-        if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.passed(limit) }
+        if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.responseTooLarge(limit: limit) }
         guard case .receiving(let response, var sink) = phase else { return .memory(Data()) }
         guard case .memory = sink else { return sink }
         // Only one reference is left, so the bytes are appended without a copy.

@@ -84,7 +84,7 @@ struct AuthenticationMiddlewareTests {
         let error = await #expect(throws: APIError.self) { try await middleware.intercept(PreparedRequest("GET"), next: server.next).value }
         #expect(
             error?.description
-                == "The request was not sent: its token contains a line break or NUL; if you read it from a file, trim it.")
+                == "The request was not sent: its token contains a control character; if you read it from a file, trim it.")
         #expect(server.seen.entries.isEmpty)
     }
 

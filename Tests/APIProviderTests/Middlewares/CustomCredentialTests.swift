@@ -135,7 +135,7 @@ struct CustomCredentialTests {
         #expect(server.seen.count == 0)
         let reason =
             access == nil
-            ? "has added nothing to it; set a header in apply" : "contains a line break or NUL; if you read it from a file, trim it"
+            ? "has added nothing to it; set a header in apply" : "contains a control character; if you read it from a file, trim it"
         #expect(error?.description == "The request was not sent: its credential \(reason).")
     }
 

@@ -110,7 +110,7 @@ struct LoggingMiddlewareTests {
     func unread() {
         let response = streamedResponse(["a".utf8]).response
         _ = middleware(.line).intercept(response.request) { _ in .just(response) }.subscribe()
-        #expect(log.entries == ["GET https://api.example.com: 200 OK, read while it comes, 0 ms"])
+        #expect(log.entries == ["GET https://api.example.com: 200 OK, streamed, 0 ms"])
     }
 
     @Test("Headers come with it, indented, in order, without values, and the types and sizes of bodies")

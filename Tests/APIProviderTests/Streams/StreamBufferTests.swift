@@ -71,12 +71,12 @@ struct StreamBufferTests {
         let buffer = StreamBuffer(transfer: Disposables.create())
         var bytes = ByteStream(response(buffer)).makeAsyncIterator()
         buffer.whenReady { log.append("at once") }
-        buffer.append(Data(count: StreamBuffer.limit))
+        buffer.append(Data(count: StreamBuffer.highWaterMark))
         #expect(buffer.isFull)
         buffer.whenReady { log.append("later") }
         #expect(log.entries == ["at once"])
 
-        #expect(try await bytes.next()?.count == StreamBuffer.limit)
+        #expect(try await bytes.next()?.count == StreamBuffer.highWaterMark)
         #expect(log.entries == ["at once", "later"])
         #expect(!buffer.isFull)
     }
@@ -85,7 +85,7 @@ struct StreamBufferTests {
         let log = Log<String>()
         let buffer = StreamBuffer(transfer: Disposables.create { log.append("ended") })
         var stream: ByteStream? = ByteStream(response(buffer))
-        buffer.append(Data(count: StreamBuffer.limit))
+        buffer.append(Data(count: StreamBuffer.highWaterMark))
         buffer.whenReady { log.append("goes on") }
         stream = nil
 

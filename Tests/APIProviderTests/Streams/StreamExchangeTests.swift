@@ -34,12 +34,12 @@ struct StreamExchangeTests {
     @Test func silenceDoesNotCountWhileTheReaderIsBehindAndCountsFromThenOn() async throws {
         var (exchange, bytes) = try await open()
         let log = Log<String>()
-        #expect(exchange.receive(Data(count: StreamBuffer.limit)))
+        #expect(exchange.receive(Data(count: StreamBuffer.highWaterMark)))
         exchange.whenReady(log.adds("ready"))
         scheduler.advance(by: .seconds(1000))
         #expect(log.entries == [])
 
-        #expect(try await bytes.next()?.count == StreamBuffer.limit)
+        #expect(try await bytes.next()?.count == StreamBuffer.highWaterMark)
         #expect(log.entries == ["ready"])
         scheduler.advance(by: .milliseconds(9999))
         #expect(exchange.receive(Data("a".utf8)))
@@ -52,9 +52,9 @@ struct StreamExchangeTests {
 
     @Test func aReaderThatCatchesUpWithASilentServerTimesOut() async throws {
         var (exchange, bytes) = try await open()
-        #expect(exchange.receive(Data(count: StreamBuffer.limit)))
+        #expect(exchange.receive(Data(count: StreamBuffer.highWaterMark)))
         scheduler.advance(by: .seconds(1000))
-        #expect(try await bytes.next()?.count == StreamBuffer.limit)
+        #expect(try await bytes.next()?.count == StreamBuffer.highWaterMark)
         scheduler.advance(by: .seconds(10))
         await stopped.next()
         let error = await #expect(throws: APIError.self) { try await bytes.next() }
@@ -90,7 +90,7 @@ struct StreamExchangeTests {
         let exchange = try #require(await started.next())
         #expect(exchange.receive(APIResponse(to: exchange.request).response))
         var bytes = try await stream.makeAsyncIterator()
-        #expect(exchange.receive(Data(count: StreamBuffer.limit)))
+        #expect(exchange.receive(Data(count: StreamBuffer.highWaterMark)))
         for _ in 0..<1_000 { #expect(exchange.receive(Data("a".utf8))) }
         let before = clock.readings
         for _ in 0..<1_001 { _ = try await bytes.next() }
