@@ -106,6 +106,7 @@ extension PreparedRequest {
         (request.method, request.url, request.headers, request.body) = (method, url, headers, body)
         (request.timeoutInterval, request.template) = (timeoutInterval, template)
         request.options.merge(options)
+        request.reportProgress = reportProgress ?? original.reportProgress
         return request
     }
 
