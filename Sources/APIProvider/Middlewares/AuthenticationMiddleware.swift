@@ -204,7 +204,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             let name = token == nil ? "credential" : "token"
             throw APIError.invalid("its \(name) contains a control character; if you read it from a file, trim it")
         }
-        if token == nil, authorized.hasNothing(notIn: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
+        if authorized.hasNothing(notIn: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
         authorized.secrets.add(token.map { [$0] } ?? fields.compactMap { $0.split(separator: " ").last.map(String.init) })
         return authorized
     }

@@ -97,6 +97,14 @@ struct AuthenticationMiddlewareTests {
         #expect(answers.requests.map { $0.headers["Authorization"] } == [nil])
     }
 
+    @Test("An apply that adds no token sends nothing, and says so")
+    func nothingAdded() async {
+        let middleware = AuthenticationMiddleware(token: "a", apply: { _, _ in }) { _ in .never() }
+        let next = Answers(.status(200)).next
+        let error = await #expect(throws: APIError.self) { try await middleware.intercept(PreparedRequest("GET"), next: next).value }
+        #expect(error?.description == "The request was not sent: its credential has added nothing to it; set a header in apply.")
+    }
+
     @Test("Without a token the first comes from refresh, before anything is sent")
     func first() async throws {
         let server = Server(valid: "a")
@@ -673,7 +681,7 @@ struct AuthenticationMiddlewareTests {
     func timeouts() {
         let scheduler = TestScheduler()
         let tokens = Producer<String>()
-        let middleware = AuthenticationMiddleware(nil, scheduler: scheduler, apply: { _, _ in }) { _ in tokens.single }
+        let middleware = AuthenticationMiddleware(nil, scheduler: scheduler, apply: { $1.headers["A"] = $0 }) { _ in tokens.single }
         let events = Log<String>()
         for seconds in [1.5, 3] {
             var request = PreparedRequest("GET", "https://api.example.com/")
