@@ -79,13 +79,14 @@ struct ExchangeState {
     /// Takes a head. Returns whether its body goes into memory so far; `nil` when nothing more is taken.
     mutating func receive(_ response: HTTPURLResponse) -> Bool? {
         switch phase {
-        case .sending: phase = .receiving(response, .memory(Data()))
+        case .sending:
+            phase = .receiving(response, .memory(Data()))
+            clock.metrics.firstByte = clock.lap()
         // The head of `multipart/x-mixed-replace` comes again.
         case .receiving(_, let sink): phase = .receiving(response, sink)
         case .waiting, .delivering, .finished: return nil
         }
         progress.bytesToReceive = response.bodyLength
-        clock.metrics.firstByte = clock.lap()
         return if case .receiving(_, .memory) = phase { true } else { false }
     }
 
