@@ -41,8 +41,11 @@ package final class PartialFile: Sendable {
     /// Waits until the system has handed the whole file to the disk. Otherwise the destination may be empty after a power failure. It is
     /// also where the file system of a network may say that the disk is full.
     func synchronize() throws {
-        // Some file systems cannot do it.
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw CocoaError.writing(destination, errno) }
+        while fsync(descriptor) != 0 {
+            // Some file systems cannot do it.
+            if errno == EINVAL { return }
+            guard errno == EINTR else { throw CocoaError.writing(destination, errno) }
+        }
     }
 
     func moveToDestination() throws {
