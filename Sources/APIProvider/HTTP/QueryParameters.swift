@@ -76,11 +76,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     var formEncoded: String { encoded(\.formEncoded) }
 
     private func encoded(_ encode: (String) -> String) -> String {
-        items.reduce(into: "") { text, item in
-            if !text.isEmpty { text += "&" }
-            text += encode(item.name)
-            if let value = item.value { text += "=" + encode(value) }
-        }
+        items.map { item in encode(item.name) + (item.value.map { "=" + encode($0) } ?? "") }.joined(separator: "&")
     }
 }
 

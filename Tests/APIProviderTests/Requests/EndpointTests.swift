@@ -219,6 +219,8 @@ struct EndpointTests {
         let components = URLComponents(string: "https://h/?flag&empty=")
         let kept = Endpoint<Item>(.get, "", query: QueryParameters(components?.queryItems ?? []) + QueryParameters(["n": 1]))
         #expect(try kept.preparedRequest(relativeTo: example).url.query == "flag&empty=&n=1")
+        let unnamed = QueryParameters([URLQueryItem(name: "", value: nil), URLQueryItem(name: "a", value: "b")])
+        #expect(try Endpoint<Item>(.get, "", query: unnamed).preparedRequest(relativeTo: example).url.query == "&a=b")
         let mixed: [String: any QueryValue] = ["b": true, "a": 1]
         #expect(QueryParameters(mixed).map { $0.value } == ["1", "true"])
         #expect(QueryParameters([(key: "z", value: "1"), (key: "a", value: "2")]).map(\.name) == ["z", "a"])
