@@ -25,7 +25,8 @@ public struct PreparedRequest: Sendable {
     public var timeoutInterval: TimeInterval?
     /// What the endpoint's ``Endpoint/option(_:_:)`` has set.
     public var options: RequestOptions
-    /// Reports bytes that have been sent and received; `nil` if nobody listens. A ``Transport`` calls it, one call at a time, on any thread.
+    /// Reports bytes that have been sent and received; `nil` if there is no progress handler. A ``Transport`` calls it, one call at a time,
+    /// on any thread.
     public var reportProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// Where the body of a successful response goes.

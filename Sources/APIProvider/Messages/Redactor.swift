@@ -78,7 +78,7 @@ extension Redactor {
         return text.map { message($0).onOneLine.cut(to: 200) }
     }
 
-    /// RFC 9457, RFC 6749, JSON:API, GraphQL, and what is common beside them.
+    /// The names of RFC 9457, RFC 6749, JSON:API and GraphQL, and other common ones.
     private static let messageNames = ["message", "error_description", "detail", "title", "error", "errors"]
 
     private static func firstMessage(in json: Any?) -> String? {

@@ -29,8 +29,8 @@ struct ShellText {
         return format.hasPrefix("-") ? "printf '\(octal(UInt8(ascii: "-")))\(format.dropFirst())'" : "printf '\(format)'"
     }
 
-    /// Whether the bytes are text that may stand in a command as it is: a terminal would act on control characters while it is pasted, and a
-    /// system takes no word of 128 KiB.
+    /// Whether the bytes are text that may stand in a command as it is: a terminal would act on control characters while it is pasted, and
+    /// a system limits a word to 128 KiB.
     var isPlain: Bool { plain != nil }
 
     private var plain: String? {

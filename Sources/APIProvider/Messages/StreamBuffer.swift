@@ -19,7 +19,7 @@ package final class StreamBuffer: Sendable {
         /// The chunks that the reader has not taken yet. Joining them would copy the bytes and fragment the heap.
         var waiting: ArraySlice<Data> = []
         var count = 0
-        /// How it ended; `nil` while more may come.
+        /// How the stream ended; `nil` while more bytes may arrive.
         var end: Result<Data?, any Error>?
         var reader: CheckedContinuation<Data?, any Error>?
         /// Called when the buffer has room.
@@ -82,7 +82,7 @@ package final class StreamBuffer: Sendable {
         reader?.resume(returning: chunk)
     }
 
-    /// Ends the stream. The reader gets what waits, and then the error or the end.
+    /// Ends the stream. The reader gets the buffered bytes, and then the error or the end.
     package func finish(_ error: (any Error)? = nil) {
         let end: Result<Data?, any Error> = if let error { .failure(error) } else { .success(nil) }
         let old = state.withLock { state -> State? in
@@ -95,7 +95,7 @@ package final class StreamBuffer: Sendable {
         old?.reader?.resume(with: end)
     }
 
-    /// Calls `body` when the stream has ended or was left, with what had come by then. Call it before anybody reads.
+    /// Calls `body` with the bytes so far when the stream has ended or its reader has left. Call it before the first read.
     package func record(_ body: @escaping @Sendable (Data) -> Void) {
         let ended = state.withLock { state -> Data? in
             let come = Data(state.waiting.joined())
@@ -106,7 +106,7 @@ package final class StreamBuffer: Sendable {
         ended.map(body)
     }
 
-    /// Waits for bytes, and returns the next that have come; `nil` is the end.
+    /// Waits for the next bytes and returns them; `nil` is the end.
     func next(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
         try Task.checkCancellation()
         if let ready = take() { return try ready.get() }
@@ -120,7 +120,7 @@ package final class StreamBuffer: Sendable {
         }
     }
 
-    /// What is there: bytes, or the end.
+    /// The next bytes, or the end; `nil` if neither has arrived.
     private func take(orWaitWith reader: CheckedContinuation<Data?, any Error>? = nil) -> Result<Data?, any Error>? {
         let (ready, calls) = state.withLock { state -> (Result<Data?, any Error>?, [@Sendable () -> Void]) in
             if let chunk = state.takeFirst() {
@@ -137,7 +137,7 @@ package final class StreamBuffer: Sendable {
         return ready
     }
 
-    /// The reader has left: the transfer ends, and nothing more is kept.
+    /// Called when the reader leaves. Ends the transfer and drops the buffered bytes.
     func cancel(_ reason: any Error = CancellationError()) {
         let old = state.withLock { state in
             defer { state = State(end: .failure(reason)) }

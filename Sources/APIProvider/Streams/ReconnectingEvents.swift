@@ -16,7 +16,7 @@ extension APIProvider {
     /// (WHATWG HTML, section 9.2).
     ///
     /// The events can be read by several iterators: each sends its own requests, when it is first asked for an event. Cancelling the task,
-    /// or letting the iterator go, ends the stream or the wait. Events belong to the user who is signed in at their first request. After a
+    /// or releasing the iterator, ends the stream or the wait. Events belong to the user who is signed in at their first request. After a
     /// sign-out, no other request is sent with a credential, and the sequence throws.
     ///
     /// - Parameters:

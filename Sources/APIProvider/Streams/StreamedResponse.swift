@@ -53,8 +53,8 @@ extension Endpoint where Response: StreamedResponse {
     ///
     /// The stream as a whole has no limit.
     ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``. `timeoutInterval` limits how long
-    /// the server may be silent, also within the body.
+    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``. `timeoutInterval` limits how long the server
+    /// may send nothing, also within the body.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil

@@ -53,9 +53,9 @@ public final class Exchange: Sendable {
         if !state.withLock({ $0.didStart(transfer) }) { transfer.dispose() }
     }
 
-    /// Tells that `count` bytes of the request's body have been sent in all, of `total`, which is `nil` while nobody knows it.
+    /// Reports that `count` bytes of the request's body have been sent in total, of `total`, which is `nil` while it is unknown.
     ///
-    /// This is a sign of life, also with 0 bytes.
+    /// This counts as activity, also with 0 bytes.
     public func sent(_ count: Int64, of total: Int64?) {
         watchdog?.recordActivity()
         report { transferred in
@@ -119,7 +119,7 @@ public final class Exchange: Sendable {
         if wasWaiting { permit?.release() }
     }
 
-    /// Nobody waits for the response any more. A reader goes on with its stream.
+    /// The subscriber has disposed the single. A stream that it has received continues.
     func subscriberDidLeave() {
         if !isStreamed || state.withLock(\.stream) == nil { cancel() }
     }

@@ -17,7 +17,7 @@ struct ExchangeState {
         case receiving(HTTPURLResponse, BodySink)
         /// Its end is known, and the event is on its way. The file is not at its destination yet.
         case delivering(PartialFile?)
-        /// The event was delivered, the stream has ended, or nobody waits any more.
+        /// The event was delivered, the stream has ended, or the exchange was cancelled.
         case finished
     }
 
@@ -61,7 +61,7 @@ struct ExchangeState {
         return true
     }
 
-    /// Takes what stops the network stack. Returns false if nobody waits any more: then dispose it.
+    /// Keeps `transfer`, which stops the network stack. Returns false if the exchange is finished: then dispose it.
     mutating func didStart(_ transfer: any Disposable) -> Bool {
         if case .finished = phase { return false }
         self.transfer = transfer
@@ -133,7 +133,7 @@ struct ExchangeState {
     /// The network stack has ended by itself.
     mutating func complete(_ error: (any Error)?) -> (ending: Ending?, transfer: (any Disposable)?) { (end(error), transfer.take()) }
 
-    /// Moves the file to its destination. Returns false if nobody waits for the event any more.
+    /// Moves the file to its destination. Returns false if the exchange was cancelled.
     mutating func claimDelivery() throws -> Bool {
         guard case .delivering(let file) = phase else { return false }
         phase = .finished
@@ -141,7 +141,7 @@ struct ExchangeState {
         return true
     }
 
-    /// Nobody waits any more. Returns the phase before, and what stops the network stack.
+    /// Cancels the exchange. Returns the phase before, and what stops the network stack.
     mutating func cancel() -> (phase: Phase, transfer: (any Disposable)?) {
         defer { phase = .finished }
         return (phase, transfer.take())

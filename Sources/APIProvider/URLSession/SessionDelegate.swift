@@ -179,7 +179,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             record?.head = response.mayBeConnectResponse ? .deferred(response) : .awaited
             return response.mayBeConnectResponse
         }
-        // A deferred head is a sign of life all the same.
+        // A deferred head is activity, too.
         if isDeferred { return noteSent(dataTask.countOfBytesSent, of: dataTask) }
         if !receive(response, of: dataTask) { cancel(dataTask, of: session) }
     }
@@ -238,7 +238,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// Returns false when the body of this response cannot be taken.
     private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
         if let response = response as? HTTPURLResponse, response.statusCode < 200 {
-            // A sign of life, and not the response.
+            // An informational response is activity, but not the response.
             noteSent(task.countOfBytesSent, of: task)
             return true
         }

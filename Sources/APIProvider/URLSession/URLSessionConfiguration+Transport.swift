@@ -22,7 +22,7 @@ extension URLSessionConfiguration {
         // stores nothing, and cancelling a task in a session with one crashes (Swift 6.3.1, swiftlang/swift-corelibs-foundation#3292).
         copy.urlCache = nil
         #if canImport(FoundationNetworking)
-        // A session puts stored cookies in the place of those that a request has, and keeps any that a server sets for any domain (Swift 6.3.1).
+        // A session replaces the cookies of a request with stored ones, and accepts a cookie for any domain from any server (Swift 6.3.1).
         copy.httpShouldSetCookies = false
         copy.httpCookieAcceptPolicy = .never
         #endif
@@ -39,7 +39,7 @@ extension URLSessionConfiguration {
     }
 
     #if canImport(FoundationNetworking)
-    /// What the transport does with cookies, in the place of a session with this configuration.
+    /// The cookies that the transport stores and sends instead of a session with this configuration.
     var cookies: Cookies? {
         httpCookieStorage.map {
             Cookies(

@@ -14,7 +14,7 @@ public import Foundation
 /// `timeoutIntervalForRequest` of the configuration limits how long the transport waits for more data. `timeoutIntervalForResource` limits
 /// each request as a whole, and starts again after a redirect. <doc:BadNetworks> lists what you get for each kind of failure.
 ///
-/// Events come on a background queue. A request in flight ends even if you let the transport go.
+/// Events come on a background queue. A request in flight ends even if you release the transport.
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
     private let usesNetwork: Bool
@@ -39,7 +39,7 @@ public final class URLSessionTransport: Transport {
     ///
     /// The requests run in a session of the transport's own. On Apple's systems, the delegate of `session` is still asked about server
     /// trust and client certificates, and told of metrics; it gets the transport's own session and task. The transport holds `session`
-    /// while that has a delegate. To let the delegate go earlier, invalidate `session`.
+    /// while that has a delegate. To release the delegate earlier, invalidate `session`.
     ///
     /// - Parameters:
     ///   - session: The session whose configuration is used.
