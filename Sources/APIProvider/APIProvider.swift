@@ -1,6 +1,6 @@
 public import MiniRx
 
-/// Sends requests. Depend on this protocol where a test should answer instead of the network.
+/// Sends requests. Depend on this protocol instead of on ``DefaultAPIProvider``, so that a test can supply the responses.
 public protocol APIProvider: Sendable {
     /// Returns a single that builds and sends `request` at each subscription, and succeeds with the value of its response.
     func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response>

@@ -26,10 +26,10 @@ public import FoundationNetworking
 /// transport throws. Disposing cancels the request, and no event comes after that. If you release the provider, requests in flight still
 /// end.
 public struct DefaultAPIProvider: APIProvider {
-    @Secret private var baseURL: URL?
-    @Secret private var transport: any Transport
-    @Secret private var encoder: JSONEncoder
-    @Secret private var decoder: any BodyDecoder
+    @HiddenFromReflection private var baseURL: URL?
+    @HiddenFromReflection private var transport: any Transport
+    @HiddenFromReflection private var encoder: JSONEncoder
+    @HiddenFromReflection private var decoder: any BodyDecoder
     private let middlewares: [any Middleware]
 
     /// Creates a provider with its own session, which has the configuration of `session`.
@@ -41,8 +41,8 @@ public struct DefaultAPIProvider: APIProvider {
     /// ``URLSessionTransport/init(session:maxResponseSize:)``.
     ///
     /// - Parameters:
-    ///   - baseURL: The URL of the API, with `http` or `https` and a host. Paths and queries of requests are appended to its own. Without
-    ///     it, each request needs a path that is a URL: ``RequestPath/url(_:_:)``.
+    ///   - baseURL: The URL of the API, with `http` or `https` and a host. The path and the query of a request are appended to those of
+    ///     this URL. Without a base URL, each request needs a path that is a URL: ``RequestPath/url(_:_:)``.
     ///   - session: The session whose configuration is used.
     ///   - encoder: The encoder for JSON bodies. The default sorts keys, so the same value is always sent as the same bytes. Do not change
     ///     it afterwards.
@@ -88,13 +88,13 @@ public struct DefaultAPIProvider: APIProvider {
             try endpoint.checkDestination()
             let progress = endpoint.progress
             if let report = progress.report { request.reportProgress = report }
-            request.context = RequestContext(baseURL: baseURL, decoder: decoder, sessionEpoch: endpoint.details.sessionEpoch)
+            request.context = RequestContext(baseURL: baseURL, decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             let response = send(request).map { try endpoint.value(of: $0.with(decoder: decoder)) }
             return endpoint.applyTimeout(to: progress.finishing(before: response), of: request)
         }
     }
 
-    /// Passes a request through the middlewares to the transport, which sends it, and each request that a redirect leads to.
+    /// Passes a request through the middlewares to the transport. Requests that follow a redirect go to the transport only.
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
         let last: Middleware.Next = { [transport] in
             .followingRedirects($0) { request in transport.send(request).map { try $0.saved(to: request.destination) } }

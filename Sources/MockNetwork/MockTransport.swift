@@ -51,7 +51,9 @@ extension Answer {
             // The action may run before `schedule` returns, and set the next timer. This one must not replace that one.
             let timer = SerialDisposable()
             rest.disposable = timer
-            timer.disposable = scheduler.schedule(after: .wholeMilliseconds(seconds)) { answer.play(to: exchange, scheduler, rest) }
+            timer.disposable = scheduler.schedule(after: DispatchTimeInterval(seconds: seconds)) {
+                answer.play(to: exchange, scheduler, rest)
+            }
         }
         guard delay <= 0 else { return play(withoutDelay, after: delay) }
         if let head, !exchange.receive(head) { return exchange.complete() }

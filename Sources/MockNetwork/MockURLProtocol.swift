@@ -148,7 +148,7 @@ extension LoadingThread {
     fileprivate func play(_ answer: Answer, after seconds: TimeInterval) {
         let timer = SerialDisposable()
         guard urlProtocol.transition(to: .waiting(timer)) else { return }
-        timer.disposable = MockURLProtocol.delays.schedule(after: .wholeMilliseconds(seconds)) { play(answer) }
+        timer.disposable = MockURLProtocol.delays.schedule(after: DispatchTimeInterval(seconds: seconds)) { play(answer) }
     }
 }
 

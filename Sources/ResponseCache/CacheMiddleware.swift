@@ -83,7 +83,9 @@ public final class CacheMiddleware: Middleware {
 
     /// Answers `request` from the cache, or sends it.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainGET else { return bypass(request, next) }
+        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isBodylessGetOrHead else {
+            return bypass(request, next)
+        }
         return .deferred { [self] in
             let epoch = epoch(of: request)
             return .followingRedirects(request) { [self] original in
@@ -91,7 +93,7 @@ public final class CacheMiddleware: Middleware {
                 // The cache looks up each hop, so the transport must not follow redirects.
                 hop.returnsRedirects = true
                 // The request's `redirectPolicy` (`.decide`) may have changed the method.
-                guard hop.isPlainGET else { return bypass(hop, next) }
+                guard hop.isBodylessGetOrHead else { return bypass(hop, next) }
                 return lookUp(hop, epoch, next).map { $0.withHeaders(of: original) }
             }
         }
@@ -134,7 +136,7 @@ public final class CacheMiddleware: Middleware {
     private func use(_ stored: CachedResponse, _ lookup: Lookup, cacheStatus: String = "hit") -> Single<APIResponse> {
         let now = now()
         guard var response = stored.response(to: lookup.request, at: now, cacheStatus: cacheStatus) else { return send(lookup) }
-        response.isFromStore = true
+        response.wasServedFromCache = true
         count {
             $0.hits += 1
             if stored.remainingFreshness(at: now) <= 0 { $0.staleHits += 1 }

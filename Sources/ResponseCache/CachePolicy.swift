@@ -41,7 +41,7 @@ public struct CacheStatistics: Sendable {
 
 extension APIResponse {
     /// Whether the response came from a ``CacheMiddleware``, without a request or after a failed validation.
-    public var isFromCache: Bool { isFromStore }
+    public var isFromCache: Bool { wasServedFromCache }
 
     /// The age of the response in seconds, from the `Age` header field. `nil` if no cache has set one.
     public var age: TimeInterval? { value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } }

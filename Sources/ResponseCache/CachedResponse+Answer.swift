@@ -114,12 +114,12 @@ extension APIResponse {
         var request = request
         for (name, _) in request.headers { request.headers[name] = original.headers[name] }
         var redirect = APIResponse(request: request, response: response, data: data)
-        redirect.isFromStore = isFromStore
+        redirect.wasServedFromCache = wasServedFromCache
         return redirect
     }
 
     /// Whether the transport has followed a redirect by itself.
-    var isFromOtherURL: Bool { response.url.map { $0.resource != request.url.resource } ?? false }
+    var isFromOtherURL: Bool { response.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
 
     /// The URL in the field `name`, if it has the same origin as `original` and as the request that this response answers, which may be a
     /// redirect of `original`.

@@ -5,6 +5,7 @@ import MiniRx
 /// Stands before the C library's calls on files. While a test asks for it, those on the files of one folder fail in turn.
 package enum FaultyFiles {
     private static let folders = Locked<[String: Faults]>([:])
+    private static let interrupted = Locked<Set<Int32>>([])
 
     /// Runs `body`, in which each call on a file in `folder` may fail.
     ///
@@ -39,6 +40,12 @@ package enum FaultyFiles {
     }
 
     fileprivate static func fails(_ descriptor: Int32) -> Bool { fails(path(of: descriptor)) }
+
+    /// Whether a signal interrupts this call: each second one on a file of the folders.
+    fileprivate static func isInterrupted(_ descriptor: Int32) -> Bool {
+        guard folders.withLock({ folders in folders.keys.contains { path(of: descriptor).hasPrefix($0) } }) else { return false }
+        return interrupted.withLock { $0.remove(descriptor) == nil && $0.insert(descriptor).inserted }
+    }
 
     private static func path(of descriptor: Int32) -> String {
         var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
@@ -91,8 +98,12 @@ func faultyChangeMode(_ descriptor: Int32, _ mode: mode_t) -> Int32 {
     FaultyFiles.fails(descriptor) ? fail(EPERM) : nextChangeMode(descriptor, mode)
 }
 
+/// A signal interrupts each first call.
 @_cdecl("fsync")
-func faultySynchronize(_ descriptor: Int32) -> Int32 { FaultyFiles.fails(descriptor) ? fail(EIO) : nextSynchronize(descriptor) }
+func faultySynchronize(_ descriptor: Int32) -> Int32 {
+    if FaultyFiles.isInterrupted(descriptor) { return fail(EINTR) }
+    return FaultyFiles.fails(descriptor) ? fail(EIO) : nextSynchronize(descriptor)
+}
 
 /// Closes the file also where it fails, as Linux does.
 @_cdecl("close")

@@ -1,7 +1,7 @@
 import Foundation
 
 extension BodyPiece {
-    /// The content of a file, as long as it is now.
+    /// The content of a file, with the file's current length.
     init(_ file: URL) throws {
         guard file.isFileURL else { throw APIError.invalid("the URL of its body, \(file.redacted), is not a file URL") }
         do {

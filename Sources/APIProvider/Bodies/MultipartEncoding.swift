@@ -15,7 +15,7 @@ extension HTTPBody.Content {
         self.init(type: "multipart/form-data; boundary=\(boundary)", body: RequestBody(pieces + [end]))
     }
 
-    /// A boundary (RFC 2046, section 5.1.1) with 128 random bits, so that no content has it, and none need be read to know that.
+    /// A boundary (RFC 2046, section 5.1.1). It has 128 random bits, so the content cannot contain it and need not be searched.
     private static func randomBoundary() -> String {
         let halves = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }
         return "APIProvider-" + halves.map { String(repeating: "0", count: 16 - $0.utf8.count) + $0 }.joined()

@@ -45,12 +45,12 @@ public struct MultipartPart: Sendable {
 
     /// The header of the part with the empty line after it, and the content.
     func encoded() throws -> (header: Data, content: BodyPiece) {
-        var header = "Content-Disposition: form-data; name=\"\(name.quotable)\""
-        if let fileName { header += "; filename=\"\(fileName.quotable)\"" }
+        var header = "Content-Disposition: form-data; name=\"\(name.escapedForQuotedString)\""
+        if let fileName { header += "; filename=\"\(fileName.escapedForQuotedString)\"" }
         if let contentType {
             guard contentType.isFieldValue else {
                 throw APIError.invalid(
-                    "the content type of the part \"\(name.quotable)\" of its body has a control character")
+                    "the content type of the part \"\(name.escapedForQuotedString)\" of its body has a control character")
             }
             header += "\r\nContent-Type: \(contentType)"
         }
@@ -59,5 +59,5 @@ public struct MultipartPart: Sendable {
 }
 
 extension String {
-    fileprivate var quotable: String { percentEncoded(except: .quotable) }
+    fileprivate var escapedForQuotedString: String { percentEncoded(except: .multipartName) }
 }

@@ -5,12 +5,13 @@ extension DispatchTimeInterval {
     /// Infinity if it is `never`.
     var seconds: Double { nanoseconds == .max ? .infinity : Double(nanoseconds) / 1e9 }
 
-    /// `seconds` in milliseconds, rounded up so that a wait is never too short. Less than 0 and NaN are 0. The most are 24 days.
+    /// Creates an interval of whole milliseconds, rounded up so that a wait is never too short. Negative values and NaN become 0. The result
+    /// is at most 24 days.
     ///
     /// An Apple Watch may have an `Int` of 32 bits, which holds 24 days of milliseconds, but only two seconds of nanoseconds. So each wait
     /// that is computed comes from here.
-    package static func wholeMilliseconds(_ seconds: Double) -> DispatchTimeInterval {
+    package init(seconds: Double) {
         // A product may be a little more than the decimal number that is meant: 2.007 * 1000 is more than 2007.
-        .milliseconds(seconds > 0 ? Int(min((seconds * 1000 - 1e-6).rounded(.up), Double(Int32.max))) : 0)
+        self = .milliseconds(seconds > 0 ? Int(min((seconds * 1000 - 1e-6).rounded(.up), Double(Int32.max))) : 0)
     }
 }

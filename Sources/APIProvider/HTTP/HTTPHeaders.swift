@@ -2,7 +2,7 @@ import Foundation
 
 /// Header fields, in order.
 ///
-/// Names match in upper and lower case. A later value replaces an earlier one with the same name.
+/// Names are case-insensitive. A later value replaces an earlier one with the same name.
 ///
 /// ```swift
 /// // Without the second field if etag is nil.
@@ -10,7 +10,7 @@ import Foundation
 /// let others = HTTPHeaders(dictionary)
 /// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
-    @Secret private var fields: [(name: String, value: String)] = []
+    @HiddenFromReflection private var fields: [(name: String, value: String)] = []
     /// The reason why a field cannot be made. Otherwise `nil`.
     private(set) var problem: String?
 
@@ -36,7 +36,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// The value of the field `name`, in any case. Setting `nil` removes the field.
+    /// The value of the field `name`. Names are case-insensitive. Setting `nil` removes the field.
     public subscript(name: String) -> String? {
         get { index(of: name).map { fields[$0].value } }
         set {
@@ -65,15 +65,15 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     public func makeIterator() -> IndexingIterator<[(name: String, value: String)]> { fields.makeIterator() }
 
     /// Returns whether both have the same fields. Their order and the case of their names do not matter.
-    public static func == (lhs: HTTPHeaders, rhs: HTTPHeaders) -> Bool { lhs.byName == rhs.byName }
+    public static func == (lhs: HTTPHeaders, rhs: HTTPHeaders) -> Bool { lhs.valuesByLowercasedName == rhs.valuesByLowercasedName }
 
     /// Hashes the fields.
-    public func hash(into hasher: inout Hasher) { hasher.combine(byName) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(valuesByLowercasedName) }
 
-    /// The fields as Foundation takes them. A dictionary takes two names for one if Unicode does. No such name is valid in HTTP.
+    /// The fields as Foundation takes them. Names that are canonically equivalent in Unicode share a key. Such names are not valid in HTTP.
     package var dictionary: [String: String] { Dictionary(fields.map { ($0.name, $0.value) }) { $1 } }
 
-    private var byName: [[UInt8]: String] {
+    private var valuesByLowercasedName: [[UInt8]: String] {
         Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(\.lowercased), $0.value) })
     }
 
@@ -113,13 +113,13 @@ extension HTTPHeaders: CustomStringConvertible {
 
 extension [String: String] {
     /// Header fields in the order of their names.
-    package var byName: [(name: String, value: String)] {
+    package var sortedByName: [(name: String, value: String)] {
         map { (name: $0, value: $1) }.sorted { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
     }
 }
 
 extension String {
-    /// Whether this is the name of the field `name`. Only ASCII letters match in upper and lower case (RFC 9110, section 5.1).
+    /// Whether this is the name of the field `name`. Only ASCII letters are case-insensitive (RFC 9110, section 5.1).
     package func isField(_ name: String) -> Bool {
         utf8.count == name.utf8.count && utf8.elementsEqual(name.utf8) { $0.lowercased == $1.lowercased }
     }

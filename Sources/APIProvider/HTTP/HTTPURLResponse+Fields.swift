@@ -7,41 +7,42 @@ package import Foundation
 
 extension HTTPURLResponse {
     /// Whether the status says that the request succeeded (RFC 9110, section 15.3).
-    package var isAccepted: Bool { 200...299 ~= statusCode }
+    package var isSuccessful: Bool { 200...299 ~= statusCode }
 
     /// The header fields, with values read as UTF-8 and without white space around them.
     package var headerFields: [String: String] {
         allHeaderFields.reduce(into: [:]) { fields, field in
-            if let name = field.key as? String, let value = field.value as? String { fields[name] = value.ofField }
+            if let name = field.key as? String, let value = field.value as? String { fields[name] = value.trimmedFieldValue }
         }
     }
 
-    /// How many bytes the body has; `nil` if nobody knows, as when they come compressed and are counted as they were.
+    /// The length of the decoded body in bytes. It is `nil` if it is 0 or unknown, for example because the Content-Length counts compressed
+    /// bytes.
     package var bodyLength: Int64? {
         let encoding = values(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? ""
         return expectedContentLength > 0 && ["", "identity"].contains(encoding) ? expectedContentLength : nil
     }
 
-    /// Whether the response has several fields Content-Length that differ: then nobody knows where it ends (RFC 9112, section 6.3).
+    /// Whether the response has several fields Content-Length that differ: then it is unknown where the body ends (RFC 9112, section 6.3).
     var hasContradictoryLengths: Bool {
         guard expectedContentLength < 0, let lengths = values(forHTTPHeaderField: "Content-Length") else { return false }
         return Set(lengths.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }).count > 1
     }
 
-    /// The values of all fields of this name, in any case.
+    /// The values of all fields with this name. Names are case-insensitive.
     func values(forHTTPHeaderField name: String) -> String? {
-        // On Linux `value(forHTTPHeaderField:)` takes any one of those whose names are written in different cases, and takes long.
+        // On Linux `value(forHTTPHeaderField:)` returns any one of the fields whose names differ only in case, and is slow.
         let fields = allHeaderFields.compactMap { field -> (name: String, value: String)? in
             guard let key = field.key as? String, key.isField(name), let value = field.value as? String else { return nil }
-            return (key, value.ofField)
+            return (key, value.trimmedFieldValue)
         }
         return fields.isEmpty ? nil : fields.sorted { $0.name < $1.name }.map(\.value).joined(separator: ", ")
     }
 }
 
 extension String {
-    /// The value of a field as it was sent, without the white space around it (RFC 9110, section 5.5), which Linux leaves behind it.
-    fileprivate var ofField: String {
+    /// The value of a field without the white space around it (RFC 9110, section 5.5). Foundation on Linux keeps trailing white space.
+    fileprivate var trimmedFieldValue: String {
         #if canImport(FoundationNetworking)
         return withoutOuterSpace
         #else

@@ -35,7 +35,7 @@ struct ASCIISet {
     /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.
     static let form = ASCIISet(alphanumerics + "*-._" + " ")
     /// The WHATWG HTML standard, section 4.10.21.8: names and file names of `multipart/form-data`.
-    static let quotable = ASCIISet(allBut: "\r\n\"")
+    static let multipartName = ASCIISet(allBut: "\r\n\"")
 }
 
 extension String {
@@ -55,8 +55,8 @@ extension String {
 
     /// The text of a URL, with escapes for the bytes that no URL may have. Existing escapes stay as they are.
     ///
-    /// `URL(string:)` escapes a whole component once more if one character in it is not legal. It knows what to do with a host, though: that
-    /// stays as it is.
+    /// If a component has an invalid character, `URL(string:)` escapes all of it, existing escapes included. So this escapes everything but
+    /// the authority, which `URL(string:)` encodes correctly.
     package var escapedAsURL: String {
         let start = endOfAuthority
         let pieces = self[start...].utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)

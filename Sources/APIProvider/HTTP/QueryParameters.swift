@@ -11,7 +11,7 @@ public import Foundation
 ///
 /// With `nil` or an empty array, the key is left out. An array repeats its key: `label=a&label=b`. An empty string is sent as `q=`.
 public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
-    @Secret private var items: [URLQueryItem] = []
+    @HiddenFromReflection private var items: [URLQueryItem] = []
 
     /// Creates parameters with `items`, in their order.
     public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {
@@ -76,11 +76,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     var formEncoded: String { encoded(\.formEncoded) }
 
     private func encoded(_ encode: (String) -> String) -> String {
-        items.reduce(into: "") { text, item in
-            if !text.isEmpty { text += "&" }
-            text += encode(item.name)
-            if let value = item.value { text += "=" + encode(value) }
-        }
+        items.map { item in encode(item.name) + (item.value.map { "=" + encode($0) } ?? "") }.joined(separator: "&")
     }
 }
 

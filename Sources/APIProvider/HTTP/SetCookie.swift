@@ -8,7 +8,7 @@ package struct SetCookie {
     private(set) var isHTTPOnly = false
     /// `nil` means that the URL decides.
     private(set) var path: String?
-    /// Lowercase, without a dot in front. Empty means the host alone.
+    /// Lowercase, without a leading dot. Empty means the host only, without subdomains.
     private var domain = ""
     private var maxAge: Date?
     private var expiry: Date?
@@ -19,7 +19,7 @@ package struct SetCookie {
         let parts = field.split(separator: ";", omittingEmptySubsequences: false).map(Self.pair)
         (name, value) = parts[0].value.map { (parts[0].name, $0) } ?? ("", parts[0].name)
         guard !(name.isEmpty && value.isEmpty), name.utf8.count + value.utf8.count <= 4096 else { return nil }
-        // Of equal ones, the last counts.
+        // If an attribute occurs more than once, the last one wins.
         for attribute in parts.dropFirst() where (attribute.value ?? "").utf8.count <= 1024 {
             set(attribute.name.lowercased(), attribute.value ?? "")
         }
@@ -51,24 +51,24 @@ package struct SetCookie {
     /// When the cookie ends; `nil` for one of the session. A Max-Age wins.
     var expires: Date? { maxAge ?? expiry }
 
-    /// The domain of the cookie, with a dot in front if it has hosts below it; `nil` if `host` may not set the cookie.
+    /// The domain of the cookie, with a leading dot if the cookie is also for subdomains; `nil` if `host` may not set the cookie.
     func domain(from host: String) -> String? {
         let isShared = host.isAddress || domain.isPublicSuffix
         if domain.isEmpty || domain == host && isShared { return host }
         return domain == host || host.hasSuffix(".\(domain)") && !isShared ? ".\(domain)" : nil
     }
 
-    /// Whether the cookie is what its name promises (section 4.1.3).
-    func keepsPromises(isOfHostAlone: Bool) -> Bool {
+    /// Whether the cookie meets the requirements of a `__Host-` or `__Secure-` prefix in its name (section 4.1.3).
+    func satisfiesNamePrefix(isHostOnly: Bool) -> Bool {
         let name = (name.isEmpty ? value : name).lowercased()
-        if name.hasPrefix("__host-") { return !self.name.isEmpty && isSecure && isOfHostAlone && path == "/" }
+        if name.hasPrefix("__host-") { return !self.name.isEmpty && isSecure && isHostOnly && path == "/" }
         return !name.hasPrefix("__secure-") || !self.name.isEmpty && isSecure
     }
 }
 
 extension String {
-    /// The single fields of several Set-Cookie fields, which `HTTPURLResponse` joins with ", ". A cookie begins where a name and "="
-    /// follow: behind the comma of a date they do not.
+    /// The single fields of several Set-Cookie fields, which `HTTPURLResponse` joins with ", ". A comma begins a new cookie if a name and
+    /// "=" follow it, which is not so for the comma in a date.
     package var setCookieFields: [String] {
         components(separatedBy: ", ").reduce(into: []) { fields, part in
             let name = part.prefix { $0 != "=" }

@@ -1,6 +1,6 @@
 /// The text of a URL, or of a reference to one, split at its delimiters (RFC 3986, appendix B). Nothing is decoded or normalized.
 package struct URLText: Sendable {
-    /// `nil` in a reference within a server, and in a URL without an authority, such as `mailto:`. That has its scheme in the path.
+    /// `nil` for a relative reference, and for a URL without `://`, such as `mailto:`, whose scheme is part of `path`.
     package let scheme: Substring?
     /// The host, with the user in front of it and the port behind it.
     package let authority: Substring
@@ -35,12 +35,12 @@ package struct URLText: Sendable {
         return "\(opaqueScheme):…\(query)"
     }
 
-    /// The items of a query, or of a form, each as `shown` writes it. An item without `=` has no value. An empty one stays.
-    package static func items(_ query: some StringProtocol, _ shown: (_ name: Substring, _ value: Substring?) -> String) -> String {
+    /// The items of a query, or of a form, each as `format` returns it. An item without `=` has no value. An empty one stays.
+    package static func items(_ query: some StringProtocol, _ format: (_ name: Substring, _ value: Substring?) -> String) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             guard !item.isEmpty else { return "" }
             let (name, value) = Substring(item).split(at: UInt8(ascii: "="))
-            return shown(name, value)
+            return format(name, value)
         }.joined(separator: "&")
     }
 }

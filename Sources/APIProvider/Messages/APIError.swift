@@ -1,11 +1,11 @@
 public import Foundation
 
-/// The error of a request. Its ``description`` is one sentence for people. It shows what ``Redaction/standard`` does.
+/// The error of a request. Its ``description`` is one sentence for people. It is redacted as ``Redaction/standard`` describes.
 ///
 /// There is no case for a cancelled request. After disposing, no event comes.
 public enum APIError: Error, Sendable {
-    /// The request could not be built, and nothing was sent. To read the cause, use ``underlying``: the second value of a case may also be a
-    /// mark of this library.
+    /// The request could not be built, and nothing was sent. To read the cause, use ``underlying``: the second associated value may be a
+    /// private marker.
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
     /// No complete response arrived. The underlying error is usually a `URLError`. See ``urlError``.
     case transport(PreparedRequest, underlying: any Error)
@@ -14,8 +14,8 @@ public enum APIError: Error, Sendable {
     /// The body could not be decoded. `expected` is the name of the type.
     case decoding(APIResponse, expected: String, underlying: any Error)
 
-    /// An error whose reason this library has written, so it is shown as it is.
-    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason, underlying: OwnReason()) }
+    /// An error whose reason this library has written. The reason contains no secrets and is not redacted.
+    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason, underlying: TrustedReason()) }
 
     /// The response, if one arrived.
     public var response: APIResponse? {
@@ -31,7 +31,7 @@ public enum APIError: Error, Sendable {
     /// The underlying error, if there is one.
     public var underlying: (any Error)? {
         switch self {
-        case .invalidRequest(_, let underlying): underlying is OwnReason ? nil : underlying
+        case .invalidRequest(_, let underlying): underlying is TrustedReason ? nil : underlying
         case .transport(_, let underlying), .decoding(_, _, let underlying): underlying
         case .unacceptableStatus: nil
         }
@@ -41,12 +41,13 @@ public enum APIError: Error, Sendable {
     public var urlError: URLError? {
         guard case .transport(_, let underlying) = self else { return nil }
         if let error = underlying as? URLError { return error }
-        // Foundation on Linux does not bridge one into the other, and there a code may be unknown, for which `as` makes both optional.
+        // Foundation on Linux does not bridge an `NSError` to a `URLError`. Its `URLError.Code(rawValue:)` is failable, and Apple's is not:
+        // `as` makes the code compile with both.
         let error = underlying as NSError
         guard error.domain == NSURLErrorDomain, let code = URLError.Code(rawValue: error.code) as URLError.Code? else { return nil }
         return URLError(code, userInfo: error.userInfo)
     }
 }
 
-/// Stands in the place of an underlying error where this library has written the reason of an ``APIError/invalidRequest(reason:underlying:)``.
-struct OwnReason: Error {}
+/// The underlying error of an ``APIError/invalidRequest(reason:underlying:)`` whose reason this library has written.
+struct TrustedReason: Error {}

@@ -7,7 +7,7 @@ extension APIResponse {
     /// A relative reference is resolved against the request's URL. An empty one is that URL.
     ///
     /// - Parameters:
-    ///   - relation: The relation, in any case.
+    ///   - relation: The relation (case-insensitive).
     ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the request had before redirects. A request to it
     ///     would take the headers of your endpoint there.
     /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the URL has another origin, or a redirect has led to another origin, and

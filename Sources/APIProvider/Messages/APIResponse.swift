@@ -10,24 +10,25 @@ public struct APIResponse: Sendable {
     public internal(set) var request: PreparedRequest
     /// The status and the headers.
     public var response: HTTPURLResponse { head }
-    /// The body. Empty if it is read while it comes: see ``StreamedResponse``.
+    /// The body. Empty if the body is streamed: see ``StreamedResponse``.
     public var data: Data { body }
-    /// How long the parts of the request took; `nil` if its transport does not know.
+    /// The durations of the phases of the request; `nil` if its transport does not measure them.
     ///
-    /// To see those of all requests, read them in a ``Middleware``: `next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })`.
+    /// To collect the metrics of all requests, read this property in a ``Middleware``:
+    /// `next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })`.
     public private(set) var metrics: TransferMetrics?
     /// Whether the body is in the file where it should go.
     var isSaved = false
-    /// Whether a cache has answered, without a request.
-    package var isFromStore = false
-    /// The body that is read while it comes.
+    /// Whether the response comes from a cache, without a request to the server.
+    package var wasServedFromCache = false
+    /// The body, if it is streamed.
     package private(set) var bodyStream: UnreadStream?
-    @Secret private var head: HTTPURLResponse
-    @Secret private var body: Data
-    /// What the data is, for errors: the body, or a part of it such as a line.
-    private(set) var part = "the body"
+    @HiddenFromReflection private var head: HTTPURLResponse
+    @HiddenFromReflection private var body: Data
+    /// What errors call the data: "the body", or a part of it such as "line 3".
+    private(set) var dataDescription = "the body"
     /// The decoder of the provider that got the response.
-    @Secret private(set) var decoder: any BodyDecoder
+    @HiddenFromReflection private(set) var decoder: any BodyDecoder
     private static let standardDecoder = JSONDecoder()
 
     /// Creates a response. A ``Transport`` uses it.
@@ -35,7 +36,7 @@ public struct APIResponse: Sendable {
         (self.request, head, body, decoder) = (request, response, data, request.context?.decoder ?? Self.standardDecoder)
     }
 
-    /// Creates a response whose body is read while it comes.
+    /// Creates a response whose body is streamed.
     package init(request: PreparedRequest, response: HTTPURLResponse, stream: StreamBuffer) {
         self.init(request: request, response: response, data: Data())
         bodyStream = UnreadStream(StreamReader(stream))
@@ -59,7 +60,7 @@ public struct APIResponse: Sendable {
     /// The status code (RFC 9110, section 15).
     public var statusCode: Int { response.statusCode }
 
-    /// The value of the header field `name`, which matches in upper and lower case. Fields of the same name are joined with `", "`.
+    /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
     public func value(forHTTPHeaderField name: String) -> String? { response.values(forHTTPHeaderField: name) }
 
     /// Decodes the body. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
@@ -76,7 +77,7 @@ public struct APIResponse: Sendable {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
             if let raw = (optional?.wrapped ?? type) as? any RawResponse.Type, let value = try raw.init(self) as? T { return value }
-            return try (decoder as? JSONDecoder)?.decodeAny(type, from: data) ?? decoder.decode(type, from: data)
+            return try (decoder as? JSONDecoder)?.decodeWithoutTrapping(type, from: data) ?? decoder.decode(type, from: data)
         }
     }
 
@@ -99,7 +100,7 @@ public struct APIResponse: Sendable {
     /// The same response with a part of its body, such as a line.
     func excerpt(_ name: String, _ data: Data) -> APIResponse {
         var response = self
-        (response.part, response.body, response.bodyStream) = (name, data, nil)
+        (response.dataDescription, response.body, response.bodyStream) = (name, data, nil)
         return response
     }
 
@@ -113,8 +114,8 @@ public struct APIResponse: Sendable {
     }
 
     /// Whether the provider's decoder reads a response of this type.
-    static func isDecoded(_ type: Any.Type) -> Bool {
-        if let type = type as? any OptionalResponse.Type { return isDecoded(type.wrapped) }
+    static func usesProviderDecoder(for type: Any.Type) -> Bool {
+        if let type = type as? any OptionalResponse.Type { return usesProviderDecoder(for: type.wrapped) }
         return type is any Decodable.Type && !(type is any RawResponse.Type)
     }
 }
@@ -132,7 +133,7 @@ extension String: RawResponse {
     fileprivate init(_ response: APIResponse) throws {
         let charset = response.response.textEncodingName ?? "UTF-8"
         let encoding = String.Encoding(charset: charset.lowercased(), of: response.data)
-        // On Linux, Foundation drops half a unit of UTF-16 at the end, and all text before it.
+        // On Linux, Foundation decodes UTF-16 with an odd number of bytes as an empty string.
         let isWhole = encoding?.isOfUTF16 != true || response.data.count % 2 == 0
         guard isWhole, let text = String(data: response.data, encoding: encoding ?? .utf8) else {
             let problem = encoding == nil ? "not UTF-8 text, and its charset \(charset) is not known here" : "not \(charset) text"
@@ -143,7 +144,7 @@ extension String: RawResponse {
     }
 }
 
-/// The underlying error of text that does not fit its charset. The sentence then does not speak of JSON.
+/// The underlying error of text that does not fit its charset. The error message then does not mention JSON.
 struct CharsetMismatch: Error {}
 
 extension String.Encoding {

@@ -32,7 +32,7 @@ extension BodyDecoder {
 }
 
 #if !canImport(FoundationNetworking) && !os(visionOS)
-// Apple's decoders are Sendable from macOS 13 and iOS 16 on, with the same code. Before, too, decoding does not change a decoder.
+// Apple declares its decoders `Sendable` from macOS 13 and iOS 16 on. Decoding does not mutate the decoders of older systems either.
 extension JSONDecoder: @retroactive @unchecked Sendable {}
 extension PropertyListDecoder: @retroactive @unchecked Sendable {}
 #endif
@@ -41,9 +41,9 @@ extension JSONDecoder: BodyDecoder {
     /// `application/json` (RFC 8259).
     public var mediaType: String? { "application/json" }
 
-    /// Decodes whatever bytes there are, or throws.
-    package func decodeAny<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
-        // The decoder traps if the data ends with a 513th open bracket, which is one too many, or with a CR after it.
+    /// Decodes `data`, and throws where the decoder would trap.
+    package func decodeWithoutTrapping<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
+        // The decoder traps if the data ends at the bracket that exceeds its nesting limit of 512, or at a CR after that bracket.
         try decode(type, from: data.last.map { "[{\r".utf8.contains($0) } == true ? data + Data(" ".utf8) : data)
     }
 }

@@ -19,24 +19,24 @@ extension APIResponse: CustomStringConvertible {
     }
 
     /// `200 OK, 812 bytes`.
-    var outcome: String { "\(statusLine), \(bodyStream == nil ? "\(data.count) bytes" : "read while it comes")" }
+    var outcome: String { "\(statusLine), \(bodyStream == nil ? "\(data.count) bytes" : "streamed")" }
 }
 
 extension APIError: CustomStringConvertible, LocalizedError {
     /// One sentence with the method, the URL without values of its query, and what went wrong, in the words of the server if it has any.
-    public var description: String { sentence(redacting: .standard) }
+    public var description: String { description(redacting: .standard) }
 
-    func sentence(redacting redaction: Redaction) -> String {
+    func description(redacting redaction: Redaction) -> String {
         switch self {
         case .invalidRequest(let reason, let underlying):
             let redactor = Redactor(redaction)
             let cause = self.underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
-            let isOwn = underlying is OwnReason || underlying.map(\.isRedacted) == true
-            let reason = isOwn ? reason : redactor.message(reason)
+            let isTrusted = underlying is TrustedReason || underlying.map(\.isRedacted) == true
+            let reason = isTrusted ? reason : redactor.message(reason)
             return "The request was not sent: \(reason)\(cause)."
         case .transport(let request, let underlying):
             let redactor = Redactor(redaction, for: request)
-            let reason = urlError.map { $0.sentence(for: request, by: redactor) } ?? redactor.explanation(of: underlying)
+            let reason = urlError.map { $0.description(for: request, by: redactor) } ?? redactor.explanation(of: underlying)
             return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)
@@ -61,8 +61,8 @@ extension APIError: CustomNSError, CustomReflectable {
     /// The status code, if a response arrived. Otherwise the code of the `URLError`, or 0.
     public var errorCode: Int { statusCode ?? urlError?.code.rawValue ?? 0 }
 
-    /// The sentence, and an error with the domain, the code and the words of the underlying one. It shows no more than ``description``, because
-    /// crash reporters send it. For the underlying error itself, see ``underlying``.
+    /// The description, and an underlying error with the domain and code of ``underlying`` and its redacted description. It shows no more
+    /// than ``description``, because crash reporters send it. For the underlying error itself, see ``underlying``.
     public var errorUserInfo: [String: Any] {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description]
         if let error = urlError ?? underlying {
@@ -79,6 +79,6 @@ extension APIError: CustomNSError, CustomReflectable {
         return Redactor(for: response?.request)
     }
 
-    /// A mirror with the sentence only. The `dump` of a request would show its headers.
+    /// A mirror with the description only. The `dump` of a request would show its headers.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -15,14 +15,15 @@ extension [any CodingKey] {
 }
 
 extension Error {
-    /// What the error says of itself, for use in a sentence.
+    /// What the error says about itself, for use in a description.
     var explanation: String {
         if case EncodingError.invalidValue(_, let context)? = self as? EncodingError {
             return context.codingPath.isEmpty
                 ? context.debugDescription : "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)"
         }
         if let error = self as? CocoaError {
-            // Linux says of a file no more than that "the operation could not be completed", and Apple's systems say it in the user's language.
+            // On Linux, the description of a file error is only "the operation could not be completed". On Apple's systems, it is
+            // localized.
             let reason = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
             guard let reason, reason.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
             return String(cString: strerror(Int32(reason.code)))
@@ -31,7 +32,7 @@ extension Error {
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
     }
 
-    /// Whether this library, or a mock, has written the description, so that it may be shown as it is.
+    /// Whether this library or a mock has written the description, so that it needs no redaction.
     var isRedacted: Bool { (self as NSError).userInfo[NSError.isRedactedKey] as? Bool == true }
 }
 
@@ -41,7 +42,7 @@ extension NSError {
 }
 
 extension String {
-    /// The text with a space for whatever could start a line or command a terminal.
+    /// The text with a space for each control character, line separator and paragraph separator.
     package var onOneLine: String {
         let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
         return String(map { $0.unicodeScalars.contains { unwanted.contains($0.properties.generalCategory) } ? " " : $0 })

@@ -62,10 +62,10 @@ extension String {
 }
 
 extension URL {
-    /// The text of a port above 65535. A network stack may end the process for it, or take the scheme's port if it is above `Int.max`.
+    /// The port if it is above 65535. With such a port, some network stacks crash. Above `Int.max`, some use the scheme's default port.
     var impossiblePort: String? {
         if let port { return 0...65_535 ~= port ? nil : "\(port)" }
-        // Foundation has no port here if no `Int` takes it.
+        // `port` is `nil` if the number does not fit into an `Int`.
         let text = absoluteString.utf8
         let authority = text.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
         guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return nil }

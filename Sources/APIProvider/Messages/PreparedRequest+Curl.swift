@@ -17,8 +17,9 @@ extension PreparedRequest {
 private struct CurlCommand: CustomStringConvertible {
     private(set) var description = ""
     private var arguments: [String] = []
-    /// What is said before the command, and what gives curl its input.
+    /// The lines before the command.
     private var notes: [String] = []
+    /// The shell commands whose output is piped into curl.
     private var input = ""
     private var isRedacted = false
     private let redactor: Redactor
@@ -49,7 +50,7 @@ private struct CurlCommand: CustomStringConvertible {
 
     private mutating func addBody(of request: PreparedRequest, method: String) {
         let type = request.headers["Content-Type"]
-        // URLSession adds the type of a form to a POST, but curl to every method.
+        // Without a Content-Type, curl adds that of a form to any request with a body, and URLSession only to a POST.
         let count = request.body?.count ?? 0
         if type == nil, method != "POST" || count == 0 { arguments.append("--header 'Content-Type:'") }
 
@@ -87,6 +88,6 @@ private struct CurlCommand: CustomStringConvertible {
 
 extension PreparedRequest {
     fileprivate var curlHeaders: [(name: String, value: String)] {
-        headers.dictionary.byName.filter { (try? HTTPHeaders.check($0, $1)) != nil }
+        headers.dictionary.sortedByName.filter { (try? HTTPHeaders.check($0, $1)) != nil }
     }
 }

@@ -25,10 +25,11 @@ public struct PreparedRequest: Sendable {
     public var timeoutInterval: TimeInterval?
     /// What the endpoint's ``Endpoint/option(_:_:)`` has set.
     public var options: RequestOptions
-    /// Reports bytes that have been sent and received; `nil` if nobody listens. A ``Transport`` calls it, one call at a time, on any thread.
+    /// Reports bytes that have been sent and received; `nil` if there is no progress handler. A ``Transport`` calls it, one call at a time,
+    /// on any thread.
     public var reportProgress: (@Sendable (TransferProgress) -> Void)?
 
-    /// Where the body of an accepted response goes.
+    /// Where the body of a successful response goes.
     package internal(set) var destination = ResponseDestination.memory
     /// Whether redirects are returned as responses, because a middleware follows them.
     package var returnsRedirects = false
@@ -36,7 +37,7 @@ public struct PreparedRequest: Sendable {
     package internal(set) var secrets = RequestSecrets()
     /// Whether redirects led to this request, and whether one left the origin.
     var redirectTrail = RedirectTrail.none
-    /// The body as one file, where a session sends no other.
+    /// A temporary file with the whole body, for a session that can upload only a single file.
     var uploadFile: URL?
     /// What the provider adds; `nil` if no provider sends it.
     package var context: RequestContext?
@@ -77,34 +78,36 @@ public struct PreparedRequest: Sendable {
 }
 
 extension PreparedRequest {
-    /// Whether the response is in memory when it comes, so that several may read it.
+    /// Whether the body of the response is collected in memory, so that several subscribers can share the response.
     package var isReceivedInMemory: Bool { destination.isMemory }
 
-    /// Whether the response is read while it comes.
+    /// Whether the response is streamed.
     package var isStreamed: Bool { if case .stream = destination { true } else { false } }
 
     /// Whether it is a GET or a HEAD without a body.
-    package var isPlainGET: Bool { [.get, .head].contains(method) && body == nil }
+    package var isBodylessGetOrHead: Bool { [.get, .head].contains(method) && body == nil }
 
     /// Whether cookies are sent with it and kept from its response.
     package var handlesCookies: Bool { template?.httpShouldHandleCookies ?? true }
 
-    /// Whether the request may reach a server twice: by its method (RFC 9110, section 9.2.2), or because it has an Idempotency-Key.
+    /// Whether it is safe to send the request more than once, because its method is idempotent (RFC 9110, section 9.2.2) or it has an
+    /// Idempotency-Key.
     var isIdempotent: Bool { isIdempotent([.get, .head, .options, .trace, .put, .delete]) }
 
-    /// Whether the request may reach a server twice, if those with these methods may.
+    /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods.
     func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
 
     /// Whether a user has signed out since the request was subscribed to.
-    package var isBeforeSignOut: Bool { context.map { $0.sessionEpoch < SessionEpoch.current } ?? false }
+    package var isBeforeSignOut: Bool { context.map { $0.signOutCount < SignOutCounter.current } ?? false }
 
-    /// The request with what only a provider sets, if somebody has made it anew in the place of `original`.
+    /// The request, with the internal properties of `original` if a middleware has created it to replace `original`.
     func inheriting(from original: PreparedRequest) -> PreparedRequest {
         guard context == nil, original.context != nil else { return self }
         var request = original
         (request.method, request.url, request.headers, request.body) = (method, url, headers, body)
         (request.timeoutInterval, request.template) = (timeoutInterval, template)
         request.options.merge(options)
+        request.reportProgress = reportProgress ?? original.reportProgress
         return request
     }
 

@@ -3,15 +3,15 @@
 /// ``standard`` shows this:
 ///
 /// 1. The method, and the URL with `…` for each value of its query, without user, password, fragment and what you wrote as `\(secret:)`.
-/// 2. The status, its words, and the media type and size of the body.
+/// 2. The status code, its reason phrase, and the media type and size of the body.
 /// 3. The names of headers, and the values of some thirty of them that say nothing of a person or a credential, such as `Retry-After`.
 /// 4. What the server says went wrong: the first text under `message`, `error_description`, `detail`, `title`, `error` or `errors`, or one
 ///    line of `text/plain`. It is cut to 200 bytes, and each word of six characters and more that has a digit in it is `…`.
 ///
 /// ``none`` shows everything, bodies included. There is nothing between the two.
 ///
-/// A secret shows in a path, and in what a server or an error of yours says if it has no digit. Recordings keep more, so that they decode
-/// again: see `RecordingMiddleware`.
+/// Two kinds of secrets are not hidden: those in a path, unless you write `\(secret:)`, and those without a digit in a message of a server
+/// or of your own errors. Recordings keep more, so that their bodies can be decoded: see `RecordingMiddleware`.
 public struct Redaction: Sendable {
     /// Shows what says nothing of a person or a credential.
     public static let standard = Redaction(showsEverything: false)

@@ -16,14 +16,15 @@ package struct Redactor: Sendable {
     /// A URL with `…` for the values of its query, and without user, password and fragment.
     package func url(_ url: URL) -> String {
         guard !redaction.showsEverything else { return url.absoluteString }
-        return Self.shown(url: url.absoluteString, secrets: secrets)
+        return Self.redacted(url: url.absoluteString, secrets: secrets)
     }
 
     /// A URL, or a reference to one.
-    static func shown(url text: String, secrets: RequestSecrets = RequestSecrets()) -> String {
+    static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets()) -> String {
         URLText(text).redacted(path: secrets.hide(inPath:)) { query in
             URLText.items(query) { name, value in
-                // A token in Base64 may end in "=".
+                // An item without a value may be a token. A token in Base64 may end in "=", which looks like an empty value. So such a name
+                // is hidden, too.
                 value?.allSatisfy { $0 == "=" } != false ? "…" : "\(name)=…"
             }
         }
@@ -34,7 +35,7 @@ package struct Redactor: Sendable {
         redaction.showsEverything || Redaction.isHarmless(header: name) ? secrets.hide(in: value) : "…"
     }
 
-    /// What somebody else says in words: a server, the system, or an error of the app's.
+    /// A message of a server, of the system, or of the app's own error.
     package func message(_ text: String) -> String {
         redaction.showsEverything ? text : secrets.hide(in: text).withoutWordsWithDigits
     }
@@ -50,7 +51,7 @@ package struct Redactor: Sendable {
     /// - Parameter total: How many bytes the body has, if `body` is the beginning of it.
     func text(of body: Data, of total: Int) -> String? {
         guard redaction.showsEverything else { return nil }
-        // What is cut off may end within a character.
+        // The beginning of a body may end within a character.
         let cuts = 0...(total > body.count ? 3 : 0)
         guard let text = cuts.lazy.compactMap({ String(data: body.dropLast($0), encoding: .utf8) }).first, !text.contains("\0") else {
             return nil
@@ -77,7 +78,7 @@ extension Redactor {
         return text.map { message($0).onOneLine.cut(to: 200) }
     }
 
-    /// RFC 9457, RFC 6749, JSON:API, GraphQL, and what is common beside them.
+    /// The names of RFC 9457, RFC 6749, JSON:API and GraphQL, and other common ones.
     private static let messageNames = ["message", "error_description", "detail", "title", "error", "errors"]
 
     private static func firstMessage(in json: Any?) -> String? {
@@ -103,7 +104,7 @@ extension String {
             let run = rest.prefix { $0.properties.isWhitespace == isSpace }
             let isShown = isSpace || run.count < 6 || !run.contains { $0.properties.generalCategory == .decimalNumber }
             let word = String(run)
-            output += !isShown ? "…" : word.contains("://") ? Redactor.shown(url: word) : word
+            output += !isShown ? "…" : word.contains("://") ? Redactor.redacted(url: word) : word
             rest = rest[run.endIndex...]
         }
         return output

@@ -6,11 +6,12 @@ public enum RedirectPolicy: Sendable {
     case follow
     /// The redirect is the response, and an endpoint accepts its status: read the `Location` with `withResponse()`.
     case never
-    /// The closure decides. It gets the request that would follow and the redirect, and returns that request, changed or not, or `nil`: then
-    /// the redirect is the response. An endpoint refuses its status, unless its `validating` accepts it.
-    /// If the closure throws, the request fails with that error. It is called on any thread.
+    /// The closure decides. It gets the proposed request and the redirect response. Return the request, changed or not, to follow the
+    /// redirect. Return `nil` to make the redirect the response. An endpoint fails on its status, unless its `validating` accepts it. If
+    /// the closure throws, the request fails with that error. It is called on any thread.
     ///
-    /// To another origin, the proposed request has only headers that say what the client takes and what the body is.
+    /// If the redirect leads to another origin, the proposed request keeps only conditional and range headers, `User-Agent`, and headers
+    /// that describe the body or what the client accepts, such as `Content-Type` and `Accept`.
     case decide(@Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?)
 }
 
@@ -37,7 +38,7 @@ private enum RedirectKey: RequestOptionKey { static var defaultValue: RedirectPo
 extension APIResponse {
     /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
     func refuseRedirects(of request: PreparedRequest) throws {
-        guard let url = response.url, url.resource != request.url.resource else { return }
+        guard let url = response.url, url.normalizedComponents != request.url.normalizedComponents else { return }
         let reason =
             "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport"
         throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, reason: reason))
@@ -45,8 +46,8 @@ extension APIResponse {
 }
 
 extension URL {
-    /// The origin, the path and the query, whatever is escaped in them.
-    package var resource: [String] {
+    /// The origin, the path and the query without percent-encoding, for comparing URLs.
+    package var normalizedComponents: [String] {
         let components = URLComponents(url: self, resolvingAgainstBaseURL: true)
         let path = components?.path ?? ""
         return [origin, path.isEmpty ? "/" : path, components?.query ?? ""]

@@ -121,7 +121,7 @@ enum BodyPiece: Sendable, Equatable {
         switch self {
         case .data(let data): return data
         case .file(let file, let count):
-            // As long as it was when the length of the body was told.
+            // No more bytes than the Content-Length announces.
             let data = try Data(mapping: file).prefix(count)
             guard data.count == count else { throw failure(nil) }
             return data
@@ -132,9 +132,9 @@ enum BodyPiece: Sendable, Equatable {
     fileprivate func failure(_ error: (any Error)?) -> CocoaError {
         guard case .file(let file, _) = self else { return CocoaError(.fileReadUnknown) }
         let reason = error.map { "cannot be read: \($0.explanation.withoutFullStop)" } ?? "has become shorter since the request was made"
-        let sentence = "the file \(file.path) \(reason)."
+        let message = "the file \(file.path) \(reason)."
         let userInfo: [String: Any] = [
-            NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence, NSError.isRedactedKey: true,
+            NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: message, NSError.isRedactedKey: true,
         ]
         return CocoaError(.fileReadUnknown, userInfo: userInfo)
     }
@@ -145,8 +145,8 @@ extension Data {
     init(mapping file: URL) throws {
         var status = stat()
         if stat(file.path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-            let sentence = "it is not a regular file; read it into memory and send that."
-            throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: sentence])
+            let message = "it is not a regular file; read it into memory and send that."
+            throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: message])
         }
         try self.init(contentsOf: file, options: .alwaysMapped)
     }

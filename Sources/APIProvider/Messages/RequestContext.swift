@@ -10,11 +10,11 @@ enum RedirectTrail: Sendable {
     case otherOrigin
 }
 
-/// Where the body of an accepted response goes. Other bodies go into memory.
+/// Where the body of a successful response goes. Other bodies go into memory.
 package enum ResponseDestination: Sendable {
     case memory
     case file(URL)
-    /// To a reader, while it comes.
+    /// The body is streamed to a reader.
     case stream
 
     package var isMemory: Bool { if case .memory = self { true } else { false } }
@@ -24,13 +24,14 @@ package enum ResponseDestination: Sendable {
 package struct RequestContext: Sendable {
     let baseURL: URL?
     let decoder: any BodyDecoder
-    /// When the request began, counted in sign-outs. For pages and events, when the first of their requests began.
-    let sessionEpoch: Int
-    /// Whether a refresh of a credential has sent it, for which other requests wait.
+    /// The number of sign-outs in this process when the request was subscribed to. For pages and events: when the first of their requests
+    /// was.
+    let signOutCount: Int
+    /// Whether the request is part of a credential refresh that other requests wait for.
     let isPartOfRefresh: Bool
 
-    package init(baseURL: URL?, decoder: any BodyDecoder = JSONDecoder(), sessionEpoch: Int? = nil) {
+    package init(baseURL: URL?, decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil) {
         (self.baseURL, self.decoder, isPartOfRefresh) = (baseURL, decoder, RefreshContext.areUnderWay)
-        self.sessionEpoch = sessionEpoch ?? SessionEpoch.current
+        self.signOutCount = signOutCount ?? SignOutCounter.current
     }
 }

@@ -18,7 +18,7 @@
 /// An option that nothing reads does nothing. In a target that is isolated to the main actor, write `nonisolated private enum` and
 /// `nonisolated extension`.
 public struct RequestOptions: Sendable {
-    @Secret private var values: [ObjectIdentifier: any Sendable] = [:]
+    @HiddenFromReflection private var values: [ObjectIdentifier: any Sendable] = [:]
 
     package init() {}
 

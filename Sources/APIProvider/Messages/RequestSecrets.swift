@@ -1,43 +1,44 @@
 import Foundation
 
-/// The secret texts of a request, and what is shown instead of each: segments of its path written as `\(secret:)`, and the credential
-/// of ``AuthenticationMiddleware``.
+/// The secret texts of a request, and the replacement of each: segments of its path written as `\(secret:)`, and the credential of
+/// ``AuthenticationMiddleware``.
 package struct RequestSecrets: Sendable {
-    private var shown: [String: String] = [:]
+    private var replacements: [String: String] = [:]
     /// The texts that are replaced wherever they occur. The longest is first, because a shorter one may be a part of it.
     private var texts: [String] = []
-    /// A shorter text may be any word, so it is only replaced where it is a whole segment of the path.
+    /// The least number of bytes of a text that is replaced everywhere. A shorter one may occur by chance, so it is replaced only where it
+    /// is a whole segment of the path.
     private static let minimumInText = 6
 
     package init() {}
 
-    /// Marks as secret each segment of `path` that differs from its `shown` form, and every occurrence of `secrets`.
-    mutating func add(_ secrets: [String], path: String = "", shown: String = "") {
+    /// Marks as secret each segment of `path` that differs in `redactedPath`, and every occurrence of `secrets`.
+    mutating func add(_ secrets: [String], path: String = "", redactedPath: String = "") {
         guard !secrets.isEmpty else { return }
-        let segments = [path, shown].map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
-        for (segment, shown) in zip(segments[0], segments[1]) where segment != shown {
-            self.shown[segment] = shown
-            self.shown[segment.removingPercentEncoding ?? segment] = shown
+        let segments = [path, redactedPath].map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
+        for (segment, redacted) in zip(segments[0], segments[1]) where segment != redacted {
+            replacements[segment] = redacted
+            replacements[segment.removingPercentEncoding ?? segment] = redacted
         }
         for text in secrets where !text.isEmpty {
-            self.shown[text] = self.shown[text] ?? "…"
-            self.shown[text.percentEncoded(except: .unreserved)] = self.shown[text]
+            replacements[text] = replacements[text] ?? "…"
+            replacements[text.percentEncoded(except: .unreserved)] = replacements[text]
         }
-        texts = self.shown.keys.filter { $0.utf8.count >= Self.minimumInText }.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+        texts = replacements.keys.filter { $0.utf8.count >= Self.minimumInText }.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
     }
 
     /// The path of a URL.
     package func hide(inPath path: String) -> String {
-        guard !shown.isEmpty else { return path }
+        guard !replacements.isEmpty else { return path }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
-            shown[String(segment)] ?? segment.removingPercentEncoding.flatMap { shown[$0] } ?? hide(in: String(segment))
+            replacements[String(segment)] ?? segment.removingPercentEncoding.flatMap { replacements[$0] } ?? hide(in: String(segment))
         }.joined(separator: "/")
     }
 
     /// Text of any kind.
     package func hide(in text: String) -> String {
-        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: shown[secret] ?? "…") }
+        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacements[secret] ?? "…") }
     }
 
-    package var isEmpty: Bool { shown.isEmpty }
+    package var isEmpty: Bool { replacements.isEmpty }
 }

@@ -8,7 +8,8 @@ struct ShellText {
 
     init(_ bytes: Data) { self.bytes = bytes }
 
-    /// One word that is exactly these bytes, which hold no NUL and do not end in a line break unless they are ``isPlain``.
+    /// A shell word that expands to exactly these bytes. Bytes that are not ``isPlain`` must contain no NUL and must not end in a line
+    /// break.
     var word: String {
         guard let plain else { return "\"$(\(printf))\"" }
         return "'\(plain.replacingOccurrences(of: "'", with: #"'\''"#))'"
@@ -28,8 +29,8 @@ struct ShellText {
         return format.hasPrefix("-") ? "printf '\(octal(UInt8(ascii: "-")))\(format.dropFirst())'" : "printf '\(format)'"
     }
 
-    /// Whether the bytes are text that may stand in a command as it is: a terminal would act on control characters while it is pasted, and a
-    /// system takes no word of 128 KiB.
+    /// Whether the bytes are text that may stand in a command as it is: a terminal would act on control characters while it is pasted, and
+    /// a system limits a word to 128 KiB.
     var isPlain: Bool { plain != nil }
 
     private var plain: String? {

@@ -1,12 +1,12 @@
 package import Foundation
 package import MiniRx
 
-/// The bytes between a transfer that brings them and a reader that takes them.
+/// Buffers the bytes of a stream between its transfer and its reader.
 ///
-/// A reader that is behind holds the transfer back: ``isFull`` says so, and ``whenReady(_:)`` tells when it may go on.
+/// If the reader is behind, the transfer should pause: ``isFull`` is then true, and ``whenReady(_:)`` tells when to continue.
 package final class StreamBuffer: Sendable {
-    /// More bytes than this may not wait.
-    package static let limit = 65_536
+    /// The number of buffered bytes at which the transfer should pause.
+    package static let highWaterMark = 65_536
 
     private struct Recording {
         var data: Data
@@ -16,16 +16,16 @@ package final class StreamBuffer: Sendable {
     }
 
     private struct State {
-        /// What the reader has not taken yet. It is not put together: that would copy it, and leave holes in memory.
+        /// The chunks that the reader has not taken yet. Joining them would copy the bytes and fragment the heap.
         var waiting: ArraySlice<Data> = []
         var count = 0
-        /// How it ended; `nil` while more may come.
+        /// How the stream ended; `nil` while more bytes may arrive.
         var end: Result<Data?, any Error>?
         var reader: CheckedContinuation<Data?, any Error>?
-        /// Who waits for the reader.
-        var proceed: [@Sendable () -> Void] = []
-        /// Who waits until the reader asks for more than there is.
-        var whenRead: [@Sendable () -> Void] = []
+        /// Called when the buffer has room.
+        var readyCallbacks: [@Sendable () -> Void] = []
+        /// Called when the reader waits for more bytes.
+        var drainedCallbacks: [@Sendable () -> Void] = []
         var recording: Recording?
         /// Ends the transfer.
         var transfer: (any Disposable)?
@@ -46,13 +46,13 @@ package final class StreamBuffer: Sendable {
     package init(transfer: any Disposable) { state = Locked(State(transfer: transfer)) }
 
     /// Whether the reader is behind.
-    package var isFull: Bool { state.withLock { $0.end == nil && $0.count >= Self.limit } }
+    package var isFull: Bool { state.withLock { $0.end == nil && $0.count >= Self.highWaterMark } }
 
-    /// Calls `proceed` once when the buffer takes more, or when nobody reads any more: at once, or on the reader's thread.
+    /// Calls `proceed` once, when the buffer has room or its reader has left: at once, or on the reader's thread.
     package func whenReady(_ proceed: @escaping @Sendable () -> Void) {
         let isReady = state.withLock { state in
-            guard state.end == nil, state.count >= Self.limit else { return true }
-            state.proceed.append(proceed)
+            guard state.end == nil, state.count >= Self.highWaterMark else { return true }
+            state.readyCallbacks.append(proceed)
             return false
         }
         if isReady { proceed() }
@@ -62,7 +62,7 @@ package final class StreamBuffer: Sendable {
     package func whenRead(_ body: @escaping @Sendable () -> Void) {
         let isRead = state.withLock { state in
             guard state.reader == nil, state.end == nil || !state.waiting.isEmpty else { return true }
-            state.whenRead.append(body)
+            state.drainedCallbacks.append(body)
             return false
         }
         if isRead { body() }
@@ -82,20 +82,20 @@ package final class StreamBuffer: Sendable {
         reader?.resume(returning: chunk)
     }
 
-    /// Ends the stream. The reader gets what waits, and then the error or the end.
+    /// Ends the stream. The reader gets the buffered bytes, and then the error or the end.
     package func finish(_ error: (any Error)? = nil) {
         let end: Result<Data?, any Error> = if let error { .failure(error) } else { .success(nil) }
         let old = state.withLock { state -> State? in
             guard state.end == nil else { return nil }
-            defer { state = State(waiting: state.waiting, count: state.count, end: end, whenRead: state.whenRead) }
+            defer { state = State(waiting: state.waiting, count: state.count, end: end, drainedCallbacks: state.drainedCallbacks) }
             return state
         }
-        old?.proceed.forEach { $0() }
+        old?.readyCallbacks.forEach { $0() }
         old?.recording?.end()
         old?.reader?.resume(with: end)
     }
 
-    /// Calls `body` when the stream has ended or was left, with what had come by then. Call it before anybody reads.
+    /// Calls `body` with the bytes so far when the stream has ended or its reader has left. Call it before the first read.
     package func record(_ body: @escaping @Sendable (Data) -> Void) {
         let ended = state.withLock { state -> Data? in
             let come = Data(state.waiting.joined())
@@ -106,7 +106,7 @@ package final class StreamBuffer: Sendable {
         ended.map(body)
     }
 
-    /// Waits for bytes, and returns the next that have come; `nil` is the end.
+    /// Waits for the next bytes and returns them; `nil` is the end.
     func next(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
         try Task.checkCancellation()
         if let ready = take() { return try ready.get() }
@@ -120,31 +120,31 @@ package final class StreamBuffer: Sendable {
         }
     }
 
-    /// What is there: bytes, or the end.
+    /// The next bytes, or the end; `nil` if neither has arrived.
     private func take(orWaitWith reader: CheckedContinuation<Data?, any Error>? = nil) -> Result<Data?, any Error>? {
         let (ready, calls) = state.withLock { state -> (Result<Data?, any Error>?, [@Sendable () -> Void]) in
             if let chunk = state.takeFirst() {
-                guard state.count < Self.limit / 2 else { return (.success(chunk), []) }
-                defer { state.proceed = [] }
-                return (.success(chunk), state.proceed)
+                guard state.count < Self.highWaterMark / 2 else { return (.success(chunk), []) }
+                defer { state.readyCallbacks = [] }
+                return (.success(chunk), state.readyCallbacks)
             }
             guard state.end != nil || reader != nil else { return (nil, []) }
-            defer { state.whenRead = [] }
+            defer { state.drainedCallbacks = [] }
             if state.end == nil { state.reader = reader }
-            return (state.end, state.whenRead)
+            return (state.end, state.drainedCallbacks)
         }
         calls.forEach { $0() }
         return ready
     }
 
-    /// The reader has left: the transfer ends, and nothing more is kept.
+    /// Called when the reader leaves. Ends the transfer and drops the buffered bytes.
     func cancel(_ reason: any Error = CancellationError()) {
         let old = state.withLock { state in
             defer { state = State(end: .failure(reason)) }
             return state
         }
         old.transfer?.dispose()
-        (old.proceed + old.whenRead).forEach { $0() }
+        (old.readyCallbacks + old.drainedCallbacks).forEach { $0() }
         old.recording?.end()
         old.reader?.resume(throwing: reason)
     }

@@ -5,9 +5,9 @@ public struct TransferMetrics: Sendable {
     /// How long the request waited until fewer requests to its host were in flight. On Apple's systems this is 0, because the session makes
     /// requests wait.
     public internal(set) var waiting: TimeInterval = 0
-    /// From when it was sent to the head of the response.
+    /// The time from sending the request until the head of the response arrived.
     public internal(set) var firstByte: TimeInterval = 0
-    /// From the head to the end of the body. 0 for a stream, which has not ended yet.
+    /// The time from the head to the end of the body. It is 0 for a stream, which has not ended yet.
     public internal(set) var body: TimeInterval = 0
     #if !canImport(FoundationNetworking)
     /// What the session has measured: name lookup, connection, TLS.

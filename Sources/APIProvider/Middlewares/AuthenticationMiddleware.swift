@@ -46,8 +46,8 @@ public import MiniRx
 /// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is neither sent nor
 /// retried. It fails.
 ///
-/// Some requests are not sent again, and the rejection is their answer: a request that was sent again already, one that lost its credential on
-/// a redirect, and one whose user has signed out.
+/// Some requests are not sent again, and the rejection is their answer: a request that was sent again already, one that lost its credential
+/// on a redirect, one that is not idempotent and was redirected to another origin, and one whose user has signed out.
 ///
 /// If the refresh fails, all requests that wait for it fail with its error. The next request tries again. A waiting request keeps its own
 /// timeout. A refresh that has begun goes on when no request waits any more, because the server may already have replaced the credential.
@@ -60,9 +60,10 @@ public import MiniRx
 /// endpoints with `.option(\.isAuthenticated, false)`, are sent without it.
 ///
 /// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. It then fails with
-/// an error that says so, or with a timeout if it was sent from another queue. A request that the
-/// refresh subscribes to on the task or thread that calls it takes no place of a ``ConcurrencyLimitMiddleware``, because the requests that
-/// wait for the refresh may have all of them. Write a refresh of several requests with `Single.create(priority:work:)`.
+/// an error that says so, or with a timeout if it was sent from another queue. Requests that the refresh sends do not count against a
+/// ``ConcurrencyLimitMiddleware``, because the requests that wait for the refresh may use up its limit. This works for requests that are
+/// subscribed to in the task or on the thread that calls `refresh`. If a refresh needs several requests, use
+/// `Single.create(priority:work:)`, which sends them from one task.
 public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
     private let hosts: Set<String>?
@@ -127,26 +128,28 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         } catch {
             return .error(error)
         }
-        let epoch = request.context?.sessionEpoch ?? SessionEpoch.current
-        return credential(forEpoch: epoch, for: request).flatMap { [self] credential in
-            guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential, forEpoch: epoch) else {
-                return send(request, with: credential, forEpoch: epoch, next)
+        let signOutCount = request.context?.signOutCount ?? SignOutCounter.current
+        return credential(signOutCount: signOutCount, for: request).flatMap { [self] credential in
+            guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential, signOutCount: signOutCount) else {
+                return send(request, with: credential, signOutCount: signOutCount, next)
             }
-            return self.credential(forEpoch: epoch, for: request).flatMap { self.send(request, with: $0, forEpoch: epoch, next) }
+            return self.credential(signOutCount: signOutCount, for: request).flatMap {
+                self.send(request, with: $0, signOutCount: signOutCount, next)
+            }
         }
     }
 
     private func send(
-        _ request: PreparedRequest, with credential: VersionedCredential<Credential>, forEpoch epoch: Int, _ next: @escaping Next
+        _ request: PreparedRequest, with credential: VersionedCredential<Credential>, signOutCount: Int, _ next: @escaping Next
     ) -> Single<APIResponse> {
         .deferred { [self] in
             let authorized = try applying(credential.value, to: request)
             return next(authorized).flatMap { [self] response in
                 guard try isRejection(authorized, request, response) else { return .just(response) }
-                guard credentials.markRejected(credential, forEpoch: epoch),
-                    let again = request.isIdempotent ? request : request.resumed(at: response.request)
+                guard credentials.markRejected(credential, signOutCount: signOutCount),
+                    let again = request.isIdempotent ? request : request.retryRequest(after: response.request)
                 else { return .just(response) }
-                return self.credential(forEpoch: epoch, for: request).flatMap { try self.sendAgain(again, with: $0, next) }
+                return self.credential(signOutCount: signOutCount, for: request).flatMap { try self.sendAgain(again, with: $0, next) }
             }
         }
     }
@@ -184,9 +187,9 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             && (url.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
     }
 
-    private func credential(forEpoch epoch: Int, for request: PreparedRequest) -> Single<VersionedCredential<Credential>> {
-        let timeout = DispatchTimeInterval.wholeMilliseconds(request.timeoutInterval ?? 60)
-        return credentials.credential(forEpoch: epoch, within: timeout) {
+    private func credential(signOutCount: Int, for request: PreparedRequest) -> Single<VersionedCredential<Credential>> {
+        let timeout = DispatchTimeInterval(seconds: request.timeoutInterval ?? 60)
+        return credentials.credential(signOutCount: signOutCount, within: timeout) {
             let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
             return APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
         }
@@ -199,9 +202,9 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         let fields = authorized.headers(notIn: request).compactMap { authorized.headers[$0] }
         guard (fields + [token].compactMap { $0 }).allSatisfy(\.isFieldValue) else {
             let name = token == nil ? "credential" : "token"
-            throw APIError.invalid("its \(name) contains a line break or NUL; if you read it from a file, trim it")
+            throw APIError.invalid("its \(name) contains a control character; if you read it from a file, trim it")
         }
-        if token == nil, authorized.hasNothing(notIn: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
+        if authorized.hasNothing(notIn: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
         authorized.secrets.add(token.map { [$0] } ?? fields.compactMap { $0.split(separator: " ").last.map(String.init) })
         return authorized
     }
@@ -224,8 +227,8 @@ extension AuthenticationMiddleware where Credential == String {
     ///   - token: The first token. Without one, `refresh` is called before the first request is sent.
     ///   - hosts: The hosts that the token is for: `["api.example.com"]`. By default, the token is for the scheme, host and port of the
     ///     provider's base URL. A provider without a base URL needs hosts.
-    ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show the
-    ///     token nowhere. It is called for each request that is sent, on any thread.
+    ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show
+    ///     the token nowhere. If it adds nothing, the request fails. It is called for each request that is sent, on any thread.
     ///   - isRejected: Returns whether a response rejects the token. By default, its status is 401. If it throws, the request
     ///     fails with that error.
     ///   - refresh: Returns a single of a new token. It gets the token that was rejected, or `nil` if there was none. It is called on any
@@ -266,7 +269,7 @@ extension PreparedRequest {
         headers(notIn: other).isEmpty && url == other.url && body?.pieces == other.body?.pieces
     }
 
-    /// The names of the headers that `other` has not, or with other values.
+    /// The names of the headers that `other` does not have, or has with another value.
     fileprivate func headers(notIn other: PreparedRequest) -> [String] {
         headers.filter { other.headers[$0.name] != $0.value }.map(\.name)
     }

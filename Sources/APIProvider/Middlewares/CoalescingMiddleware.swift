@@ -24,7 +24,7 @@ public final class CoalescingMiddleware: Middleware {
         let returnsRedirects: Bool
         /// Who the request belongs to. Requests before and after a sign-out are never shared.
         let isAuthenticated: Bool
-        let sessionEpoch: Int?
+        let signOutCount: Int?
     }
 
     private struct State {
@@ -40,12 +40,14 @@ public final class CoalescingMiddleware: Middleware {
 
     /// Returns the response to the same request that is under way, or to `request`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy, request.isPlainGET else { return next(request) }
+        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy, request.isBodylessGetOrHead else {
+            return next(request)
+        }
         let key = Key(
             method: request.method, url: request.url, headers: request.headers, timeout: request.timeoutInterval,
             handlesCookies: request.handlesCookies, returnsRedirects: request.returnsRedirects,
             isAuthenticated: request.options.isAuthenticated,
-            sessionEpoch: request.options.isAuthenticated ? request.context?.sessionEpoch : nil)
+            signOutCount: request.options.isAuthenticated ? request.context?.signOutCount : nil)
         return .create { [state] observer in
             let response = state.withLock { shared in
                 if let other = shared.running[key] { return other.response }
@@ -56,7 +58,8 @@ public final class CoalescingMiddleware: Middleware {
                 shared.running[key] = (shared.last, own)
                 return own
             }
-            // Nobody can dispose this subscription before it has begun, so `onDispose` removes what was just added.
+            // The entry exists before its subscription, and a subscription is disposed only after it has begun. So `onDispose` always
+            // removes the entry.
             return response.subscribe(observer)
         }
     }

@@ -1,18 +1,18 @@
 import Foundation
 public import MiniRx
 
-/// Lets at most some requests run at the same time. Others wait for their turn, first come, first served.
+/// Limits the number of requests that run at the same time. Others wait for their turn, first come, first served.
 ///
 /// ```swift
 /// DefaultAPIProvider(
 ///     baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)])
 /// ```
 ///
-/// A request frees its place when its response is there, or when it fails or is disposed. A stream frees it when its reading begins. A
-/// timeout starts when the request is sent. The refresh of an ``AuthenticationMiddleware`` takes no place: see there.
+/// A request counts until its response arrives, or until it fails or is disposed. A stream counts until its head arrives. A timeout starts
+/// when the request is sent. The refresh of an ``AuthenticationMiddleware`` does not count: see there.
 public struct ConcurrencyLimitMiddleware: Middleware {
     private let maxConcurrent: Int
-    private let gate: Gate
+    private let limiter: RequestLimiter
 
     /// Creates a middleware.
     ///
@@ -20,7 +20,7 @@ public struct ConcurrencyLimitMiddleware: Middleware {
     ///   that says so.
     public init(maxConcurrent: Int) {
         self.maxConcurrent = maxConcurrent
-        gate = Gate(limit: maxConcurrent)
+        limiter = RequestLimiter(limit: maxConcurrent)
     }
 
     /// Returns the response to `request`, which is sent when it is its turn.
@@ -30,13 +30,13 @@ public struct ConcurrencyLimitMiddleware: Middleware {
                 APIError.invalid("maxConcurrent of its ConcurrencyLimitMiddleware is \(maxConcurrent); it must be at least 1"))
         }
         guard request.context?.isPartOfRefresh != true else { return next(request) }
-        return .deferred { [gate] in
-            let ticket = gate.ticket()
+        return .deferred { [limiter] in
+            let permit = limiter.permit()
             let turn = Single<Void>.create { observer in
-                ticket.enter { observer(.success(())) }
+                permit.acquire { observer(.success(())) }
                 return Disposables.create()
             }
-            return turn.flatMap { next(request) }.do(onDispose: { ticket.leave() })
+            return turn.flatMap { next(request) }.do(onDispose: { permit.release() })
         }
     }
 }

@@ -5,8 +5,9 @@ import MiniRx
 struct VersionedCredential<Value: Sendable>: Sendable {
     let value: Value
     let version: Int
-    /// Until when it is new, if it comes from a refresh.
-    let newUntil: DispatchTime?
+    /// One minute after the refresh that returned the credential; `nil` if the app has set it. A second rejection before that pauses
+    /// refreshes.
+    let refreshCooldownEnd: DispatchTime?
 }
 
 /// Holds the credential, and refreshes it once for all requests that need it at the same time.
@@ -22,30 +23,30 @@ final class CredentialStore<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var version = 0
-        var newUntil: DispatchTime?
-        /// The epoch that the last sign-out began.
-        var epoch = 0
+        var refreshCooldownEnd: DispatchTime?
+        /// The number of sign-outs, including the last one of this store.
+        var lastSignOut = 0
         var needsRefresh = false
         var refresh: Refresh?
-        /// Until when a rejected credential is not refreshed, if it comes from a refresh: the server has rejected a new one, too.
-        var pausedUntil: DispatchTime?
+        /// Set when the server rejects a credential right after a refresh. Until then, a rejection starts no refresh.
+        var refreshPausedUntil: DispatchTime?
 
         /// The credential, unless it is known to be rejected.
         var valid: Credential? {
-            needsRefresh ? nil : value.map { Credential(value: $0, version: version, newUntil: newUntil) }
+            needsRefresh ? nil : value.map { Credential(value: $0, version: version, refreshCooldownEnd: refreshCooldownEnd) }
         }
 
-        mutating func set(_ value: Value?, newUntil: DispatchTime? = nil) {
-            (self.value, self.newUntil) = (value, newUntil)
-            if newUntil == nil { pausedUntil = nil }
+        mutating func set(_ value: Value?, refreshCooldownEnd: DispatchTime? = nil) {
+            (self.value, self.refreshCooldownEnd) = (value, refreshCooldownEnd)
+            if refreshCooldownEnd == nil { refreshPausedUntil = nil }
             version += 1
             needsRefresh = false
-            if value == nil { epoch = SessionEpoch.advance() }
+            if value == nil { lastSignOut = SignOutCounter.advance() }
         }
 
-        /// What a request of `epoch` does.
-        mutating func step(forEpoch epoch: Int) throws -> Step {
-            guard self.epoch <= epoch else { throw CredentialStore.signedOut }
+        /// What a request does that was subscribed to after `signOutCount` sign-outs.
+        mutating func step(signOutCount: Int) throws -> Step {
+            guard lastSignOut <= signOutCount else { throw CredentialStore.signedOut }
             if let valid { return .use(valid) }
             if let refresh { return .wait(refresh) }
             let new = Refresh()
@@ -103,6 +104,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     var current: Value? {
         get { state.withLock(\.value) }
         set {
+            // The old value is released outside of the lock.
             let (refresh, _) = state.withLock { state in
                 let old = state.value
                 state.set(newValue)
@@ -115,33 +117,34 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
     /// Notes that `credential` has expired. Returns whether the request may have another, which it may not if its user has signed out.
     ///
-    /// - Parameter epoch: The epoch in which the request began.
-    func markExpired(_ credential: Credential, forEpoch epoch: Int) -> Bool {
+    /// - Parameter signOutCount: The number of sign-outs when the request was subscribed to.
+    func markExpired(_ credential: Credential, signOutCount: Int) -> Bool {
         state.withLock { state in
             if state.version == credential.version { state.needsRefresh = true }
-            return state.epoch <= epoch
+            return state.lastSignOut <= signOutCount
         }
     }
 
     /// Notes that the server has rejected `credential`. Returns whether the request may be sent again with another.
     ///
-    /// - Parameter epoch: The epoch in which the request began.
-    func markRejected(_ credential: Credential, forEpoch epoch: Int) -> Bool {
+    /// - Parameter signOutCount: The number of sign-outs when the request was subscribed to.
+    func markRejected(_ credential: Credential, signOutCount: Int) -> Bool {
         let now = scheduler.now
         return state.withLock { state in
-            guard state.epoch <= epoch else { return false }
+            guard state.lastSignOut <= signOutCount else { return false }
             guard state.version == credential.version, !state.needsRefresh else { return true }
-            if credential.newUntil != nil, let end = state.pausedUntil, now < end { return false }
+            if credential.refreshCooldownEnd != nil, let end = state.refreshPausedUntil, now < end { return false }
             state.needsRefresh = true
             return true
         }
     }
 
-    /// Notes that the server has rejected `credential` in the second attempt of a request. If it is new, another refresh would not help.
+    /// Notes that the server has rejected `credential` in the second attempt of a request. If that was right after a refresh, another
+    /// refresh would not help.
     func markRejectedAgain(_ credential: Credential) {
-        guard let newUntil = credential.newUntil, scheduler.now < newUntil else { return }
+        guard let refreshCooldownEnd = credential.refreshCooldownEnd, scheduler.now < refreshCooldownEnd else { return }
         state.withLock { state in
-            if state.version == credential.version { state.pausedUntil = newUntil }
+            if state.version == credential.version { state.refreshPausedUntil = refreshCooldownEnd }
         }
     }
 
@@ -149,14 +152,14 @@ final class CredentialStore<Value: Sendable>: Sendable {
     /// the request has signed out.
     ///
     /// - Parameters:
-    ///   - epoch: The epoch in which the request began.
+    ///   - signOutCount: The number of sign-outs when the request was subscribed to.
     ///   - late: The error if no credential comes in time.
-    func credential(forEpoch epoch: Int, within timeout: DispatchTimeInterval, late: @escaping @Sendable () -> any Error) -> Single<
+    func credential(signOutCount: Int, within timeout: DispatchTimeInterval, late: @escaping @Sendable () -> any Error) -> Single<
         Credential
     > {
         .deferred { [self] in
             let refresh: Refresh
-            switch try state.withLock({ try $0.step(forEpoch: epoch) }) {
+            switch try state.withLock({ try $0.step(signOutCount: signOutCount) }) {
             case .use(let credential): return .just(credential)
             case .wait(let other):
                 guard !RefreshContext.all.contains(where: { $0 === other }) else {
@@ -170,21 +173,21 @@ final class CredentialStore<Value: Sendable>: Sendable {
                 refresh = new
             }
             return refresh.credential.timeout(timeout, scheduler, error: late())
-                .flatMap { $0.map { .just($0) } ?? self.credential(forEpoch: epoch, within: timeout, late: late) }
+                .flatMap { $0.map { .just($0) } ?? self.credential(signOutCount: signOutCount, within: timeout, late: late) }
         }
     }
 
     private func start(_ new: Refresh, _ expired: Value?) {
         new.subscription.disposable = RefreshContext.$all.withValue(RefreshContext.all + [new]) {
             refresh(expired).subscribe { [state, scheduler] event in
-                let newUntil = scheduler.now + .seconds(60)
-                // The old value is let go outside of the lock.
+                let refreshCooldownEnd = scheduler.now + .seconds(60)
+                // The old value is released outside of the lock.
                 let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, Value?) in
                     guard state.refresh === new else { return (.success(nil), nil) }
                     state.refresh = nil
                     let old = state.value
                     let credential = event.map { value in
-                        state.set(value, newUntil: newUntil)
+                        state.set(value, refreshCooldownEnd: refreshCooldownEnd)
                         return state.valid
                     }
                     return (credential, old)

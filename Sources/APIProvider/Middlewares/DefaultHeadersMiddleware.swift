@@ -1,12 +1,13 @@
 import Foundation
 public import MiniRx
 
-/// Sets headers that a request does not have. Names match in upper and lower case.
+/// Sets headers that a request does not have. Names are case-insensitive.
 ///
 /// It also sets a `User-Agent` such as `Stars/1.2 (iOS 17.5.1) APIProvider` (RFC 9110, section 10.1.5). It has the name and version of the
 /// app's bundle, or the name of the process if there is no bundle. To send another, pass your own `User-Agent`.
 ///
-/// If a name is not a token, or a value has a CR, LF or NUL, every request fails with ``APIError/invalidRequest(reason:underlying:)``.
+/// If a name is not a token, or a value has a control character other than a tab, every request fails with
+/// ``APIError/invalidRequest(reason:underlying:)``.
 public struct DefaultHeadersMiddleware: Middleware {
     private let headers: HTTPHeaders
 

@@ -82,9 +82,9 @@ public struct LoggingMiddleware: Middleware {
             outcome = "\(subject): \(value.outcome), \(milliseconds) ms"
             response = value
         case .failure(let error):
-            // As an APIError, it shows nothing of a URL that it holds.
-            let sentence = (error as? APIError ?? .transport(request, underlying: error)).sentence(redacting: redaction)
-            let rest = sentence.hasPrefix(line) ? String(sentence.dropFirst(line.count)) : " failed: \(sentence)"
+            // The description of an `APIError` redacts a URL in the error.
+            let description = (error as? APIError ?? .transport(request, underlying: error)).description(redacting: redaction)
+            let rest = description.hasPrefix(line) ? String(description.dropFirst(line.count)) : " failed: \(description)"
             outcome = "\(subject)\(rest) \(milliseconds) ms"
         case nil:
             outcome = "\(subject): cancelled, \(milliseconds) ms"
@@ -92,7 +92,7 @@ public struct LoggingMiddleware: Middleware {
         var lines: [String] = []
         if detail == .bodies {
             lines += redactor.details(of: request).map { "  > \($0)" }
-            // The request that was answered may know of secrets that were added further in.
+            // `response.request` also has the secrets that inner middlewares have added.
             if let response { lines += Redactor(redaction, for: response.request).details(of: response).map { "  < \($0)" } }
         }
         return ([outcome] + lines).map(\.onOneLine).joined(separator: "\n")
@@ -112,7 +112,7 @@ extension Redactor {
         return lines(of: response.response.headerFields) + lines(of: data.prefix(Self.readLength), of: data.count, type: type)
     }
 
-    /// More than is shown, of however large a body.
+    /// The number of bytes to read of a body: more than is shown, so that a large body costs no more.
     private static let readLength = 8192
 
     /// The beginning of a body if everything is shown, and otherwise its type and its size.
@@ -121,6 +121,6 @@ extension Redactor {
     }
 
     private func lines(of headers: [String: String]) -> [String] {
-        headers.byName.map { "\($0): \(header($0, $1))" }
+        headers.sortedByName.map { "\($0): \(header($0, $1))" }
     }
 }

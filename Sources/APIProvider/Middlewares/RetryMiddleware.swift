@@ -15,16 +15,16 @@ import FoundationNetworking
 /// - It has the header `Idempotency-Key`.
 /// - It cannot have reached the server, because there was no network, no host or no connection.
 ///
-/// After a redirect, the server has acted on the request. If none of these is true, the middleware sends the redirected request again instead,
-/// unless that goes to another origin.
+/// If none of these is true and the request was redirected, the middleware sends the redirected request again, because the server has
+/// already processed the original one. After a redirect to another origin, it sends nothing again.
 ///
 /// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
 /// endpoint replaces the policy.
 ///
 /// Between attempts, the middleware waits for a random time: at most `baseDelay`, then twice that, four times that, and so on up to
 /// `maxDelay`. So clients that failed together do not come back together. A `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a
-/// date, replaces that time. If it is longer than `maxDelay`, its response is the answer. A date is compared with the response's own
-/// `Date`, so a wrong clock does no harm.
+/// date, replaces that time. If it is longer than `maxDelay`, the request is not sent again, and the caller gets that response. A date is
+/// compared with the response's own `Date`, so a wrong clock does no harm.
 ///
 /// Put it before an ``AuthenticationMiddleware``. Put it before a ``LoggingMiddleware`` that should log each attempt.
 public struct RetryMiddleware: Middleware {
@@ -73,14 +73,14 @@ public struct RetryMiddleware: Middleware {
 
     private func delay(after failures: Int, _ result: Result<APIResponse, any Error>, _ policy: RetryPolicy) -> DispatchTimeInterval? {
         guard let asked = (try? result.get())?.retryAfter(now: now()) else { return policy.delay(after: failures, random: random()) }
-        return asked <= policy.maxDelay.seconds ? .wholeMilliseconds(asked) : nil
+        return asked <= policy.maxDelay.seconds ? DispatchTimeInterval(seconds: asked) : nil
     }
 }
 
 extension RetryPolicy {
     /// The request to send after `result`, or `nil` if there is none.
     fileprivate func next(after result: Result<APIResponse, any Error>, to request: PreparedRequest) throws -> PreparedRequest? {
-        guard let again = request.isIdempotent(methods) ? request : request.resumed(at: result.lastRequest) else { return nil }
+        guard let again = request.isIdempotent(methods) ? request : request.retryRequest(after: result.lastRequest) else { return nil }
         return try repeats(again, after: result) ? again : nil
     }
 

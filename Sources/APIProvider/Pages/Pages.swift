@@ -92,8 +92,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         private let pages: Pages
         private var position = Position.start
         private var requested: Set<PageKey> = []
-        /// The epoch in which the first page was requested.
-        private var sessionEpoch: Int?
+        /// The number of sign-outs when the first page was requested.
+        private var signOutCount: Int?
 
         fileprivate init(pages: Pages) { self.pages = pages }
 
@@ -102,8 +102,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             let last = position
             position = .end
             guard var endpoint = try endpoint(after: last) else { return nil }
-            sessionEpoch = sessionEpoch ?? SessionEpoch.current
-            endpoint.details.sessionEpoch = sessionEpoch
+            signOutCount = signOutCount ?? SignOutCounter.current
+            endpoint.configuration.signOutCount = signOutCount
             guard requested.insert(PageKey(endpoint)).inserted else {
                 throw APIError.invalid(
                     "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")

@@ -23,8 +23,8 @@
 ///
 /// New Xcode projects isolate everything to the main actor by default. A model's `Decodable` then belongs to the main actor, but responses
 /// are decoded elsewhere. The compiler says "main actor-isolated conformance of 'User' to 'Decodable' cannot satisfy conformance
-/// requirement for a 'Sendable' type parameter". Mark the model, constants that requests use, and your options. Requests themselves
-/// need nothing:
+/// requirement for a 'Sendable' type parameter". Declare your models, the constants that requests use, and your ``RequestOptionKey`` types
+/// `nonisolated`. Requests themselves need nothing:
 ///
 /// ```swift
 /// nonisolated struct User: Decodable { let login: String }
@@ -32,6 +32,7 @@
 /// ```
 public protocol APIRequest<Response>: Sendable {
     /// The type of the value that comes back.
+    // The default only improves the compiler's error if `endpoint` is missing.
     associatedtype Response: Sendable = Never
     /// The endpoint: where the request goes, what it sends, and what comes back.
     ///

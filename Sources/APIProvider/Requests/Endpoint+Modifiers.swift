@@ -2,14 +2,14 @@ public import Dispatch
 
 // Modifiers: each returns a changed copy.
 extension Endpoint {
-    /// Changes the request after it is built: a header that depends on others, or what Foundation's type alone has, by
-    /// ``PreparedRequest/urlRequest``.
+    /// Changes the request after it is built. Use it to set a header that depends on other headers, or, through
+    /// ``PreparedRequest/urlRequest``, a property that only `URLRequest` has.
     ///
     /// `adapt` runs on the subscriber's thread. If it throws, nothing is sent, and the error reaches the subscriber unchanged. Several
     /// closures run in the order in which they were added.
     public func adapting(_ adapt: @escaping @Sendable (inout PreparedRequest) throws -> Void) -> Endpoint {
         var copy = self
-        copy.details.adapt = { [first = details.adapt] request in
+        copy.configuration.adapt = { [first = configuration.adapt] request in
             try first(&request)
             try adapt(&request)
         }
@@ -22,7 +22,7 @@ extension Endpoint {
     /// it accepts a status whose body does not fit the type of the response, decoding fails.
     public func validating(_ validate: @escaping @Sendable (APIResponse) throws -> Void) -> Endpoint {
         var copy = self
-        copy.details.validate = validate
+        copy.configuration.validate = validate
         return copy
     }
 
@@ -41,7 +41,7 @@ extension Endpoint {
     /// It starts again after a redirect and with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
         var copy = self
-        copy.details.report = { [first = details.report] progress in
+        copy.configuration.report = { [first = configuration.report] progress in
             first?(progress)
             report(progress)
         }
@@ -56,7 +56,7 @@ extension Endpoint {
     /// }
     /// ```
     ///
-    /// The last report comes before the value, if you get that by `observe(on: MainActor.shared)`. A dispose ends the reports.
+    /// The last report comes before the value if you observe the single with `observe(on: MainActor.shared)`. Disposing ends the reports.
     ///
     /// - Parameters:
     ///   - actor: The main actor.
@@ -67,17 +67,17 @@ extension Endpoint {
         _ report: @escaping @MainActor (TransferProgress) -> Void
     ) -> Endpoint {
         var copy = self
-        copy.details.throttledReports.append(ThrottledReport(interval: interval, report: report))
+        copy.configuration.throttledHandlers.append(ThrottledProgressHandler(interval: interval, report: report))
         return copy
     }
 
     /// Fails the request if it takes longer than this in all: with its redirects, retries, middlewares and waits.
     ///
-    /// The error is an ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, which says so. For the silence of a server, see
-    /// ``timeoutInterval``. For a stream, it is the time until its head is there.
+    /// The error is an ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, whose description names this timeout. To limit how
+    /// long the server may send nothing, use ``timeoutInterval``. For a stream, this timeout ends when the head of the response arrives.
     public func timeout(_ time: DispatchTimeInterval) -> Endpoint {
         var copy = self
-        copy.details.timeout = time
+        copy.configuration.timeout = time
         return copy
     }
 

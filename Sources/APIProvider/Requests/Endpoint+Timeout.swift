@@ -7,7 +7,7 @@ private let clock = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 extension Endpoint {
     /// Fails `response` when the request has taken longer than the endpoint's `timeout`.
     func applyTimeout(to response: Single<Response>, of request: PreparedRequest) -> Single<Response> {
-        guard let timeout = details.timeout else { return response }
+        guard let timeout = configuration.timeout else { return response }
         guard timeout.seconds > 0 else {
             return .error(APIError.invalid("its timeout must be more than 0 seconds"))
         }

@@ -39,11 +39,11 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// The options that middlewares and transports read.
     public var options = RequestOptions()
 
-    var details: EndpointDetails
-    package var destination: ResponseDestination { details.destination }
+    var configuration: EndpointConfiguration
+    package var destination: ResponseDestination { configuration.destination }
     let decode: @Sendable (APIResponse) throws -> Response
 
-    /// Creates an endpoint whose value `decode` makes from the response.
+    /// Creates an endpoint that uses `decode` to make its value from the response.
     ///
     /// - Parameters:
     ///   - method: The request method.
@@ -58,23 +58,25 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, decode: @escaping @Sendable (APIResponse) throws -> Response
     ) {
-        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { response in
+        self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { response in
             try response.explainingDecodingErrors(of: Response.self) { try decode(response) }
         }
     }
 
     init(
         _ method: HTTPMethod, _ path: RequestPath, _ query: QueryParameters, _ headers: HTTPHeaders, _ body: HTTPBody?,
-        _ timeoutInterval: TimeInterval?, isDecoded: Bool, _ decode: @escaping @Sendable (APIResponse) throws -> Response
+        _ timeoutInterval: TimeInterval?, usesProviderDecoder: Bool, _ decode: @escaping @Sendable (APIResponse) throws -> Response
     ) {
         (self.method, self.path, self.query, self.headers, self.body) = (method, path, query, headers, body)
-        (self.timeoutInterval, details, self.decode) = (timeoutInterval, EndpointDetails(isDecoded: isDecoded), decode)
+        (self.timeoutInterval, configuration, self.decode) = (
+            timeoutInterval, EndpointConfiguration(usesProviderDecoder: usesProviderDecoder), decode
+        )
     }
 
-    /// Creates an endpoint for the request of `other` with another value.
+    /// Creates an endpoint that sends the same request as `other`, and makes its value with `decode`.
     init<Other>(_ other: Endpoint<Other>, decode: @escaping @Sendable (APIResponse) throws -> Response) {
         (method, path, query, headers, body) = (other.method, other.path, other.query, other.headers, other.body)
-        (timeoutInterval, options, details, self.decode) = (other.timeoutInterval, other.options, other.details, decode)
+        (timeoutInterval, options, configuration, self.decode) = (other.timeoutInterval, other.options, other.configuration, decode)
     }
 
     /// The endpoint itself.
@@ -85,36 +87,40 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response {
         do {
-            if let validate = details.validate { try validate(response) } else if !response.response.isAccepted { try check(response) }
+            if let validate = configuration.validate {
+                try validate(response)
+            } else if !response.response.isSuccessful {
+                try check(response)
+            }
             return try decode(response)
         } catch {
-            // The error has the response, and nobody reads its stream.
+            // The error keeps the response alive, but nobody will read its stream. Releasing the reader ends the transfer.
             _ = response.bodyStream?.withLock { $0.take() }
             throw error
         }
     }
 }
 
-/// What an endpoint keeps beside its public properties, whatever the type of its response.
-struct EndpointDetails: Sendable {
-    /// Whether the provider's decoder reads the response. Then `Accept` names the decoder's media type.
-    let isDecoded: Bool
+/// The internal properties of an endpoint, which do not depend on the type of its response.
+struct EndpointConfiguration: Sendable {
+    /// Whether the provider's decoder decodes the response. Then `Accept` names the decoder's media type.
+    let usesProviderDecoder: Bool
     /// Where the response goes.
     var destination = ResponseDestination.memory
     var adapt: @Sendable (inout PreparedRequest) throws -> Void = { _ in }
     var validate: (@Sendable (APIResponse) throws -> Void)?
     var report: (@Sendable (TransferProgress) -> Void)?
-    var throttledReports: [ThrottledReport] = []
+    var throttledHandlers: [ThrottledProgressHandler] = []
     /// How long the request may take in all.
     var timeout: DispatchTimeInterval?
-    /// The epoch of the first of several requests that belong together.
-    var sessionEpoch: Int?
+    /// For pages and events: the number of sign-outs when the first of their requests was subscribed to.
+    var signOutCount: Int?
 }
 
 extension Endpoint {
     /// Throws, unless the response is a redirect and the endpoint wants it.
     private func check(_ response: APIResponse) throws {
-        if case .never = options.redirectPolicy, case .memory = details.destination, 300..<400 ~= response.statusCode { return }
+        if case .never = options.redirectPolicy, case .memory = configuration.destination, 300..<400 ~= response.statusCode { return }
         throw APIError.unacceptableStatus(response)
     }
 }
@@ -130,7 +136,9 @@ extension Endpoint where Response: Decodable {
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
     ) {
-        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: APIResponse.isDecoded(Response.self)) {
+        self.init(
+            method, path, query, headers, body, timeoutInterval, usesProviderDecoder: APIResponse.usesProviderDecoder(for: Response.self)
+        ) {
             try $0.decode(Response.self)
         }
     }
@@ -144,8 +152,9 @@ extension Endpoint where Response == Data {
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
     ) {
-        // With this and the initialiser for Void, an Endpoint without a type is ambiguous. Otherwise it would silently be one of Void.
-        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { $0.data }
+        // This and the initializer for `Void` make `Endpoint(.get, "/x")` ambiguous. With one of them alone, the compiler would infer its
+        // type without a warning.
+        self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { $0.data }
     }
 }
 
@@ -157,7 +166,7 @@ extension Endpoint where Response == Void {
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
     ) {
-        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { _ in }
+        self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { _ in }
     }
 }
 
@@ -165,12 +174,13 @@ extension Endpoint where Response == URL {
     /// Creates an endpoint that writes the body of its response to `destination`, and succeeds with `destination`.
     ///
     /// The body is streamed to a hidden file in the folder of `destination`, and that file takes the destination's place when it is whole.
-    /// Memory stays flat, except with your own ``Transport`` that returns the body. What `validating` gets has no data.
+    /// Memory stays flat, except with your own ``Transport`` that returns the body. The response that ``validating(_:)`` gets has no
+    /// `data`.
     ///
     /// On failure, on a status outside of 200...299 and on dispose the destination is untouched, and nothing is left behind. (A process
-    /// that is killed leaves the hidden file, whose name ends in `.download`.) The body of a refused status is in the error. Two cases
-    /// differ. If `validating` accepts such a status, such as 304, the request succeeds and the destination stays as it was. If
-    /// `validating` or a middleware refuses a response with a status in 200...299, it has been written.
+    /// that is killed leaves the hidden file, whose name ends in `.download`.) If the status is outside of 200...299, the error has the
+    /// body. Two cases differ. If `validating` accepts a status outside of 200...299, such as 304, the request succeeds and the destination
+    /// stays as it was. If `validating` or a middleware throws for a status in 200...299, the destination has already been replaced.
     ///
     /// The folder of `destination` must exist. An old file is replaced and its mode kept, a link to a file is followed, and anything else that
     /// stands there makes the request invalid. The other parameters are those of
@@ -179,12 +189,12 @@ extension Endpoint where Response == URL {
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL
     ) {
-        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) { response in
+        self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { response in
             // The transport writes the body. If a middleware or a test's provider answers instead, the body is here.
-            if response.response.isAccepted, !response.data.isEmpty { try response.write(to: destination) }
+            if response.response.isSuccessful, !response.data.isEmpty { try response.write(to: destination) }
             return destination
         }
-        details.destination = .file(destination)
+        configuration.destination = .file(destination)
     }
 }
 

@@ -19,12 +19,12 @@ public import Foundation
 /// is already escaped, write ``url(_:_:)``.
 public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// The URL that this path is appended to. `nil` is the provider's base URL.
-    @Secret package private(set) var url: URL?
-    @Secret package private(set) var percentEncoded: String
+    @HiddenFromReflection package private(set) var url: URL?
+    @HiddenFromReflection package private(set) var percentEncoded: String
     /// The path without secrets.
-    let shown: String
-    /// The texts that are left out of it.
-    @Secret private(set) var secrets: [String] = []
+    let redacted: String
+    /// The texts that ``redacted`` hides.
+    @HiddenFromReflection private(set) var secrets: [String] = []
     /// The reason why no URL can be built with this path. Otherwise `nil`.
     private(set) var problem: String?
 
@@ -42,18 +42,19 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// Creates a path with interpolated segments.
     public init(stringInterpolation: StringInterpolation) {
         self.init(
-            percentEncoded: stringInterpolation.percentEncoded, shown: stringInterpolation.shown, problem: stringInterpolation.problem)
+            percentEncoded: stringInterpolation.percentEncoded, redacted: stringInterpolation.redacted, problem: stringInterpolation.problem
+        )
         secrets = stringInterpolation.secrets
     }
 
-    private init(percentEncoded: String, shown: String? = nil, problem: String?) {
+    private init(percentEncoded: String, redacted: String? = nil, problem: String?) {
         self.percentEncoded = percentEncoded
-        self.shown = shown ?? percentEncoded
+        self.redacted = redacted ?? percentEncoded
         let dots = Self.dotSegment(of: percentEncoded)
         self.problem = problem ?? dots.map { "its path has the segment \"\($0)\"; write the path that is meant" }
     }
 
-    /// A segment that a server would take for a way through its folders.
+    /// The first segment that is `.` or `..`, which a server or a proxy would resolve (RFC 3986, section 5.2.4).
     private static func dotSegment(of path: String) -> Substring? {
         guard path.utf8.contains(UInt8(ascii: ".")) else { return nil }
         return path.split(separator: "/").first { $0 == "." || $0 == ".." }
@@ -71,10 +72,10 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
     /// Collects the parts of an interpolated path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        @Secret fileprivate var percentEncoded = ""
+        @HiddenFromReflection fileprivate var percentEncoded = ""
         /// The path without secrets.
-        fileprivate var shown = ""
-        @Secret fileprivate var secrets: [String] = []
+        fileprivate var redacted = ""
+        @HiddenFromReflection fileprivate var secrets: [String] = []
         fileprivate var problem: String?
 
         /// Starts an empty path.
@@ -82,7 +83,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
         /// Appends text whose slashes separate segments.
         public mutating func appendLiteral(_ literal: String) {
-            problem = problem ?? RequestPath.problem(of: literal, after: shown)
+            problem = problem ?? RequestPath.problem(of: literal, after: redacted)
             append(literal.percentEncoded(except: .path))
         }
 
@@ -109,29 +110,29 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         public mutating func appendInterpolation(path segments: some CustomStringConvertible) {
             let parts = segments.description.split(separator: "/", omittingEmptySubsequences: false)
             if parts.contains(where: \.isEmpty), !segments.description.isEmpty {
-                problem = problem ?? "the path interpolated after \"\(shown)\" has an empty segment; it must not begin or end in a slash"
+                problem = problem ?? "the path interpolated after \"\(redacted)\" has an empty segment; it must not begin or end in a slash"
             }
             append(parts.map { encoded(String($0)) }.joined(separator: "/"))
         }
 
         /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///
-        /// They show `…` instead, also where a server's answer to the request repeats the text. Text with fewer than six characters may be any
-        /// word, so it is left out of the path only. A request that you make of its URL does not know
-        /// what was secret in it. Neither do reports of `MockURLProtocol`, which gets the request from a session; those of `MockTransport` do.
+        /// They show `…` instead, also where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden in
+        /// the path only, because it may occur elsewhere by chance. A request that you create from the URL of this one does not hide the
+        /// text. `MockURLProtocol` does not either, because a session gives it a `URLRequest`. `MockTransport` does.
         public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {
             secrets.append(segment.description)
-            append(encoded(segment.description), shownAs: "…")
+            append(encoded(segment.description), redactedAs: "…")
         }
 
         private mutating func encoded(_ text: String) -> String {
-            if text.isEmpty { problem = problem ?? "a value interpolated into the path after \"\(shown)\" is empty" }
+            if text.isEmpty { problem = problem ?? "a value interpolated into the path after \"\(redacted)\" is empty" }
             return text.percentEncoded(except: .unreserved)
         }
 
-        private mutating func append(_ text: String, shownAs other: String? = nil) {
+        private mutating func append(_ text: String, redactedAs other: String? = nil) {
             percentEncoded += text
-            shown += other ?? text
+            redacted += other ?? text
         }
     }
 }
@@ -139,7 +140,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 extension RequestPath: CustomStringConvertible {
     /// The path as it is sent, without secrets and without the query of a URL.
     public var description: String {
-        url.map { url in shown.isEmpty ? url.redacted : "\(url.redacted) + \(shown)" } ?? shown
+        url.map { url in redacted.isEmpty ? url.redacted : "\(url.redacted) + \(redacted)" } ?? redacted
     }
 }
 
@@ -147,7 +148,7 @@ extension RequestPath {
     /// The reason why a literal would not be sent as it is written.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
         guard literal.utf8.contains(where: ASCIISet.suspect.contains) else { return nil }
-        let path = "its path \"\(Redactor.shown(url: "\(start)\(literal)"))\""
+        let path = "its path \"\(Redactor.redacted(url: "\(start)\(literal)"))\""
         if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
         if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }
         if start.isEmpty, literal.drop(while: { $0.isLetter || $0.isNumber || "+-.".contains($0) }).hasPrefix("://") {

@@ -5,7 +5,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The bytes of a response as they come.
+/// The bytes of a response, as they arrive.
 ///
 /// ```swift
 /// let bytes = try await provider.request(Endpoint<ByteStream>(.get, "/dump")).value
@@ -35,7 +35,8 @@ public struct ByteStream: StreamedResponse {
 
     /// Reads the bytes.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        // Here and in the iterators around it, only errors are existentials: optimized builds leak others ("swift" in Upstream.md).
+        // This iterator and those around it have no existentials but errors: optimized builds leak others (see Documentation/Upstream.md,
+        // "swift").
         enum Source {
             case data(Data)
             case stream(StreamReader)
@@ -48,7 +49,7 @@ public struct ByteStream: StreamedResponse {
         /// Waits for bytes and returns them; `nil` is the end.
         public mutating func next() async throws -> Data? { try await nextChunk(isolation: nil) }
 
-        /// The same, on the caller's actor, which it leaves only to wait.
+        /// Like ``next()``, but runs on the caller's actor.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             try await nextChunk(isolation: actor)

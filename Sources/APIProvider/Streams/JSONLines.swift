@@ -1,6 +1,6 @@
 import Foundation
 
-/// Values that come a line each (JSON Lines, NDJSON), decoded by the provider's decoder.
+/// Values, one on each line (JSON Lines, NDJSON), decoded by the provider's decoder.
 ///
 /// ```swift
 /// for try await row in try await provider.request(
@@ -8,8 +8,8 @@ import Foundation
 /// ).value { rows.append(row) }
 /// ```
 ///
-/// A line ends in LF or CRLF. Empty lines are skipped, the last line counts without an end, and a record separator before a value is dropped
-/// (RFC 7464).
+/// A line ends in LF or CRLF. Empty lines are skipped, a last line without a terminator is included, and a record separator before a value
+/// is dropped (RFC 7464).
 ///
 /// Reading throws what ``ByteStream`` throws. A line that does not decode throws ``APIError/decoding(_:expected:underlying:)`` with the
 /// number of the line, and ends the stream. A line that is too long throws ``APIError/transport(_:underlying:)``.
@@ -35,7 +35,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
         /// Waits for a line and returns its value; `nil` is the end.
         public mutating func next() async throws -> Value? { try await values.nextElement(isolation: nil) }
 
-        /// The same, on the caller's actor, which it leaves only to wait.
+        /// Like ``next()``, but runs on the caller's actor.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
             try await values.nextElement(isolation: actor)
@@ -44,7 +44,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
 }
 
 struct JSONLineParser<Value: Decodable & Sendable>: LineParser {
-    static var takesLineWithoutEnd: Bool { true }
+    static var includesUnterminatedLine: Bool { true }
 
     private let decode: @Sendable (_ number: Int, _ line: Data) throws -> Value
     private var number = 0

@@ -4,15 +4,15 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Makes elements of lines.
+/// Parses lines into elements.
 protocol LineParser: Sendable {
     associatedtype Element: Sendable
 
-    /// Appends the elements that `line` ends.
+    /// Parses `line`, and appends the elements that it completes.
     mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into elements: inout [Element]) throws
 
-    /// Whether the last line counts if it has no end.
-    static var takesLineWithoutEnd: Bool { get }
+    /// Whether a last line without a terminator is included.
+    static var includesUnterminatedLine: Bool { get }
 }
 
 /// Reads elements from a stream of bytes.
@@ -50,7 +50,7 @@ struct LineIterator<Parser: LineParser> {
         }
     }
 
-    /// What stands before an error is returned first. The transfer ends at once.
+    /// If reading or parsing fails, the transfer ends at once, and the elements before the error are returned first.
     private mutating func readBytes(isolation actor: isolated (any Actor)?) async {
         do {
             let chunk = try await bytes?.nextChunk(isolation: actor)
@@ -69,7 +69,7 @@ struct LineIterator<Parser: LineParser> {
             try chunk.withUnsafeBytes { bytes in
                 try splitter.split(bytes.assumingMemoryBound(to: UInt8.self)) { try parser.parse($0, into: &elements) }
             }
-        } else if Parser.takesLineWithoutEnd {
+        } else if Parser.includesUnterminatedLine {
             try splitter.finish { try parser.parse($0, into: &elements) }
         }
     }

@@ -8,9 +8,9 @@ struct LineSplitter: Sendable {
     let endsAtCarriageReturn: Bool
     /// The most bytes of a line.
     let maxSize: Int
-    /// The beginning of a line whose end has not come.
-    private(set) var rest: [UInt8] = []
-    /// The last byte was a CR that ended a line. An LF behind it ends no other.
+    /// The beginning of a line whose terminator has not arrived.
+    private var rest: [UInt8] = []
+    /// Whether the last byte was a CR that ended a line. A following LF then belongs to the same terminator.
     private var isBehindCarriageReturn = false
     private var isFirst = true
 
@@ -18,7 +18,7 @@ struct LineSplitter: Sendable {
         (self.endsAtCarriageReturn, self.maxSize) = (endsAtCarriageReturn, maxSize)
     }
 
-    /// Calls `body` with each line that ends in `bytes`, without its end.
+    /// Calls `body` with each line that ends in `bytes`, without its terminator.
     mutating func split(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         var start = 0
         if isBehindCarriageReturn, let first = bytes.first {
@@ -39,7 +39,7 @@ struct LineSplitter: Sendable {
         try check(rest.count)
     }
 
-    /// Calls `body` with the last line if it has no end.
+    /// Calls `body` with the last line if it has no terminator.
     mutating func finish(_ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         guard !rest.isEmpty else { return }
         try emit(UnsafeBufferPointer(start: nil, count: 0), to: body)

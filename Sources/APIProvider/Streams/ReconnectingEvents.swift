@@ -16,7 +16,7 @@ extension APIProvider {
     /// (WHATWG HTML, section 9.2).
     ///
     /// The events can be read by several iterators: each sends its own requests, when it is first asked for an event. Cancelling the task,
-    /// or letting the iterator go, ends the stream or the wait. Events belong to the user who is signed in at their first request. After a
+    /// or releasing the iterator, ends the stream or the wait. Events belong to the user who is signed in at their first request. After a
     /// sign-out, no other request is sent with a credential, and the sequence throws.
     ///
     /// - Parameters:
@@ -29,9 +29,9 @@ extension APIProvider {
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) -> ReconnectingEvents {
         ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) {
-            lastEventID, sessionEpoch in
+            lastEventID, signOutCount in
             var endpoint = request.endpoint
-            endpoint.details.sessionEpoch = sessionEpoch
+            endpoint.configuration.signOutCount = signOutCount
             if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }
             return self.request(endpoint.withResponse())
         }
@@ -43,7 +43,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
     let policy: RetryPolicy
     let pause: @Sendable (DispatchTimeInterval) -> Single<Void>
     let method: @Sendable () -> HTTPMethod
-    let connect: @Sendable (_ lastEventID: String, _ sessionEpoch: Int?) -> Single<(value: ServerSentEvents, response: APIResponse)>
+    let connect: @Sendable (_ lastEventID: String, _ signOutCount: Int?) -> Single<(value: ServerSentEvents, response: APIResponse)>
 
     /// Returns what sends the request and reads its events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
@@ -55,15 +55,15 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         private var lastEventID = ""
         /// What the server asks to wait, in milliseconds.
         private var retry: Int?
-        /// How many streams in a row have brought no event.
-        private var emptyConnections = 0
+        /// The number of reconnects since the last event.
+        private var reconnectAttempts = 0
         /// How many requests in a row have had no stream.
         private var failures = 0
         private var isFinished = false
         /// What the last refusal asks to wait, in seconds.
         private var retryAfter: Double?
-        /// The epoch in which the first request began.
-        private var sessionEpoch: Int?
+        /// The number of sign-outs when the first request was subscribed to.
+        private var signOutCount: Int?
 
         init(events: ReconnectingEvents) { self.events = events }
 
@@ -72,18 +72,18 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             while !isFinished {
                 do {
                     if let event = try await read() {
-                        emptyConnections = 0
+                        reconnectAttempts = 0
                         return event
                     }
                 } catch {
                     let canReconnect: Bool
-                    do { canReconnect = try isRecoverable(error) } catch { return try end(with: error) }
-                    guard canReconnect else { return try end(with: error) }
+                    do { canReconnect = try isRecoverable(error) } catch { try end(with: error) }
+                    guard canReconnect else { try end(with: error) }
                 }
                 stream = nil
                 guard !isFinished else { break }
-                emptyConnections += 1
-                do { try await wait() } catch { return try end(with: error) }
+                reconnectAttempts += 1
+                do { try await wait() } catch { try end(with: error) }
             }
             return nil
         }
@@ -95,9 +95,9 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                     throw APIError.invalid(
                         "\(method.rawValue) may not be sent again when its events end; use GET, or read the events of one request")
                 }
-                sessionEpoch = sessionEpoch ?? SessionEpoch.current
+                signOutCount = signOutCount ?? SignOutCounter.current
                 retryAfter = nil
-                let (value, response) = try await events.connect(lastEventID, sessionEpoch).value
+                let (value, response) = try await events.connect(lastEventID, signOutCount).value
                 failures = 0
                 isFinished = response.statusCode == 204
                 stream = value.makeAsyncIterator()
@@ -125,19 +125,19 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func end(with error: any Error) throws -> ServerSentEvent? {
+        private mutating func end(with error: any Error) throws -> Never {
             (stream, isFinished) = (nil, true)
             throw error
         }
 
         private func wait() async throws {
             let random = Double.random(in: 0...1)
-            let backoff = events.policy.delay(after: emptyConnections, random: random).seconds
+            let backoff = events.policy.delay(after: reconnectAttempts, random: random).seconds
             let least = events.policy.delay(after: 1, random: (1 + random) / 2).seconds
-            // A server that brings nothing is asked less and less often, whatever it says.
+            // A server that sends no events is asked less and less often, whatever it says.
             let asked = [retry.map { Double($0) / 1000 }, retryAfter].compactMap { $0 }.max()
-            let seconds = asked.map { Swift.max($0, emptyConnections > 1 ? backoff : 0) } ?? backoff
-            try await events.pause(.wholeMilliseconds(Swift.max(seconds, least))).value
+            let seconds = asked.map { Swift.max($0, reconnectAttempts > 1 ? backoff : 0) } ?? backoff
+            try await events.pause(DispatchTimeInterval(seconds: Swift.max(seconds, least))).value
         }
     }
 }

@@ -8,17 +8,17 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var data: String
     /// The last identifier that the server has sent, with this event or before. Empty if it has sent none.
     public var lastEventID: String
-    /// Says how to decode the data, and stands in the error if that fails.
-    private var origin = Origin()
+    /// The response that contained the event. It says how to decode the data, and is part of the error if that fails.
+    private var source = Source()
 
     /// Creates an event.
     public init(type: String = "message", data: String = "", lastEventID: String = "") {
         (self.type, self.data, self.lastEventID) = (type, data, lastEventID)
     }
 
-    init(type: String, data: String, lastEventID: String, origin: Origin) {
+    init(type: String, data: String, lastEventID: String, source: Source) {
         self.init(type: type, data: data, lastEventID: lastEventID)
-        self.origin = origin
+        self.source = source
     }
 
     /// Decodes the data with the decoder of the provider that got the event, or as JSON if there was no provider.
@@ -27,16 +27,16 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   `DecodingError`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         let data = Data(data.utf8)
-        return try origin.response?.excerpt("the event", data).decode(type) ?? JSONDecoder().decodeAny(type, from: data)
+        return try source.response?.excerpt("the event", data).decode(type) ?? JSONDecoder().decodeWithoutTrapping(type, from: data)
     }
 
-    /// The response that the event is of. Events with equal texts are equal, whatever response they are of.
-    final class Origin: Sendable, Hashable {
+    /// The response that contained an event. Events with equal texts are equal, whatever their source.
+    final class Source: Sendable, Hashable {
         let response: APIResponse?
 
         init(_ response: APIResponse? = nil) { self.response = response }
 
-        static func == (_: Origin, _: Origin) -> Bool { true }
+        static func == (_: Source, _: Source) -> Bool { true }
         func hash(into _: inout Hasher) {}
     }
 }

@@ -23,9 +23,8 @@ public struct ServerSentEvents: StreamedResponse {
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) throws {
         let status = bytes.response.statusCode
         guard status == 200 || status == 204 else { throw APIError.unacceptableStatus(bytes.response) }
-        let type = bytes.response.value(forHTTPHeaderField: "Content-Type")
-        let essence = type?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-        guard essence == Self.mediaType || status == 204 else {
+        let type = bytes.response.value(forHTTPHeaderField: "Content-Type")?.mediaType
+        guard type == Self.mediaType || status == 204 else {
             let problem = DecodingError.Context(codingPath: [], debugDescription: "it is not text/event-stream")
             throw APIError.decoding(bytes.response, expected: "ServerSentEvents", underlying: DecodingError.dataCorrupted(problem))
         }
@@ -45,7 +44,7 @@ public struct ServerSentEvents: StreamedResponse {
         /// Waits for an event and returns it; `nil` is the end.
         public mutating func next() async throws -> ServerSentEvent? { try await events.nextElement(isolation: nil) }
 
-        /// The same, on the caller's actor, which it leaves only to wait.
+        /// Like ``next()``, but runs on the caller's actor.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             try await events.nextElement(isolation: actor)
@@ -56,9 +55,9 @@ public struct ServerSentEvents: StreamedResponse {
 /// Interprets an event stream (WHATWG HTML, section 9.2.6).
 struct EventParser: LineParser {
     /// An event that is not followed by a blank line is dropped.
-    static var takesLineWithoutEnd: Bool { false }
+    static var includesUnterminatedLine: Bool { false }
 
-    private let origin: ServerSentEvent.Origin
+    private let source: ServerSentEvent.Source
     private let maxSize: Int
     private var type = ""
     private var data: [UInt8] = []
@@ -69,7 +68,7 @@ struct EventParser: LineParser {
     private(set) var retry: Int?
 
     init(response: APIResponse, maxSize: Int) {
-        (origin, self.maxSize) = (ServerSentEvent.Origin(response), maxSize)
+        (source, self.maxSize) = (ServerSentEvent.Source(response), maxSize)
     }
 
     /// The identifier of the previous stream counts until this one brings another.
@@ -104,6 +103,6 @@ struct EventParser: LineParser {
         }
         guard !data.isEmpty else { return }
         let text = String(decoding: data.dropLast(), as: UTF8.self)
-        events.append(ServerSentEvent(type: type.isEmpty ? "message" : type, data: text, lastEventID: lastEventID, origin: origin))
+        events.append(ServerSentEvent(type: type.isEmpty ? "message" : type, data: text, lastEventID: lastEventID, source: source))
     }
 }

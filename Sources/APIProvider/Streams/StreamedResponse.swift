@@ -1,22 +1,23 @@
 public import Foundation
 public import MiniRx
 
-/// A response that is read while it comes.
+/// A response that is streamed: you read its body while it arrives.
 ///
-/// The single of a request succeeds when an accepted head has come, and its value is the stream. The package has ``ServerSentEvents``,
-/// ``JSONLines``, ``TextLines`` and ``ByteStream``. Write your own for another format: take the bytes, and yield what they mean.
+/// The single of a request succeeds when the head of a successful response has arrived, and its value is the stream. The package has
+/// ``ServerSentEvents``, ``JSONLines``, ``TextLines`` and ``ByteStream``. To support another format, conform your own type: iterate over
+/// the bytes, and return the elements.
 ///
 /// A stream can be read once. It holds its connection, and the server waits while the reader is behind. The transfer ends when the iterator
-/// goes, when the last reference to an unread stream goes, and when the task that reads is cancelled.
+/// is released, when the last reference to an unread stream is released, and when the task that reads is cancelled.
 public protocol StreamedResponse: AsyncSequence, Sendable where Element: Sendable {
     /// The media type that requests ask for in `Accept`, unless they set that header; `nil` asks for none.
     static var mediaType: String? { get }
 
-    /// Creates a stream of what `bytes` mean. It is called on a background queue when the head has come. If it throws, the request fails with
-    /// that error.
+    /// Creates a stream that parses `bytes`. It is called on a background queue when the head has arrived. If it throws, the request fails
+    /// with that error.
     ///
     /// - Parameters:
-    ///   - bytes: The head of the response, and its body as it comes.
+    ///   - bytes: The head of the response, and its body as it arrives.
     ///   - decoder: The provider's decoder.
     init(_ bytes: ByteStream, decoder: any BodyDecoder) throws
 }
@@ -45,15 +46,15 @@ extension StreamedResponse {
 }
 
 extension Endpoint where Response: StreamedResponse {
-    /// Creates an endpoint whose response is read while it comes.
+    /// Creates an endpoint whose response is streamed.
     ///
-    /// The request succeeds when an accepted head has come. A refused status fails it, with the whole body in the error. What `validating`
-    /// gets has no data.
+    /// The request succeeds when the head of a successful response has arrived. If the status is outside of 200...299, it fails with an
+    /// error that has the whole body. The response that ``Endpoint/validating(_:)`` gets has no `data`.
     ///
     /// The stream as a whole has no limit.
     ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``. `timeoutInterval` limits how long
-    /// the server may be silent, also within the body.
+    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``. `timeoutInterval` limits how long the server
+    /// may send nothing, also within the body.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -62,10 +63,10 @@ extension Endpoint where Response: StreamedResponse {
         if let type = Response.mediaType, headers["Accept"] == nil { headers["Accept"] = type }
         // WHATWG HTML, section 9.2.2.
         if Response.mediaType == ServerSentEvents.mediaType, headers["Cache-Control"] == nil { headers["Cache-Control"] = "no-cache" }
-        self.init(method, path, query, headers, body, timeoutInterval, isDecoded: false) {
+        self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) {
             try Response(ByteStream($0), decoder: $0.decoder)
         }
-        details.destination = .stream
+        configuration.destination = .stream
     }
 }
 

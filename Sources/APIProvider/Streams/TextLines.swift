@@ -1,6 +1,6 @@
 import Foundation
 
-/// The lines of a text as they come.
+/// The lines of a text, as they arrive.
 ///
 /// ```swift
 /// for try await line in try await provider.request(Endpoint<TextLines>(.get, "/log"))
@@ -8,8 +8,8 @@ import Foundation
 /// { print(line) }
 /// ```
 ///
-/// A line ends in LF, CR or CRLF, which are not part of it. Empty lines are lines. The last line counts without an end. The text is read as
-/// UTF-8, and bytes that are not UTF-8 become U+FFFD.
+/// A line ends in LF, CR or CRLF, which are not part of it. Empty lines are lines. A last line without a terminator is included. The text
+/// is read as UTF-8, and bytes that are not UTF-8 become U+FFFD.
 ///
 /// Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if a line is too long.
 public struct TextLines: StreamedResponse {
@@ -30,7 +30,7 @@ public struct TextLines: StreamedResponse {
         /// Waits for a line and returns it; `nil` is the end.
         public mutating func next() async throws -> String? { try await lines.nextElement(isolation: nil) }
 
-        /// The same, on the caller's actor, which it leaves only to wait.
+        /// Like ``next()``, but runs on the caller's actor.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
             try await lines.nextElement(isolation: actor)
@@ -39,7 +39,7 @@ public struct TextLines: StreamedResponse {
 }
 
 struct TextLineParser: LineParser {
-    static var takesLineWithoutEnd: Bool { true }
+    static var includesUnterminatedLine: Bool { true }
 
     func parse(_ line: UnsafeBufferPointer<UInt8>, into lines: inout [String]) { lines.append(String(decoding: line, as: UTF8.self)) }
 }

@@ -6,7 +6,7 @@ import FoundationNetworking
 
 /// Stores and sends cookies for a network stack that does not do it itself (RFC 6265bis, section 5).
 struct Cookies: Sendable {
-    @Secret var storage: HTTPCookieStorage
+    @HiddenFromReflection var storage: HTTPCookieStorage
     var areSent = true
     var areKept = true
 
@@ -41,7 +41,7 @@ extension HTTPCookieStorage {
         let isSecureOrigin = url.scheme?.lowercased() == "https"
         let path = cookie.path ?? url.defaultCookiePath
         guard let domain = cookie.domain(from: host), isSecureOrigin || !cookie.isSecure,
-            cookie.keepsPromises(isOfHostAlone: domain == host),
+            cookie.satisfiesNamePrefix(isHostOnly: domain == host),
             isSecureOrigin || !hasSecureCookie(named: cookie.name, domain: domain, path: path)
         else { return }
 
@@ -81,7 +81,7 @@ extension HTTPCookieStorage {
 }
 
 /// A cookie that keeps the creation time of the one it replaces. Foundation on Linux gives each cookie the current time.
-private final class KeptCookie: HTTPCookie, @unchecked Sendable {  // It adds a constant alone.
+private final class KeptCookie: HTTPCookie, @unchecked Sendable {  // It only adds a constant.
     private let firstCreated: TimeInterval?
 
     init?(properties: [HTTPCookiePropertyKey: Any], created: TimeInterval?) {

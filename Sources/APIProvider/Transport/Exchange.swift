@@ -5,7 +5,7 @@ import MiniRx
 public import FoundationNetworking
 #endif
 
-/// One request in flight. The closure of an ``ExchangeTransport`` sends it, and tells it what comes back.
+/// One request in flight. The closure of an ``ExchangeTransport`` sends ``request``, and reports the response to the exchange.
 ///
 /// Call it from any thread, one call at a time. After ``complete(with:)`` and after a dispose, calls do nothing.
 public final class Exchange: Sendable {
@@ -14,14 +14,14 @@ public final class Exchange: Sendable {
     /// Send the `count` of its body to the server as the Content-Length.
     public var request: PreparedRequest { state.withLock(\.request) }
 
-    /// Whether the body of an accepted response is read while it comes. Then ask ``whenReady(_:)`` before you read on.
+    /// Whether the body of a successful response is streamed. Then ask ``whenReady(_:)`` before you read on.
     public var isStreamed: Bool { original.isStreamed }
 
     private let original: PreparedRequest
     private let transport: ExchangeTransport
     private let observer: Single<APIResponse>.SingleObserver
-    /// `nil` without a gate, and for a stream, which may never end and so takes no place of its host.
-    private let ticket: Gate.Ticket?
+    /// `nil` without a limiter, and for a stream, which may never end and so does not count against the limit of its host.
+    private let permit: RequestLimiter.Permit?
     private let watchdog: Watchdog?
     private let state: Locked<ExchangeState>
 
@@ -29,21 +29,21 @@ public final class Exchange: Sendable {
         _ request: PreparedRequest, by transport: ExchangeTransport, observer: @escaping Single<APIResponse>.SingleObserver
     ) {
         (original, self.transport, self.observer) = (request, transport, observer)
-        ticket = request.isStreamed ? nil : transport.gate?.ticket(for: request.url.origin)
+        permit = request.isStreamed ? nil : transport.limiter?.permit(for: request.url.origin)
         watchdog = transport.clock.map { Watchdog($0, transport.settings, request) }
         state = Locked(ExchangeState(request))
     }
 
     /// Begins when it is the exchange's turn.
     func start() {
-        guard let ticket else { return begin() }
-        ticket.enter { self.begin() }
+        guard let permit else { return begin() }
+        permit.acquire { self.begin() }
         if state.withLock(\.isWaiting) { watchdog?.start(for: self) }
     }
 
     /// Lets the network stack send the request, unless it is too late.
     private func begin() {
-        watchdog?.beginSilence()
+        watchdog?.markIdleStart()
         guard state.withLock({ $0.begin() }) else { return }
         // Cookies that have come while it waited are sent, too.
         if let request = transport.cookies?.added(to: original) { state.withLock { $0.request = request } }
@@ -53,9 +53,9 @@ public final class Exchange: Sendable {
         if !state.withLock({ $0.didStart(transfer) }) { transfer.dispose() }
     }
 
-    /// Tells that `count` bytes of the request's body have been sent in all, of `total`, which is `nil` while nobody knows it.
+    /// Reports that `count` bytes of the request's body have been sent in total, of `total`, which is `nil` while it is unknown.
     ///
-    /// This is a sign of life, also with 0 bytes.
+    /// This counts as activity, also with 0 bytes.
     public func sent(_ count: Int64, of total: Int64?) {
         watchdog?.recordActivity()
         report { transferred in
@@ -73,7 +73,7 @@ public final class Exchange: Sendable {
         transport.cookies?.keep(response, to: original)
         return attempt {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
-            guard isInMemory, response.isAccepted else { return true }
+            guard isInMemory, response.isSuccessful else { return true }
             switch original.destination {
             case .memory: return true
             case .file(let url):
@@ -103,34 +103,34 @@ public final class Exchange: Sendable {
 
     /// Ends the exchange: with the response when the whole of it has come, or else with `error`.
     ///
-    /// A `URLError` is best. To replace the sentence for its code in ``APIError/description``, set its `NSLocalizedFailureReasonErrorKey`. If
-    /// a proxy has failed, set its `NSURLErrorFailingURLErrorKey` to the proxy's URL, so that the sentence names the proxy.
+    /// A `URLError` is best. To replace what ``APIError/description`` says about its code, set its `NSLocalizedFailureReasonErrorKey`. If a
+    /// proxy has failed, set its `NSURLErrorFailingURLErrorKey` to the proxy's URL, so that the description names the proxy.
     ///
-    /// Call it always, also after a dispose: it frees a place for the next request to the same host. Only the first call counts.
+    /// Call it always, also after a dispose: it lets the next request to the same host begin. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
         end(state.withLock { $0.complete(error) }.ending)
-        ticket?.leave()
+        permit?.release()
     }
 
     /// Fails the exchange because its time is over. The network stack is stopped when the event has been delivered.
     func timeOut() {
         let (wasWaiting, ending) = state.withLock { ($0.isWaiting, $0.end(URLError(.timedOut))) }
         end(ending)
-        if wasWaiting { ticket?.leave() }
+        if wasWaiting { permit?.release() }
     }
 
-    /// Nobody waits for the response any more. A reader goes on with its stream.
+    /// The subscriber has disposed the single. A stream that it has received continues.
     func subscriberDidLeave() {
         if !isStreamed || state.withLock(\.stream) == nil { cancel() }
     }
 
-    /// Cancels the exchange and removes its partial file. No event follows. A progress report that already runs on another thread may finish.
-    /// The host's place is free when the network stack has completed the exchange.
+    /// Cancels the exchange and removes its partial file. No event follows. A progress report that already runs on another thread may
+    /// finish. The exchange counts against the limit of its host until the network stack has completed it.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
         watchdog?.stop()
         switch phase {
-        case .waiting: ticket?.leave()
+        case .waiting: permit?.release()
         case .receiving(_, let sink): sink.file?.remove()
         case .delivering(let file): file?.remove()
         case .sending, .finished: break
@@ -182,8 +182,8 @@ extension Exchange {
     /// Moves the file to its destination, and delivers the event. A dispose that comes first leaves no file.
     private func deliver(_ file: PartialFile?, _ response: () throws -> APIResponse) {
         do {
-            // This may take long, so it is not done under the lock. The file is moved under the lock: after a dispose, it is there or it is
-            // not.
+            // This may take long, so it is not done under the lock. The file is moved under the lock, so that a dispose either prevents the
+            // move or comes after it.
             try file?.synchronize()
             if try state.withLock({ try $0.claimDelivery() }) { observer(.success(try response())) }
         } catch {
@@ -201,7 +201,7 @@ extension Exchange {
         return true
     }
 
-    /// While the reader is behind, nobody can tell whether the server is silent.
+    /// While the reader is behind, it is unknown whether the server sends anything.
     private func pauseWatchdog(until stream: StreamBuffer) {
         guard let watchdog, watchdog.pauseIdleTimer() else { return }
         stream.whenReady { watchdog.startIdleTimer(for: self) }
@@ -212,7 +212,8 @@ extension Exchange {
 
     /// Calls `proceed` when the next bytes can be taken: at once or, if the reader of a stream is behind, when it has read what waits or has left.
     ///
-    /// Read no more from the server before. What you hand over nevertheless is kept in memory. `proceed` is called once, on any thread.
+    /// Do not read from the server until then. Bytes that you pass to ``receive(_:)`` in the meantime are buffered in memory. `proceed` is
+    /// called once, on any thread.
     public func whenReady(_ proceed: @escaping @Sendable () -> Void) {
         guard isStreamed, let stream = state.withLock(\.stream) else { return proceed() }
         stream.whenReady(proceed)

@@ -17,7 +17,7 @@ struct ExchangeState {
         case receiving(HTTPURLResponse, BodySink)
         /// Its end is known, and the event is on its way. The file is not at its destination yet.
         case delivering(PartialFile?)
-        /// The event was delivered, the stream has ended, or nobody waits any more.
+        /// The event was delivered, the stream has ended, or the exchange was cancelled.
         case finished
     }
 
@@ -61,7 +61,7 @@ struct ExchangeState {
         return true
     }
 
-    /// Takes what stops the network stack. Returns false if nobody waits any more: then dispose it.
+    /// Keeps `transfer`, which stops the network stack. Returns false if the exchange is finished: then dispose it.
     mutating func didStart(_ transfer: any Disposable) -> Bool {
         if case .finished = phase { return false }
         self.transfer = transfer
@@ -79,13 +79,14 @@ struct ExchangeState {
     /// Takes a head. Returns whether its body goes into memory so far; `nil` when nothing more is taken.
     mutating func receive(_ response: HTTPURLResponse) -> Bool? {
         switch phase {
-        case .sending: phase = .receiving(response, .memory(Data()))
+        case .sending:
+            phase = .receiving(response, .memory(Data()))
+            clock.metrics.firstByte = clock.lap()
         // The head of `multipart/x-mixed-replace` comes again.
         case .receiving(_, let sink): phase = .receiving(response, sink)
         case .waiting, .delivering, .finished: return nil
         }
         progress.bytesToReceive = response.bodyLength
-        clock.metrics.firstByte = clock.lap()
         return if case .receiving(_, .memory) = phase { true } else { false }
     }
 
@@ -100,7 +101,7 @@ struct ExchangeState {
     mutating func receive(_ chunk: Data, limit: Int?) throws -> BodySink? {
         guard isOpen else { return nil }
         progress.bytesReceived += Int64(chunk.count)
-        if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.passed(limit) }
+        if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.responseTooLarge(limit: limit) }
         guard case .receiving(let response, var sink) = phase else { return .memory(Data()) }
         guard case .memory = sink else { return sink }
         // Only one reference is left, so the bytes are appended without a copy.
@@ -132,7 +133,7 @@ struct ExchangeState {
     /// The network stack has ended by itself.
     mutating func complete(_ error: (any Error)?) -> (ending: Ending?, transfer: (any Disposable)?) { (end(error), transfer.take()) }
 
-    /// Moves the file to its destination. Returns false if nobody waits for the event any more.
+    /// Moves the file to its destination. Returns false if the exchange was cancelled.
     mutating func claimDelivery() throws -> Bool {
         guard case .delivering(let file) = phase else { return false }
         phase = .finished
@@ -140,7 +141,7 @@ struct ExchangeState {
         return true
     }
 
-    /// Nobody waits any more. Returns the phase before, and what stops the network stack.
+    /// Cancels the exchange. Returns the phase before, and what stops the network stack.
     mutating func cancel() -> (phase: Phase, transfer: (any Disposable)?) {
         defer { phase = .finished }
         return (phase, transfer.take())

@@ -7,8 +7,8 @@ public import FoundationNetworking
 
 /// A transport that sends with your network stack.
 ///
-/// Your closure sends one request and tells what comes. The transport does all else as ``URLSessionTransport`` does: it keeps
-/// cookies, ends what takes too long, queues requests by host, limits the size of a response, reports progress, writes files, and is silent
+/// Your closure sends one request and reports the response. The transport does all else as ``URLSessionTransport`` does: it keeps cookies,
+/// ends what takes too long, queues requests by host, limits the size of a response, reports progress, writes files, and delivers no event
 /// after a dispose.
 ///
 /// ```swift
@@ -32,13 +32,14 @@ public struct ExchangeTransport: Transport {
             get { storage }
             set { storage = newValue }
         }
-        @Secret private var storage: HTTPCookieStorage?
-        /// The most requests that a host gets at once, by HTTP/2 too. Others wait, first come, first served. `nil` is no limit.
+        @HiddenFromReflection private var storage: HTTPCookieStorage?
+        /// The maximum number of requests to a host at the same time, also over HTTP/2. Others wait, first come, first served. `nil` is no
+        /// limit.
         public var maxRequestsPerHost: Int? = 6
         /// The most bytes that a response's body may have. `nil` is no limit.
         public var maxResponseSize: Int?
-        /// How many seconds may pass without a sign of life, unless the request has its own timeout: ``Exchange/sent(_:of:)``, the head of
-        /// the response, and each part of its body. Waiting in the queue does not count.
+        /// How many seconds may pass without activity, unless the request has its own timeout: ``Exchange/sent(_:of:)``, the head of the
+        /// response, and each part of its body. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
         /// How many seconds a request may take as a whole. The time starts again after a redirect.
         public var timeoutIntervalForResource: TimeInterval = 604_800
@@ -49,7 +50,7 @@ public struct ExchangeTransport: Transport {
 
     let settings: Settings
     /// `nil` sends each request at once.
-    let gate: Gate?
+    let limiter: RequestLimiter?
     /// `nil` leaves it to the network stack to end requests in time.
     let clock: Watchdog.Clock?
     /// `nil` leaves cookies to the network stack.
@@ -84,14 +85,14 @@ public struct ExchangeTransport: Transport {
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
         (self.settings, self.clock, self.cookies, self.executor, self.start) = (settings, clock, cookies, executor, start)
-        gate = settings.maxRequestsPerHost.map { Gate(limit: $0) }
+        limiter = settings.maxRequestsPerHost.map { RequestLimiter(limit: $0) }
     }
 
     /// Sends `request`. Disposing stops the transfer.
     ///
-    /// The body of an accepted response goes where the endpoint says: into memory, to a file, or to a reader as it comes. A stream does not
-    /// wait for one of the connections that a host gets at once, and `timeoutIntervalForResource` and `maxResponseSize` do not count for it.
-    /// The server is held back while the reader is behind, if the closure of the transport calls ``Exchange/whenReady(_:)``.
+    /// The body of a successful response goes where the endpoint says: into memory, to a file, or to the reader of a stream.
+    /// `maxRequestsPerHost`, `timeoutIntervalForResource` and `maxResponseSize` do not apply to streams. The server has to wait while the
+    /// reader is behind, if the closure of the transport calls ``Exchange/whenReady(_:)``.
     ///
     /// Progress is reported on the thread of the closure's calls, one call at a time. It starts again after a redirect, and when a request is
     /// sent again.

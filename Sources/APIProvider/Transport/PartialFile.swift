@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A file that is written beside its destination and takes the destination's place when it is whole.
+/// A file that is written next to its destination, and replaces the destination when it is complete.
 ///
 /// It only replaces a regular file, and keeps its mode. A link to one is followed. The file may be removed from any thread while another
 /// one writes. A process that is killed leaves it there: it is hidden, and its name ends in `.download`.
@@ -13,8 +13,8 @@ package final class PartialFile: Sendable {
     /// Creates the file, under a hidden name.
     ///
     /// - Parameters:
-    ///   - destination: What it is to replace.
-    ///   - mode: Who may use it where there is no old file, unless the process's mask forbids it.
+    ///   - destination: The file to replace.
+    ///   - mode: The permissions of a new file, before the process's umask is applied.
     init(beside destination: URL, mode: mode_t = 0o666) throws {
         self.destination = destination
         target = try Target(of: destination)
@@ -38,11 +38,14 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Waits until all of the file is on the disk. Otherwise the destination may be empty after a power failure. It is also where the file
-    /// system of a network may say that the disk is full.
+    /// Waits until the system has handed the whole file to the disk. Otherwise the destination may be empty after a power failure. It is
+    /// also where the file system of a network may say that the disk is full.
     func synchronize() throws {
-        // Some file systems cannot do it.
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw CocoaError.writing(destination, errno) }
+        while fsync(descriptor) != 0 {
+            // Some file systems cannot do it.
+            if errno == EINVAL { return }
+            guard errno == EINTR else { throw CocoaError.writing(destination, errno) }
+        }
     }
 
     func moveToDestination() throws {
@@ -53,9 +56,9 @@ package final class PartialFile: Sendable {
 
     func remove() { unlink(path) }
 
-    /// Puts `data` in the place of `destination`, which is whole at every moment. A new file gets `mode`.
+    /// Atomically replaces the contents of `destination` with `data`. A new file gets `mode`.
     ///
-    /// - Parameter isDurable: Whether it is whole after a power failure, too.
+    /// - Parameter isDurable: Whether the file is also complete after a power failure.
     package static func replace(_ destination: URL, with data: Data, mode: mode_t = 0o666, isDurable: Bool = true) throws {
         let file = try PartialFile(beside: destination, mode: mode)
         do {
@@ -70,10 +73,10 @@ package final class PartialFile: Sendable {
 }
 
 extension PartialFile {
-    /// What a file is to replace: where a destination leads.
+    /// The file that is replaced: the destination after symbolic links are resolved.
     private struct Target {
         let path: String
-        /// That of the old file, if there is one.
+        /// The mode of the old file, if there is one.
         let mode: mode_t?
 
         var folder: String { (path as NSString).deletingLastPathComponent }
@@ -135,7 +138,7 @@ extension CocoaError {
 
     fileprivate static func writing(_ file: URL, _ code: CocoaError.Code, _ reason: String) -> CocoaError {
         let place = file.isFileURL ? file.path : file.redacted
-        let sentence = "the file cannot be written to \(place): \(reason)."
-        return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: sentence, NSFilePathErrorKey: place, NSError.isRedactedKey: true])
+        let message = "the file cannot be written to \(place): \(reason)."
+        return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: message, NSFilePathErrorKey: place, NSError.isRedactedKey: true])
     }
 }

@@ -10,7 +10,7 @@ extension Single<APIResponse> {
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
-        // The error of a hop says which request has failed, so that no request is sent again that was redirected.
+        // The error names the request that failed, so that ``RetryMiddleware`` does not repeat one that the server has already redirected.
         let sent = send(request).mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
         guard !request.returnsRedirects else { return sent }
         return sent.flatMap { response in
@@ -56,11 +56,12 @@ extension APIResponse {
 }
 
 extension PreparedRequest {
-    /// What to send instead of this request, if `last` failed and the server must not get this one twice: the request that redirects have
-    /// made of it, because the server has acted on what it has redirected. Middlewares then add what they have added to this one.
+    /// The request to retry if this request is not idempotent: the target of the redirect if it was redirected to `last`, because the
+    /// server has then processed this request, and otherwise this request. It has only the headers of this request; inner middlewares add
+    /// theirs again.
     ///
     /// `nil` after a redirect to another origin, because what middlewares add does not belong there.
-    func resumed(at last: PreparedRequest?) -> PreparedRequest? {
+    func retryRequest(after last: PreparedRequest?) -> PreparedRequest? {
         guard let last, last.redirectTrail != .none else { return self }
         guard last.redirectTrail == .sameOrigin else { return nil }
         var next = self

@@ -1,18 +1,18 @@
 extension HTTPHeaders {
-    /// Those fields that go along when a redirect leads to another origin.
+    /// The fields that are kept when a redirect leads to another origin.
     var forOtherOrigins: HTTPHeaders {
         var headers = self
-        for (name, _) in self where !RedirectHeaders.goElsewhere.contains(name.lowercased()) { headers[name] = nil }
+        for (name, _) in self where !RedirectHeaders.allowedAcrossOrigins.contains(name.lowercased()) { headers[name] = nil }
         return headers
     }
 }
 
 enum RedirectHeaders {
-    /// The header fields of a request that go along when a redirect leads to another origin, in lower case.
+    /// The header fields of a request that are kept when a redirect leads to another origin, in lower case.
     ///
-    /// They say what the client takes, what the body is, and what the client has already. All others may hold a credential for the first
+    /// They say what the client accepts, what the body is, and what the client has already. All others may hold a credential for the first
     /// origin under any name. This list decides who gets a header, so it is not the one that decides what logs show.
-    static let goElsewhere: Set<String> = [
+    static let allowedAcrossOrigins: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "connection", "content-disposition",
         "content-encoding", "content-language", "content-length", "content-range", "content-type", "if-match", "if-modified-since",
         "if-none-match", "if-range", "if-unmodified-since", "range", "transfer-encoding", "user-agent",

@@ -13,18 +13,18 @@ public protocol Transport: Sendable {
     /// Returns a single that sends `request` at each subscription, and succeeds with the response, whatever its status. Disposing stops the
     /// transfer.
     ///
-    /// Return redirects as responses: the provider follows them as ``RequestOptions/redirectPolicy`` says, and calls this method for each request
-    /// that they lead to. A response whose body should go to a file, or be read while it comes, may have it in memory: then the endpoint
-    /// writes it to the file, or makes it the one chunk of the stream.
+    /// Return redirects as responses: the provider follows them as ``RequestOptions/redirectPolicy`` says, and calls this method for each
+    /// request that they lead to. A transport that does not support files or streams may return the body in memory. The body is then
+    /// written to the file, or becomes the only chunk of the stream.
     func send(_ request: PreparedRequest) -> Single<APIResponse>
 }
 
 extension APIResponse {
     /// The response with its body where it should go. A transport may leave it in memory.
     func saved(to destination: ResponseDestination) throws -> APIResponse {
-        guard case .file(let file) = destination, response.isAccepted, !isSaved else { return self }
+        guard case .file(let file) = destination, response.isSuccessful, !isSaved else { return self }
         try write(to: file)
-        var saved = APIResponse(request: request, response: response, data: Data())
+        var saved = excerpt(dataDescription, Data())
         saved.isSaved = true
         return saved
     }

@@ -5,9 +5,9 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Times out an exchange that is silent for too long, or takes too long in all.
+/// Times out an exchange that is idle for too long, or takes too long in total.
 ///
-/// Activity only notes the time. When the timer fires and something has happened meanwhile, it is set again for the rest.
+/// Activity only records the time. If there was activity when the timer fires, the timer is set again for the remaining time.
 final class Watchdog: Sendable {
     struct Clock: Sendable {
         let scheduler: any Scheduler
@@ -16,7 +16,7 @@ final class Watchdog: Sendable {
     }
 
     private struct State {
-        /// When something last happened; `nil` while silence does not count.
+        /// The time of the last activity; `nil` while the idle timer is paused.
         var lastActivity: UInt64?
         var timer: (time: UInt64, action: any Disposable)?
         var isStopped = false
@@ -38,19 +38,19 @@ final class Watchdog: Sendable {
         deadline = request.isStreamed ? .max : clock.now + resourceTimeout
     }
 
-    /// Lets silence count from now on. Call ``start(for:)`` to watch it.
-    func beginSilence() {
+    /// Starts the idle time now. Call ``start(for:)`` to set the timer.
+    func markIdleStart() {
         let now = clock.now
         state.withLock { $0.lastActivity = now }
     }
 
-    /// Watches the time that the exchange takes in all, and its silence if that has begun.
+    /// Sets the timer for the deadline, and for the idle time if that has started.
     func start(for exchange: Exchange) {
         let now = clock.now
         state.withLock { setTimer(for: exchange, now, &$0) }
     }
 
-    /// Watches the silence, too. It counts from now on.
+    /// Starts the idle timer.
     func startIdleTimer(for exchange: Exchange) {
         let now = clock.now
         state.withLock { state in
@@ -64,7 +64,7 @@ final class Watchdog: Sendable {
         state.withLock { if $0.lastActivity != nil { $0.lastActivity = now } }
     }
 
-    /// Lets silence not count until the idle timer starts again. Returns whether it counted.
+    /// Pauses the idle timer. Returns whether it was running.
     func pauseIdleTimer() -> Bool { state.withLock { $0.lastActivity.take() != nil } }
 
     func stop() {
@@ -78,12 +78,12 @@ final class Watchdog: Sendable {
     /// When the exchange ends if nothing happens.
     private func timeoutTime(_ state: State) -> UInt64 { min(deadline, state.lastActivity.map { $0 + idleTimeout } ?? .max) }
 
-    /// A scheduler only takes the action: nothing of the user's runs under the lock.
+    /// Scheduling under the lock is safe: the scheduler only stores the action, and calls no user code.
     private func setTimer(for exchange: Exchange, _ now: UInt64, _ state: inout State) {
         let time = timeoutTime(state)
         guard !state.isStopped, time < state.timer?.time ?? .max else { return }
         state.timer?.action.dispose()
-        let delay = DispatchTimeInterval.wholeMilliseconds(TimeInterval(time - min(time, now)) / 1e9)
+        let delay = DispatchTimeInterval(seconds: TimeInterval(time - min(time, now)) / 1e9)
         let action = clock.scheduler.schedule(after: delay) { [self] in clock.executor.execute { self.check(exchange) } }
         state.timer = (time, action)
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a session calls its delegate on, one call at a time: an `OperationQueue`, because a session takes nothing else, that hands the
-/// calls to a dispatch queue. An operation costs several times what the call does.
-final class CallbackQueue: OperationQueue, @unchecked Sendable {  // It adds a constant alone.
+/// The delegate queue of a session. It runs each block on a serial dispatch queue, because an `Operation` costs several times as much as the
+/// callback itself.
+final class CallbackQueue: OperationQueue, @unchecked Sendable {  // It only adds a constant.
     private let queue = DispatchQueue(label: "APIProvider.session")
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }

@@ -5,32 +5,33 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Hands what the session tells to the exchange that it is about.
+/// Passes the callbacks of a session to the exchange of their task.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// What is known of a task.
     private struct Record {
         let exchange: Exchange
-        /// Whether the task is held back.
-        var isHeld = false
+        /// Whether the task is paused until the reader has caught up.
+        var isPaused = false
         var isChallenged = false
         var head: Head
-        var isLost = false
+        /// Whether the server has closed the connection, and the request is not sent again.
+        var connectionWasLost = false
         /// Whether the task has been told to cancel.
         var isCancelled = false
         #if canImport(FoundationNetworking)
-        /// The session's libcurl, which rests until a cancelled task has ended.
-        var libcurl: DispatchQueue?
+        /// The dispatch queue of the session's libcurl. It is suspended until the cancelled task has completed.
+        var curlQueue: DispatchQueue?
         #endif
-        /// How many bytes of the body had gone when it was sent again.
-        var sentBefore: Int64 = 0
+        /// The `countOfBytesSent` of the task when its body was rewound.
+        var bytesSentBeforeResend: Int64 = 0
     }
 
     /// What is known of a response's head.
     private enum Head {
-        /// The next one may be the answer of a proxy to CONNECT.
+        /// The next one may be the response of a proxy to CONNECT.
         case awaitedFromProxy
         /// It may be the proxy's. It is the server's if no second head comes.
-        case held(URLResponse)
+        case deferred(URLResponse)
         case awaited
         case received
 
@@ -40,7 +41,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     private let records = Locked<[ObjectIdentifier: Record]>([:])
-    /// Whether no protocol class of the app answers.
+    /// Whether requests go to the network, and not to a custom `URLProtocol`.
     private let usesNetwork: Bool
     /// The caller's session and not its delegate, so that invalidating the session still releases the delegate.
     private let delegateSession: URLSession?
@@ -65,8 +66,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     /// Cancels `task`, unless it has been cancelled or has ended.
     ///
-    /// Foundation on Linux puts the cancellation on the task's queue. A second `cancel()` that waits for that queue holds it up until the
-    /// task may have ended, and then it ends the process (6.3.1). Call this, and never `cancel()`.
+    /// Foundation on Linux puts the cancellation on the task's queue. A second `cancel()` blocks that queue. If the task has completed by
+    /// then, Foundation crashes (Swift 6.3.1). Call this, and never `cancel()`.
     func cancel(_ task: URLSessionTask, of session: URLSession) {
         let isFirst = record(of: task) { record in
             guard record?.isCancelled == false else { return false }
@@ -77,14 +78,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #if canImport(FoundationNetworking)
         Self.cancels.async { [self] in
             // A server that sends without a pause would keep the queue busy, so that `cancel()` would wait for seconds.
-            let libcurl = usesNetwork ? session.libcurl : nil
+            let curlQueue = usesNetwork ? session.curlQueue : nil
             let isRunning = record(of: task) { record in
                 guard record != nil else { return false }
-                record?.libcurl = libcurl
-                libcurl?.suspend()
+                record?.curlQueue = curlQueue
+                curlQueue?.suspend()
                 return true
             }
-            // `cancel()` waits for the queue that all sessions share, so it never returns if it is called there (6.3.1).
+            // `cancel()` waits for the queue that all sessions share, so it never returns if it is called there (Swift 6.3.1).
             if isRunning { task.cancel() }
         }
         #else
@@ -97,13 +98,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private static let cancels = DispatchQueue(label: "APIProvider.cancels", qos: .userInitiated)
     #endif
 
-    /// Redirects are the transport's: the 3xx itself is the response.
+    /// Never follows a redirect: the 3xx is the response, and the provider follows it.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // A task that was cancelled before does not wait for the answer, which then ends the process (6.3.1).
+        // Calling the completion handler of a cancelled task crashes (Swift 6.3.1).
         record(of: task) { if $0?.isCancelled == false { completionHandler(nil) } }
         #else
         completionHandler(nil)
@@ -128,8 +129,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         record(of: task) { $0?.isChallenged = true }
         #if canImport(FoundationNetworking)
-        // With another answer than a rejection the task never ends (6.3.1, swiftlang/swift-corelibs-foundation#5456), and a rejection is a
-        // `cancel()` that waits here.
+        // With any other disposition than `.rejectProtectionSpace`, the task never completes (Swift 6.3.1,
+        // swiftlang/swift-corelibs-foundation#5456). That disposition calls `cancel()`, which would block this queue.
         cancel(task, of: session)
         #else
         completionHandler(challenge.protectionSpace.isProxy() ? .performDefaultHandling : .useCredential, nil)
@@ -145,41 +146,41 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     private func noteSent(_ count: Int64, of task: URLSessionTask) {
         guard let record = record(of: task, { $0 }) else { return }
-        record.exchange.sent(max(count - record.sentBefore, 0), of: Int64(record.exchange.request.body?.count ?? 0))
+        record.exchange.sent(max(count - record.bytesSentBeforeResend, 0), of: Int64(record.exchange.request.body?.count ?? 0))
     }
 
     #if canImport(FoundationNetworking)
-    /// A server has closed a kept connection under a request, and libcurl sends that once more (RFC 9112, section 9.3.1). Without this, it
-    /// would send only what it has not yet read of the body, and wait for ever (Swift 6.3.1).
+    /// Called when the server has closed a reused connection and libcurl sends the request again (RFC 9112, section 9.3.1). Without this,
+    /// libcurl would send only the unread rest of the body, and wait for ever (Swift 6.3.1).
     func urlSession(_ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void) {
         let stream = task.originalRequest?.httpBodyStream
         if let exchange = exchange(of: task), exchange.request.isIdempotent, let body = stream as? BodyStream {
             let sent = task.countOfBytesSent
-            record(of: task) { $0?.sentBefore = sent }
+            record(of: task) { $0?.bytesSentBeforeResend = sent }
             body.rewind()
             return completionHandler(body)
         }
-        record(of: task) { $0?.isLost = true }
-        // Not every body is read again: then the request would wait for its answer.
+        record(of: task) { $0?.connectionWasLost = true }
+        // For some bodies, libcurl never reads the new stream, and the request would hang.
         cancel(task, of: session)
-        // If the body is not a stream, a stream ends the process; this one fails when it is read.
+        // If the original body is not a stream, passing one crashes Foundation. Otherwise, pass a stream that fails when it is read.
         completionHandler(stream == nil ? nil : BodyStream(RequestBody([.file(URL(fileURLWithPath: "/dev/null"), count: 1)])))
     }
     #endif
 
-    /// Linux goes on whatever it is answered, so that the task is cancelled by itself.
+    /// On Linux, a session ignores `.cancel`. So this always allows the response, and cancels the task explicitly.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        let isHeld = record(of: dataTask) { record in
+        let isDeferred = record(of: dataTask) { record in
             guard case .awaitedFromProxy? = record?.head else { return false }
-            record?.head = response.mayConnect ? .held(response) : .awaited
-            return response.mayConnect
+            record?.head = response.mayBeConnectResponse ? .deferred(response) : .awaited
+            return response.mayBeConnectResponse
         }
-        // A head that is held is a sign of life all the same.
-        if isHeld { return noteSent(dataTask.countOfBytesSent, of: dataTask) }
+        // A deferred head is activity, too.
+        if isDeferred { return noteSent(dataTask.countOfBytesSent, of: dataTask) }
         if !receive(response, of: dataTask) { cancel(dataTask, of: session) }
     }
 
@@ -188,37 +189,37 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let exchange = record.exchange
         switch record.head {
         case .received: break
-        case .held(let head):
+        case .deferred(let head):
             // No proxy was asked: the only head is the server's.
             if !receive(head, of: dataTask) { return cancel(dataTask, of: session) }
         case .awaitedFromProxy, .awaited:
-            // On Linux, libcurl may see the end of a head where Foundation sees none (6.3.1).
+            // On Linux, libcurl may see the end of a head where Foundation sees none (Swift 6.3.1).
             exchange.complete(with: URLError(.cannotParseResponse))
             return cancel(dataTask, of: session)
         }
         guard exchange.receive(data) else { return cancel(dataTask, of: session) }
-        if exchange.isReaderBehind { holdBack(dataTask, of: session, until: exchange) }
+        if exchange.isReaderBehind { pause(dataTask, of: session, until: exchange) }
     }
 
-    /// No more bytes come until the reader of the stream has read what waits, or has left.
-    private func holdBack(_ task: URLSessionTask, of session: URLSession, until exchange: Exchange) {
-        let setHeld: @Sendable (Bool) -> Bool? = { [self] isHeld in
+    /// Pauses the task until the reader of the stream has read what waits, or has left.
+    private func pause(_ task: URLSessionTask, of session: URLSession, until exchange: Exchange) {
+        let setPaused: @Sendable (Bool) -> Bool? = { [self] isPaused in
             record(of: task) { record in
-                defer { record?.isHeld = isHeld }
-                return record?.isHeld
+                defer { record?.isPaused = isPaused }
+                return record?.isPaused
             }
         }
-        guard setHeld(true) == false else { return }
-        let goOn = session.holdBack(task)
+        guard setPaused(true) == false else { return }
+        let resume = session.pause(task)
         exchange.whenReady {
-            _ = setHeld(false)
-            goOn()
+            _ = setPaused(false)
+            resume()
         }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let isChallenged = record(of: task) { $0?.isChallenged } == true
-        // On Linux the response to a challenge comes whole, then the challenge, and when the task is cancelled, this error (6.3.1).
+        // On Linux, the complete 401 response arrives before the challenge. Cancelling the task then reports `.cancelled` (Swift 6.3.1).
         let isWhole = error == nil || isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         // On Linux the head of a redirect without a Location comes only here, and its body never (Swift 6.3.1).
         if isWhole, let response = task.response, record(of: task, { $0?.head.isReceived }) == false {
@@ -226,18 +227,18 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         guard let record = record(of: task, { $0.take() }) else { return }
         #if canImport(FoundationNetworking)
-        record.libcurl?.resume()
+        record.curlQueue?.resume()
         #endif
         let failure = isWhole ? nil : error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage }
-        // The request was sent on a kept connection before no new one could be made, so the server may have received it.
-        let isLost = record.isLost || (failure as? URLError)?.wasNeverSent == true && task.countOfBytesSent > 0
-        record.exchange.complete(with: isLost ? URLError(.networkConnectionLost) : failure)
+        // The request was sent on a reused connection, and then no new connection could be made. So the server may have received it.
+        let connectionWasLost = record.connectionWasLost || (failure as? URLError)?.wasNeverSent == true && task.countOfBytesSent > 0
+        record.exchange.complete(with: connectionWasLost ? URLError(.networkConnectionLost) : failure)
     }
 
     /// Returns false when the body of this response cannot be taken.
     private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
         if let response = response as? HTTPURLResponse, response.statusCode < 200 {
-            // A sign of life, and not the response.
+            // An informational response is activity, but not the response.
             noteSent(task.countOfBytesSent, of: task)
             return true
         }
@@ -246,7 +247,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             return record
         }
         guard let record, let response = response as? HTTPURLResponse else { return true }
-        // A protocol class has taken the whole body, and no session tells of that.
+        // A custom `URLProtocol` has taken the whole body, and no session reports that.
         let count = Int64(record.exchange.request.body?.count ?? 0)
         if !record.head.isReceived, !usesNetwork, count > 0 { record.exchange.sent(count, of: count) }
         return record.exchange.receive(response)
@@ -278,10 +279,10 @@ extension URLSessionTask {
 }
 
 extension URLResponse {
-    /// Whether it may be the answer of a proxy to CONNECT. One that connects says nothing of a body (RFC 9110, section 9.3.6). So a stream
-    /// from a host without a proxy does not wait for its first byte.
-    fileprivate var mayConnect: Bool {
-        guard let response = self as? HTTPURLResponse, response.isAccepted else { return true }
+    /// Whether this may be the response of a proxy to CONNECT. A successful one has no content (RFC 9110, section 9.3.6), so a 2xx with a
+    /// Content-Type comes from the server. It is delivered without waiting for the first byte of its body.
+    fileprivate var mayBeConnectResponse: Bool {
+        guard let response = self as? HTTPURLResponse, response.isSuccessful else { return true }
         return response.value(forHTTPHeaderField: "Content-Type") == nil
     }
 }
@@ -290,7 +291,7 @@ extension URLAuthenticationChallenge {
     /// Whether a user name and a password are asked for, and not whether to trust a certificate.
     var isForPassword: Bool {
         #if canImport(FoundationNetworking)
-        // There are no challenges for certificates (6.3.1).
+        // There are no challenges for certificates (Swift 6.3.1).
         return true
         #else
         return ![NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate].contains(

@@ -15,7 +15,7 @@ final class SessionPool: Sendable {
     #endif
 
     /// - Parameters:
-    ///   - usesNetwork: Whether no protocol class of the app answers.
+    ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`.
     ///   - delegateSession: The session whose delegate evaluates certificates.
     ///   - callbacks: Where the delegate is called; `nil` is the session's own queue.
     init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: CallbackQueue?) {
@@ -35,6 +35,9 @@ final class SessionPool: Sendable {
     func start(_ exchange: Exchange) -> any Disposable {
         let request = exchange.request
         let session = session(for: request)
+        #if canImport(FoundationNetworking)
+        defer { if session !== self.session { session.finishTasksAndInvalidate() } }
+        #endif
         let task: URLSessionTask
         do {
             task = try session.task(for: request, usesNetwork: usesNetwork)
@@ -44,9 +47,6 @@ final class SessionPool: Sendable {
         }
         delegate.add(exchange, for: task)
         task.resume()
-        #if canImport(FoundationNetworking)
-        if session !== self.session { session.finishTasksAndInvalidate() }
-        #endif
         return Disposables.create { [delegate] in delegate.cancel(task, of: session) }
     }
 
@@ -54,10 +54,10 @@ final class SessionPool: Sendable {
         guard usesNetwork else { return session }
         #if canImport(FoundationNetworking)
         if request.isStreamed {
-            // Only a whole session can be held back.
+            // Only a whole session can be paused.
             let callbacks = StreamCallbackQueue()
             let session = URLSession(configuration: session.configuration.forStreams(), delegate: delegate, delegateQueue: callbacks)
-            callbacks.hold(session)
+            callbacks.attach(to: session)
             return session
         }
         guard request.wouldBeSentAgain else { return session }

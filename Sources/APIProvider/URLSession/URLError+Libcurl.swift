@@ -5,8 +5,8 @@ import FoundationNetworking
 #endif
 
 extension Error {
-    /// The error with the code that it has on Apple's systems: what libcurl says in words alone comes as "unknown", or with a code that
-    /// means something else.
+    /// The error with the code that Apple's systems use. Foundation on Linux reports many errors of libcurl as `.unknown` or with a wrong
+    /// code, and only the message tells them apart.
     var mappingLibcurlMessage: any Error {
         #if canImport(FoundationNetworking)
         guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
@@ -42,7 +42,7 @@ extension URLError {
 
     /// Words of libcurl 7.76 to 8.23; most of them have changed at least once. The first that are found count.
     fileprivate static let codesByWords: [(code: Code, words: [String])] = [
-        // Sentences with the name of a host, which may itself have any of the words below.
+        // Messages with the name of a host, which may itself have any of the words below.
         (.notConnectedToInternet, ["Network is unreachable"]),
         (.cannotConnectToHost, ["Failed to connect", "connect to server"]),
         (.serverCertificateUntrusted, ["certificate subject name"]),

@@ -5,8 +5,8 @@ package import FoundationNetworking
 #endif
 
 extension URLSession {
-    /// Where a body with files is put together, because a session of Apple's reads a single file alone; `nil` if a session reads each of
-    /// them.
+    /// The directory for a temporary file that combines the parts of a body, because a session on Apple's systems can upload only a single
+    /// file. `nil` on Linux, where the parts are streamed.
     package static var multipartDirectory: URL? {
         #if canImport(FoundationNetworking)
         return nil
@@ -17,13 +17,13 @@ extension URLSession {
 
     /// The task that sends `request`.
     ///
-    /// - Parameter usesNetwork: Whether no protocol class of the app answers, which would not see a body that is read while it is sent.
+    /// - Parameter usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`, which would not see a streamed body.
     func task(for request: PreparedRequest, usesNetwork: Bool) throws -> URLSessionTask {
         var sent = request.adapted
         #if canImport(FoundationNetworking)
-        // The session's timer runs on while the session is held back. The transport has its own.
+        // The session's timer runs on while the session is paused. The transport has its own.
         if request.isStreamed { sent.timeoutInterval = 1_000_000 }
-        // A task that uploads a file takes several times as long, and waits for ever when the file becomes shorter (Swift 6.3.1).
+        // An upload task for a file takes several times as long, and waits for ever when the file becomes shorter (Swift 6.3.1).
         if usesNetwork { sent.setStreamedBody(request.uploadedBody) } else { sent.httpBody = try request.body?.data() }
         return dataTask(with: sent)
         #else
@@ -45,11 +45,11 @@ extension PreparedRequest {
         var request = self
         if let timeoutInterval { request.timeoutInterval = timeoutInterval.forSession }
         #if canImport(FoundationNetworking)
-        // A scheme in capitals is not known (6.3.1).
+        // A scheme in capitals is not known (Swift 6.3.1).
         if let scheme = url.scheme, scheme != scheme.lowercased() {
             request.url = URL(string: scheme.lowercased() + url.absoluteString.dropFirst(scheme.utf8.count)) ?? url
         }
-        // A value of white space would be dropped with its field (6.3.1); an empty one means the same (RFC 9110, section 5.5).
+        // A value of white space would be dropped with its field (Swift 6.3.1); an empty one means the same (RFC 9110, section 5.5).
         for (name, value) in headers where !value.isEmpty && value.utf8.allSatisfy({ $0 == 32 || $0 == 9 }) { request.headers[name] = "" }
         #endif
         return request.urlRequest
@@ -82,7 +82,7 @@ extension URLRequest {
         guard body.count > 0 else { return httpBody = Data() }
         httpBodyStream = BodyStream(body)
         setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
-        // A stream would be sent in chunks (6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl leaves out a field that is white
+        // A stream would be sent in chunks (Swift 6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl leaves out a field that is white
         // space, and then the chunks as well.
         setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
     }
@@ -90,8 +90,8 @@ extension URLRequest {
 #endif
 
 extension URLSession {
-    /// Holds back further bytes of `task`. Call the returned closure once to let them come again.
-    func holdBack(_ task: URLSessionTask) -> @Sendable () -> Void {
+    /// Pauses `task`. Call the returned closure once to resume it.
+    func pause(_ task: URLSessionTask) -> @Sendable () -> Void {
         #if canImport(FoundationNetworking)
         let calls = (delegateQueue as? StreamCallbackQueue)?.calls
         calls?.suspend()

@@ -5,8 +5,8 @@ import FoundationNetworking
 #endif
 
 extension URLSessionConfiguration {
-    /// Whether protocol classes of the app answer requests, without a connection.
-    var hasProtocolsOfTheApp: Bool {
+    /// Whether a custom `URLProtocol` handles requests, without a connection.
+    var hasCustomProtocolClasses: Bool {
         let standard = URLSessionConfiguration.default.protocolClasses ?? []
         return (protocolClasses ?? []).contains { used in !standard.contains { $0 == used } }
     }
@@ -16,21 +16,20 @@ extension URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
         copy.httpAdditionalHeaders = nil
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest.forSession
-        // Seven days is what a configuration has that sets none.
+        // Seven days is the default of `URLSessionConfiguration`.
         copy.timeoutIntervalForResource = timeoutIntervalForResource > 0 ? min(timeoutIntervalForResource, 1_000_000_000) : 604_800
-        // Only `CacheMiddleware` caches: a second cache below it would keep the responses that `removeAll()` removes. On Linux a
-        // `URLCache` stores nothing, and a task that is cancelled in a session with one ends the process (6.3.1,
-        // swiftlang/swift-corelibs-foundation#3292).
+        // Only `CacheMiddleware` caches: a second cache below it would keep the responses that `removeAll()` removes. On Linux a `URLCache`
+        // stores nothing, and cancelling a task in a session with one crashes (Swift 6.3.1, swiftlang/swift-corelibs-foundation#3292).
         copy.urlCache = nil
         #if canImport(FoundationNetworking)
-        // A session puts stored cookies in the place of those that a request has, and keeps any that a server sets for any domain (6.3.1).
+        // A session replaces the cookies of a request with stored ones, and accepts a cookie for any domain from any server (Swift 6.3.1).
         copy.httpShouldSetCookies = false
         copy.httpCookieAcceptPolicy = .never
         #endif
         return copy
     }
 
-    /// A copy for the session of streams, which may take as long as they like. On Apple's systems they share it. A stream keeps its
+    /// A copy for streams, which have no resource timeout. On Apple's systems, all streams share one session. A stream keeps its
     /// connection, so with a limit of six the seventh would wait until another ends.
     func forStreams() -> URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
@@ -40,11 +39,11 @@ extension URLSessionConfiguration {
     }
 
     #if canImport(FoundationNetworking)
-    /// What the transport does with cookies, in the place of a session with this configuration.
+    /// The cookies that the transport stores and sends instead of a session with this configuration.
     var cookies: Cookies? {
         httpCookieStorage.map {
             Cookies(
-                storage: $0, areSent: httpShouldSetCookies, areKept: !hasProtocolsOfTheApp && httpCookieAcceptPolicy != .never)
+                storage: $0, areSent: httpShouldSetCookies, areKept: !hasCustomProtocolClasses && httpCookieAcceptPolicy != .never)
         }
     }
     #endif
@@ -53,10 +52,10 @@ extension URLSessionConfiguration {
 extension TimeInterval {
     /// A timeout for the session.
     var forSession: TimeInterval {
-        // Infinity, NaN and other absurd values trap on Linux (6.3.1), and are not documented elsewhere. Neither is 0.
+        // Infinity, NaN and other absurd values trap on Linux (Swift 6.3.1), and are not documented elsewhere. Neither is 0.
         let seconds = self <= 0 ? 60 : self < 1_000_000 ? self : 1_000_000
         #if canImport(FoundationNetworking)
-        // Timers are cut to whole seconds and fire a little early (6.3.1). The transport has its own, and this one must never be first.
+        // Timers are cut to whole seconds and fire a little early (Swift 6.3.1). The transport has its own, and this one must never be first.
         return seconds.rounded(.up) + 600
         #else
         // A request with exactly 60 s is taken for one that sets none.

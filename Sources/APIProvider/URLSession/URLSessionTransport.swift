@@ -11,10 +11,10 @@ public import Foundation
 ///
 /// A redirect is a response: the provider follows it. When a server asks for a user name and a password, the 401 is the response.
 ///
-/// `timeoutIntervalForRequest` of the configuration limits how long nothing may come. `timeoutIntervalForResource` limits each request as a
-/// whole, and starts again after a redirect. <doc:BadNetworks> lists what you get for each kind of failure.
+/// `timeoutIntervalForRequest` of the configuration limits how long the transport waits for more data. `timeoutIntervalForResource` limits
+/// each request as a whole, and starts again after a redirect. <doc:BadNetworks> lists what you get for each kind of failure.
 ///
-/// Events come on a background queue. A request in flight ends even if you let the transport go.
+/// Events come on a background queue. A request in flight ends even if you release the transport.
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
     private let usesNetwork: Bool
@@ -39,7 +39,7 @@ public final class URLSessionTransport: Transport {
     ///
     /// The requests run in a session of the transport's own. On Apple's systems, the delegate of `session` is still asked about server
     /// trust and client certificates, and told of metrics; it gets the transport's own session and task. The transport holds `session`
-    /// while that has a delegate. To let the delegate go earlier, invalidate `session`.
+    /// while that has a delegate. To release the delegate earlier, invalidate `session`.
     ///
     /// - Parameters:
     ///   - session: The session whose configuration is used.
@@ -50,8 +50,8 @@ public final class URLSessionTransport: Transport {
     }
 
     /// - Parameters:
-    ///   - multipartDirectory: Where a body with files is put together, because a session reads a single file alone; `nil` if it reads each of them.
-    ///   - usesNetwork: Whether no protocol class of the app answers; `nil` if the configuration says so.
+    ///   - multipartDirectory: The directory for a temporary file that combines the parts of a body; `nil` to stream them.
+    ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`; `nil` to derive it from the configuration.
     ///   - scheduler: The clock of timeouts on Linux, where those of a session are not exact.
     package init(
         configuration: URLSessionConfiguration, maxResponseSize: Int? = nil, delegateSession: URLSession?,
@@ -64,12 +64,13 @@ public final class URLSessionTransport: Transport {
         isForBackground = configuration.identifier != nil
         // A second session with the identifier would take the transfers of the first.
         let configuration = isForBackground ? .ephemeral : configuration
-        let usesNetwork = usesNetwork ?? !configuration.hasProtocolsOfTheApp
+        let usesNetwork = usesNetwork ?? !configuration.hasCustomProtocolClasses
         self.usesNetwork = usesNetwork
         self.multipartDirectory = multipartDirectory
 
         #if canImport(FoundationNetworking)
-        // A session takes requests that wait for a connection for silent ones, and its timers are not exact (Swift 6.3.1).
+        // The session's idle timeout also runs while a request waits for a connection, and its timers are not exact (Swift 6.3.1). So the
+        // transport has its own queue and timers.
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
@@ -87,14 +88,14 @@ public final class URLSessionTransport: Transport {
 
     /// Sends `request`. Disposing cancels the task.
     ///
-    /// With a file as its destination, the body of an accepted response goes to a hidden file in the same folder, which takes the destination's
-    /// place at the end, so memory stays flat. On failure, and when you dispose the single, the hidden file is removed. A process that is killed
-    /// leaves it there; its name ends in `.download`. If the file cannot be written, the single fails at once with
-    /// ``APIError/transport(_:underlying:)`` and a `CocoaError`. The folder must exist. An old file is replaced and its mode kept, a link to a
-    /// file is followed, and anything else that stands there is not replaced.
+    /// With a file as its destination, the body of a successful response goes to a hidden file in the same folder, which takes the
+    /// destination's place at the end, so memory stays flat. On failure, and when you dispose the single, the hidden file is removed. A
+    /// process that is killed leaves it there; its name ends in `.download`. If the file cannot be written, the single fails at once with
+    /// ``APIError/transport(_:underlying:)`` and a `CocoaError`. The folder must exist. An old file is replaced and its mode kept, a link
+    /// to a file is followed, and anything else that stands there is not replaced.
     ///
-    /// A response that is read while it comes succeeds with its head. The server is held back while the reader is behind.
-    /// `timeoutIntervalForResource` and the maximum size do not count.
+    /// A streamed response succeeds with its head. The server has to wait while the reader is behind. `timeoutIntervalForResource` and the
+    /// maximum size do not apply to it.
     ///
     /// Progress is reported on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {

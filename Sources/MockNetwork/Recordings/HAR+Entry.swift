@@ -84,7 +84,7 @@ extension SetCookie {
 
 extension [String: String] {
     fileprivate func fields(_ redactor: RecordingRedactor) -> [HAR.Field] {
-        byName.map { HAR.Field(name: $0, value: redactor.header($0, $1)) }
+        sortedByName.map { HAR.Field(name: $0, value: redactor.header($0, $1)) }
     }
 }
 
@@ -101,7 +101,7 @@ extension String {
 extension APIResponse {
     /// Whether the header announces a body that is missing here, because it went to a file.
     fileprivate var isWithoutItsBody: Bool {
-        guard data.isEmpty, request.method != .head, response.isAccepted, ![204, 205].contains(statusCode) else { return false }
+        guard data.isEmpty, request.method != .head, response.isSuccessful, ![204, 205].contains(statusCode) else { return false }
         let length = value(forHTTPHeaderField: "Content-Length").flatMap(Int.init) ?? 0
         return length > 0 || value(forHTTPHeaderField: "Transfer-Encoding") != nil
     }

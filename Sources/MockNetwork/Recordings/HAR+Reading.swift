@@ -12,7 +12,7 @@ extension HAR {
         }
         guard !data.isEmpty else { throw MockFailure("\(name): the file is empty.") }
         do {
-            return try JSONDecoder().decodeAny(File.self, from: data).log.entries
+            return try JSONDecoder().decodeWithoutTrapping(File.self, from: data).log.entries
         } catch DecodingError.keyNotFound(let key, let context) where context.codingPath.isEmpty {
             throw MockFailure("\(name): this is not a HAR file, because it has no \"\(key.stringValue)\".")
         } catch let error as DecodingError {

@@ -9,11 +9,11 @@ import FoundationNetworking
 public struct RecordedRequest: Sendable {
     /// The request method.
     public let method: HTTPMethod
-    @Secret private var content: (url: URL, headers: HTTPHeaders, body: Data)
+    @HiddenFromReflection private var content: (url: URL, headers: HTTPHeaders, body: Data)
     /// The stub that answered the request. `nil` if none did.
     package internal(set) var stub: Stub?
     /// Redacts this request for reports.
-    @Secret private(set) var redactor: RecordingRedactor
+    @HiddenFromReflection private(set) var redactor: RecordingRedactor
 
     /// The URL with its query.
     public var url: URL { content.url }
@@ -35,7 +35,7 @@ public struct RecordedRequest: Sendable {
     /// Decodes the body from JSON.
     ///
     /// - Throws: `DecodingError` if the body does not fit the type.
-    public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeAny(type, from: body) }
+    public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeWithoutTrapping(type, from: body) }
 
     init(_ request: PreparedRequest) {
         // A copy, because a mapped file may transition shorter later.

@@ -380,11 +380,14 @@ struct AuthenticationMiddlewareTests {
             ),
             (
                 ["a\n", "a\r\nX-Admin: 1", "a\0"].map { failing(token: $0, hosts: ["one"]) },
-                "its token contains a line break or NUL; if you read it from a file, trim it"
+                "its token contains a control character; if you read it from a file, trim it"
             ),
-            (dropped, "its credential contains a line break or NUL; if you read it from a file, trim it"),
+            (dropped, "its credential contains a control character; if you read it from a file, trim it"),
             (
-                [AuthenticationMiddleware(1, hosts: ["one"], apply: { _, _ in }) { _ in .never() }],
+                [
+                    AuthenticationMiddleware(1, hosts: ["one"], apply: { _, _ in }) { _ in .never() },
+                    AuthenticationMiddleware(token: "a", hosts: ["one"], apply: { _, _ in }) { _ in .never() },
+                ],
                 "its credential has added nothing to it; set a header in apply"
             ),
         ] as [([any Middleware], String)])

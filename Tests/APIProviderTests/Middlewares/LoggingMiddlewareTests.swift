@@ -83,7 +83,7 @@ struct LoggingMiddlewareTests {
     func unread() {
         let response = streamedResponse(["a".utf8]).response
         _ = middleware(.line).intercept(response.request) { _ in .just(response) }.subscribe()
-        #expect(log.entries == ["GET https://api.example.com: 200 OK, read while it comes, 0 ms"])
+        #expect(log.entries == ["GET https://api.example.com: 200 OK, streamed, 0 ms"])
     }
 
     @Test("Headers are in order, without secret values, and bodies are a type and a size, unless all is shown")

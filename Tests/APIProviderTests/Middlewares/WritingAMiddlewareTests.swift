@@ -92,4 +92,23 @@ struct WritingAMiddlewareTests {
         #expect((ids[0] == ids[1]) == isBefore)
         #expect(ids[1] != ids[2])
     }
+
+    @Test("A middleware may create a request with its own progress handler")
+    func progress() async throws {
+        struct Replacing: Middleware {
+            let log: Log<Int64>
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+                var other = PreparedRequest(.get, request.url)
+                other.reportProgress = { [log] in log.append($0.bytesReceived) }
+                return next(other)
+            }
+        }
+        let log = Log<Int64>()
+        let transport = ClosureTransport { request in
+            request.reportProgress?(TransferProgress(bytesReceived: 1))
+            return .just(APIResponse(to: request))
+        }
+        _ = try await DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [Replacing(log: log)]).request(items).value
+        #expect(log.entries == [1])
+    }
 }

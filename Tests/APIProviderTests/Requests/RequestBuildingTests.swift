@@ -103,6 +103,8 @@ struct RequestBuildingTests {
         #expect((query + ["b": 6]).map { "\($0.name)=\($0.value ?? "")" } == ["b=5", "c=true", "b=6"])
         #expect(QueryParameters(["b": true, "a": 1] as [String: any QueryValue]).map { $0.value } == ["1", "true"])
         #expect(QueryParameters([(key: "z", value: "1"), (key: "a", value: "2")]).map(\.name) == ["z", "a"])
+        let unnamed = QueryParameters([URLQueryItem(name: "", value: nil), URLQueryItem(name: "a", value: "b")])
+        #expect(try Endpoint<Item>(.get, "", query: unnamed).preparedRequest(relativeTo: example).url.query == "&a=b")
         let items = URLComponents(string: "https://h/?flag&empty=")?.queryItems ?? []
         let kept = Endpoint<Item>(.get, "", query: QueryParameters(items) + ["n": 1])
         #expect(try kept.preparedRequest(relativeTo: example).url.query == "flag&empty=&n=1")
@@ -125,7 +127,7 @@ struct RequestBuildingTests {
         #expect(headers.map(\.value) == ["1", "2", "3", "4"])
         #expect(headers["k"] == "1")
         let fields = "abcdefgh".flatMap { [$0.lowercased(), $0.uppercased()] }
-        let shown = Dictionary(uniqueKeysWithValues: fields.map { ($0, "1") }).byName.map(\.name)
+        let shown = Dictionary(uniqueKeysWithValues: fields.map { ($0, "1") }).sortedByName.map(\.name)
         #expect(shown == "abcdefgh".flatMap { [$0.uppercased(), $0.lowercased()] })
     }
 

@@ -39,7 +39,7 @@ struct StreamBufferTests {
     func leaving() {
         let buffer = makeBuffer()
         var stream: ByteStream? = ByteStream(response(buffer))
-        buffer.append(Data(count: StreamBuffer.limit))
+        buffer.append(Data(count: StreamBuffer.highWaterMark))
         buffer.whenReady(log.adds("goes on"))
         #expect(log.entries == [])
         withExtendedLifetime(stream) {}

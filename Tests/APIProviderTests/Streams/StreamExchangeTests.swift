@@ -28,12 +28,12 @@ struct StreamExchangeTests {
     func silence(sendsMore: Bool) async throws {
         var (exchange, bytes) = try await open()
         let log = Log<String>()
-        #expect(exchange.receive(Data(count: StreamBuffer.limit)))
+        #expect(exchange.receive(Data(count: StreamBuffer.highWaterMark)))
         exchange.whenReady(log.adds("ready"))
         scheduler.advance(by: .seconds(1000))
         #expect(log.entries == [])
 
-        #expect(try await bytes.next()?.count == StreamBuffer.limit)
+        #expect(try await bytes.next()?.count == StreamBuffer.highWaterMark)
         #expect(log.entries == ["ready"])
         if sendsMore {
             scheduler.advance(by: .milliseconds(9999))

@@ -27,4 +27,17 @@ struct MetricsTests {
         #expect(metrics.waiting >= 0 && metrics.body >= 0)
         #expect(metrics.waiting + metrics.firstByte + metrics.body <= whole)
     }
+
+    @Test("The first byte is that of the first of several heads")
+    func severalHeads() async throws {
+        let transport = ExchangeTransport { exchange in
+            let start = DispatchTime.now()
+            while DispatchTime.now() < start + .milliseconds(2) {}
+            for _ in 0..<2 { _ = exchange.receive(APIResponse(to: exchange.request).response) }
+            exchange.complete()
+            return Disposables.create()
+        }
+        let response = try await transport.send(PreparedRequest(.get, example)).value
+        #expect(try #require(response.metrics).firstByte >= 0.002)
+    }
 }

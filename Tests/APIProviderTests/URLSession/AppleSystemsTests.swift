@@ -25,7 +25,7 @@ struct AppleSystemsTests {
             (60, 60_000), (1e6, 1_000_000_000), (365 * 86_400, 2_147_483_647), (1e300, 2_147_483_647), (.infinity, 2_147_483_647),
         ] as [(Double, Int)])
     func wait(seconds: Double, milliseconds: Int) {
-        #expect(DispatchTimeInterval.wholeMilliseconds(seconds) == .milliseconds(milliseconds))
+        #expect(DispatchTimeInterval(seconds: seconds) == .milliseconds(milliseconds))
     }
 
     /// An `Int` of 32 bits, as in an Apple Watch up to Series 8, holds two seconds of nanoseconds, and dates up to 2038.

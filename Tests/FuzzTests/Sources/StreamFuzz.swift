@@ -47,7 +47,7 @@ private func elements<Parser: LineParser>(_ pieces: [[UInt8]], _ splitter: LineS
         for piece in pieces {
             try piece.withUnsafeBufferPointer { bytes in try splitter.split(bytes) { try parser.parse($0, into: &elements) } }
         }
-        if Parser.takesLineWithoutEnd { try splitter.finish { try parser.parse($0, into: &elements) } }
+        if Parser.includesUnterminatedLine { try splitter.finish { try parser.parse($0, into: &elements) } }
     } catch {}
     return elements
 }

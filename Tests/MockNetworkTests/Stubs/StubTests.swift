@@ -137,9 +137,10 @@ struct StubTests {
             (["q": "a b"], true), (["page": 1, "q": "a b"], true), (["q": "a"], false), (["label": "y"], true),
             (["label": ["x", "z"]], true), (["label": ["z", "x"]], false), (["label": ["x", "x"]], false), (["empty": ""], true),
             (["missing": ""], false), (["plus": "1+1"], true), ([:], true),
+            (["\u{E9}": "1", "e\u{301}": "2"], true), (["\u{E9}": "2"], false),
         ] as [(QueryParameters, Bool)])
     func query(query: QueryParameters, isAnswered: Bool) async throws {
-        let url = "https://api.example.com/a?label=x&q=a%20b&label=y&page=1&label=z&empty&plus=1+1"
+        let url = "https://api.example.com/a?label=x&q=a%20b&label=y&page=1&label=z&empty&plus=1+1&%C3%A9=1&e%CC%81=2"
         let request = Endpoint<String>(.get, .url(try #require(URL(string: url))))
         #expect(await self.isAnswered(request) { MockURLProtocol.stub(.get, "/a", query: query, respond: .status(200)) } == isAnswered)
     }
@@ -183,6 +184,8 @@ struct StubTests {
             (.json(9_007_199_254_740_993), "9007199254740992", false), (.json(UInt64.max), "18446744073709551614", false),
             (.json(UInt64.max), "18446744073709551615.0", true), (.json(text: "0.1234567890123456789"), "0.1234567890123456788", false),
             (.json(text: "[1, 10, 0.5, -0, 1e400]"), "[1.0, 1E1, 5e-1, 0, 10e399]", true), (.json(text: "[1e400]"), "[1e401]", false),
+            (.json(text: "[10e9223372036854775807, 1.5e-9223372036854775808]"), "[10e9223372036854775807,1.5e-9223372036854775808]", true),
+            (.json(text: "1e9223372036854775807"), "1e-9223372036854775808", false),
             (.json(text: "-1"), "1", false), (.json(["\u{E9}"]), "[\"e\u{301}\"]", false), (.json(["a": "é"]), #"{"a":"\u00e9"}"#, true),
             (.json(text: #"{"\u00e9":1}"#), "{\"e\u{301}\":1}", false),
             (.json(text: "{\"a\":[true,null,{}]}"), " { \"a\" : [ true , null , { } ] } ", true),
@@ -231,10 +234,10 @@ struct StubTests {
         subscription.dispose()
     }
 
-    @Test("JSON in UTF-16 matches JSON in UTF-8", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
-    func wideJSON(encoding: String.Encoding) async throws {
+    @Test("JSON in UTF-16 matches JSON in UTF-8", arguments: ["", "\u{FEFF}"], [String.Encoding.utf16LittleEndian, .utf16BigEndian])
+    func wideJSON(mark: String, encoding: String.Encoding) async throws {
         MockURLProtocol.stub(.post, "/a", body: .json(["é": 1]), respond: .status(204))
-        let body = try #require(#"{"é":1}"#.data(using: encoding))
+        let body = try #require(#"\#(mark){"é":1}"#.data(using: encoding))
         try await provider.request(Endpoint<Void>(.post, "/a", body: .data(body, contentType: "application/json"))).value
     }
 

@@ -1,7 +1,8 @@
 #if canImport(FoundationNetworking)
 import Foundation
 
-/// A body as libcurl reads it. Foundation asks for it again when a request is sent again, which it does for no body in memory (6.3.1).
+/// The body as a stream that libcurl reads. When a request is sent again, Foundation asks for a new stream. For a body in memory, it asks
+/// for none, and the request fails (Swift 6.3.1).
 ///
 /// One thread at a time reads it.
 final class BodyStream: InputStream {

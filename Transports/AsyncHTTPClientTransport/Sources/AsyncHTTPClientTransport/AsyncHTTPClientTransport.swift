@@ -62,7 +62,7 @@ public struct AsyncHTTPClientTransport: Transport {
     ///
     /// With a file as its destination, the body of an accepted response is written as it comes, so memory stays flat.
     ///
-    /// A response that is read while it comes succeeds with its head, and the client reads from the server as the reader of the stream
+    /// A streamed response succeeds with its head, and the client reads from the server as the reader of the stream
     /// does. It has a connection beside those that a host gets at once. With a client of yours, it takes one of that client's.
     ///
     /// A `GET` or `HEAD` with a body fails, unless the endpoint sets ``APIProvider/RequestOptions/allowsBody``.

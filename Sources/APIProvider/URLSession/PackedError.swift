@@ -1,10 +1,10 @@
 import Foundation
 
 extension Error {
-    /// An error that a protocol class reports, so that this one comes out at the other end of a `URLSession`.
+    /// The error for a `URLProtocolClient`, from which ``unpackedFromSession`` recovers this error at the other end of a `URLSession`.
     ///
-    /// On Apple's systems, a session hands on a copy: an `NSError` with the same domain, code and `userInfo`. So the `userInfo` has the
-    /// sentence, and this error itself. A `URLError` is copied well as it is.
+    /// On Apple's systems, a session delivers a copy: an `NSError` with the same domain, code and `userInfo`. So the `userInfo` has the
+    /// description and this error itself. A copy of a `URLError` needs neither.
     package var packedForSession: any Error {
         guard !(self is URLError) else { return self }
         let error = self as NSError
@@ -18,7 +18,7 @@ extension Error {
     package var unpackedFromSession: any Error { ((self as NSError).userInfo[PackedError.key] as? PackedError)?.error ?? self }
 }
 
-/// An object stays as it is in a `userInfo`. An error may be turned into another one.
+/// A class instance stays unchanged in a `userInfo`. An error value may be bridged to an `NSError`.
 private final class PackedError: Sendable {
     static let key = "APIProvider.PackedError"
     let error: any Error

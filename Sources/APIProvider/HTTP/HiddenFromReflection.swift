@@ -1,21 +1,21 @@
 package import MiniRx
 
-/// A stored value that no `dump`, mirror or description shows.
+/// A stored property that no `dump`, mirror or description shows.
 @propertyWrapper
-package struct Secret<Value> {
+package struct HiddenFromReflection<Value> {
     package var wrappedValue: Value
 
     package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 }
 
-extension Secret: CustomStringConvertible, CustomReflectable {
+extension HiddenFromReflection: CustomStringConvertible, CustomReflectable {
     package var description: String { "" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension Secret: Sendable where Value: Sendable {}
-extension Secret: Equatable where Value: Equatable {}
-extension Secret: Hashable where Value: Hashable {}
+extension HiddenFromReflection: Sendable where Value: Sendable {}
+extension HiddenFromReflection: Equatable where Value: Equatable {}
+extension HiddenFromReflection: Hashable where Value: Hashable {}
 
 /// What a lock guards may be a credential, a request or a response.
 extension Locked: CustomReflectable {

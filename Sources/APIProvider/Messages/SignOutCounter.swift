@@ -1,7 +1,7 @@
 import MiniRx
 
-/// Counts the sign-outs in this process. A request that began before the last sign-out belongs to the previous user.
-enum SessionEpoch {
+/// Counts the sign-outs in this process. A request that was subscribed to before the last sign-out belongs to the previous user.
+enum SignOutCounter {
     private static let count = Locked(0)
 
     static var current: Int { count.withLock { $0 } }

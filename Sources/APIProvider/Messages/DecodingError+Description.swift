@@ -12,16 +12,18 @@ extension APIResponse {
 
     /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).`
     func mismatch(with expected: String, _ error: any Error, by redactor: Redactor) -> String {
-        // A stream is refused before any of it is read.
+        // A stream fails to decode before any of it is read.
         if bodyStream != nil {
             let type = value(forHTTPHeaderField: "Content-Type")?.mediaType.cut(to: 100)
             return "its Content-Type is \(type ?? "missing"), and not that of \(expected)."
         }
         let size = redactor.size(of: self)
-        guard !data.isEmpty else { return "\(part) is empty where \(expected) was expected \(size)." }
-        guard let error = error as? DecodingError else { return "\(part) is not \(expected): \(redactor.explanation(of: error)) \(size)." }
+        guard !data.isEmpty else { return "\(dataDescription) is empty where \(expected) was expected \(size)." }
+        guard let error = error as? DecodingError else {
+            return "\(dataDescription) is not \(expected): \(redactor.explanation(of: error)) \(size)."
+        }
         let finding = error.finding(in: isReadAsJSON ? data : nil, by: redactor)
-        return "\(part) is not \(expected): \(finding.cut(to: 200)) \(size)."
+        return "\(dataDescription) is not \(expected): \(finding.cut(to: 200)) \(size)."
     }
 }
 
@@ -31,7 +33,8 @@ extension Redactor {
 }
 
 extension DecodingError {
-    /// What was expected where, and the kind of value that `json` has there; `nil` is another format.
+    /// Describes the expected type, the coding path, and the kind of value that `json` has at that path. Pass `nil` if the body is not
+    /// JSON.
     package func finding(in json: Data?, by redactor: Redactor = Redactor()) -> String {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
@@ -44,13 +47,13 @@ extension DecodingError {
             guard isThere, other != key.stringValue else { return missing }
             return "\(missing), but \(other) is there: set the decoder's keyDecodingStrategy to .convertFromSnakeCase"
         case .dataCorrupted(let context):
-            let words = context.words(in: json, by: redactor)
+            let message = context.message(in: json, by: redactor)
             // If the data is not JSON at all, the decoder's error has no path.
-            guard context.codingPath.isEmpty else { return "\(words) at \(context.codingPath.text)" }
-            guard let json, !context.isOwn else { return words }
+            guard context.codingPath.isEmpty else { return "\(message) at \(context.codingPath.text)" }
+            guard let json, !context.isTrusted else { return message }
             guard (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
                 // Foundation gives no place for such a number, and says only that the data "was not valid JSON".
-                return context.debugDescription.contains("not valid JSON") ? "a number in it does not fit its type" : words
+                return context.debugDescription.contains("not valid JSON") ? "a number in it does not fit its type" : message
             }
             let start = json.first { ![9, 10, 13, 32].contains($0) }
             if start == UInt8(ascii: "<") { return "expected JSON, found HTML or XML" }
@@ -72,7 +75,7 @@ extension DecodingError {
 private struct JSONValue {
     private let value: Any
 
-    /// `nil` where the path leads nowhere, as that of a decoder with its own way to convert keys does.
+    /// `nil` if there is no value at the path, for example because the decoder has a custom key strategy.
     init?(at path: [any CodingKey], in json: Data) {
         var value = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
         for key in path {
@@ -102,10 +105,10 @@ private struct JSONValue {
     /// Whether it is an object with this member.
     func has(_ name: String) -> Bool { (value as? [String: Any])?[name] != nil }
 
-    /// What a decoder says of the value, without the value. One of a letter or two may be part of any word.
-    func left(outOf words: String) -> String {
-        guard let text = value as? String, text.utf8.count > 2 else { return words }
-        return words.replacingOccurrences(of: text, with: "…")
+    /// Replaces the value in a decoder's message. A value of one or two letters stays, because it may be part of any word.
+    func redacted(in message: String) -> String {
+        guard let text = value as? String, text.utf8.count > 2 else { return message }
+        return message.replacingOccurrences(of: text, with: "…")
     }
 }
 
@@ -117,26 +120,26 @@ extension String {
 }
 
 extension DecodingError.Context {
-    /// Whether this library has written the words.
-    fileprivate var isOwn: Bool { underlyingError is CharsetMismatch }
+    /// Whether this library has written the message.
+    fileprivate var isTrusted: Bool { underlyingError is CharsetMismatch }
 
     /// What the decoder says, without the value that `json` has there.
-    fileprivate func words(in json: Data?, by redactor: Redactor) -> String {
-        let words = debugDescription.withoutFullStop
-        if isOwn || redactor.redaction.showsEverything { return words }
-        // The standard library's sentence about an unknown raw value ends in the value.
-        if words.hasPrefix("Cannot initialize "), let value = words.range(of: " value ") { return words[..<value.upperBound] + "…" }
+    fileprivate func message(in json: Data?, by redactor: Redactor) -> String {
+        let message = debugDescription.withoutFullStop
+        if isTrusted || redactor.redaction.showsEverything { return message }
+        // The standard library's message about an unknown raw value ends in the value.
+        if message.hasPrefix("Cannot initialize "), let value = message.range(of: " value ") { return message[..<value.upperBound] + "…" }
         let value = json.flatMap { JSONValue(at: codingPath, in: $0) }
-        return redactor.message(value?.left(outOf: words) ?? words)
+        return redactor.message(value?.redacted(in: message) ?? message)
     }
 }
 
 extension Redactor {
     func explanation(of error: any Error) -> String {
-        // Printed, it would show the whole URL that failed.
+        // The description of a `URLError` contains the whole URL.
         if let error = error as? URLError { return error.reason(by: self) ?? message(error.localizedDescription) }
         if error.isRedacted { return secrets.hide(in: error.explanation) }
-        if let error = error as? APIError { return error.sentence(redacting: redaction) }
+        if let error = error as? APIError { return error.description(redacting: redaction) }
         if let error = error as? DecodingError { return error.finding(in: nil, by: self) }
         return message(error.explanation)
     }

@@ -1,19 +1,20 @@
 import Dispatch
 import MiniRx
 
-/// A report on the main actor, and how often it may come.
-struct ThrottledReport: Sendable {
+/// A progress handler that is called on the main actor, at most once in each `interval`.
+struct ThrottledProgressHandler: Sendable {
     let interval: DispatchTimeInterval
     let report: @MainActor (TransferProgress) -> Void
 }
 
-/// The progress of one request: the closure that the transport calls, and the reports that wait to be delivered.
-struct RequestProgress: Sendable {
+/// Reports the progress of one request to the handlers of its endpoint. The transport calls `report`.
+struct ProgressReporter: Sendable {
     let report: (@Sendable (TransferProgress) -> Void)?
-    fileprivate let queued: QueuedProgress?
-    fileprivate let throttled: [ThrottledProgress]
+    fileprivate let queued: ProgressQueue?
+    fileprivate let throttled: [ProgressThrottle]
 
-    /// Returns a single that reports the last progress before its value, and none after a dispose. While a stream is read, closures without an interval go on.
+    /// Returns a single that reports the last progress before its value, and none after a dispose. For a stream, the handlers of
+    /// ``Endpoint/onProgress(_:)`` are still called after the value, while it is read.
     func finishing<Element>(before single: Single<Element>) -> Single<Element> {
         guard report != nil else { return single }
         return (queued.map { single.observe(on: $0.scheduler) } ?? single).do(
@@ -28,8 +29,9 @@ struct RequestProgress: Sendable {
     }
 }
 
-/// Calls a closure beside the callbacks of the network stack, so that one that blocks holds up its own request alone.
-private final class QueuedProgress: Sendable {
+/// Calls a progress handler on its own queue and not on the callback queue of the network stack. A handler that blocks then delays only its
+/// own request.
+private final class ProgressQueue: Sendable {
     let scheduler = SerialDispatchQueueScheduler(queue: .global(qos: .userInitiated))
     private let report: @Sendable (TransferProgress) -> Void
     private let state = Locked((isFinished: false, isStopped: false))
@@ -44,19 +46,19 @@ private final class QueuedProgress: Sendable {
 
     func finish() { state.withLock { $0.isFinished = true } }
 
-    /// Nothing more is reported, unless the value has come.
+    /// Stops reporting, unless `finish()` was called before.
     func stop() { state.withLock { $0.isStopped = !$0.isFinished } }
 }
 
 extension Endpoint {
     /// The progress of a new request.
-    var progress: RequestProgress {
-        guard details.report != nil || !details.throttledReports.isEmpty else {
-            return RequestProgress(report: nil, queued: nil, throttled: [])
+    var progress: ProgressReporter {
+        guard configuration.report != nil || !configuration.throttledHandlers.isEmpty else {
+            return ProgressReporter(report: nil, queued: nil, throttled: [])
         }
-        let queued = details.report.map { QueuedProgress($0) }
-        let throttled = details.throttledReports.map { ThrottledProgress($0) }
-        return RequestProgress(
+        let queued = configuration.report.map { ProgressQueue($0) }
+        let throttled = configuration.throttledHandlers.map { ProgressThrottle($0) }
+        return ProgressReporter(
             report: { progress in
                 queued?.enqueue(progress)
                 for one in throttled { one.enqueue(progress) }
@@ -65,7 +67,7 @@ extension Endpoint {
 }
 
 /// Keeps the latest progress until the next report is due.
-private final class ThrottledProgress: Sendable {
+private final class ProgressThrottle: Sendable {
     private struct State {
         var latest: TransferProgress?
         /// When the next report may come.
@@ -74,10 +76,10 @@ private final class ThrottledProgress: Sendable {
         var isFinished = false
     }
 
-    private let settings: ThrottledReport
+    private let handler: ThrottledProgressHandler
     private let state = Locked(State())
 
-    init(_ settings: ThrottledReport) { self.settings = settings }
+    init(_ handler: ThrottledProgressHandler) { self.handler = handler }
 
     func enqueue(_ progress: TransferProgress) {
         let due = state.withLock { state -> DispatchTime? in
@@ -98,7 +100,7 @@ private final class ThrottledProgress: Sendable {
         if isWaiting { deliver(at: .now()) }
     }
 
-    /// Nothing more is reported, unless all has come and the rest is on its way.
+    /// Stops reporting, unless `finish()` was called before. A report that it has scheduled is still delivered.
     func stop() {
         state.withLock { state in
             if !state.isFinished { state.latest = nil }
@@ -109,10 +111,10 @@ private final class ThrottledProgress: Sendable {
     private func deliver(at time: DispatchTime) {
         let report = DispatchWorkItem { [self] in
             let progress = state.withLock { state in
-                (state.isScheduled, state.due) = (false, .now() + settings.interval)
+                (state.isScheduled, state.due) = (false, .now() + handler.interval)
                 return state.latest.take()
             }
-            if let progress { MainActor.assumeIsolated { settings.report(progress) } }
+            if let progress { MainActor.assumeIsolated { handler.report(progress) } }
         }
         if time <= .now() {
             DispatchQueue.main.async(execute: report)

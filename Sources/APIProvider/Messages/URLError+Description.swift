@@ -5,10 +5,10 @@ import FoundationNetworking
 #endif
 
 extension URLError {
-    /// Where a transport says what happened, in the place of the sentence for the error's code.
+    /// The key of a transport's own reason, which replaces the description of the error's code.
     static let reasonKey = NSLocalizedFailureReasonErrorKey
 
-    /// An error with a reason that this library has written, so it is shown as it is.
+    /// An error with a reason that this library has written, which needs no redaction.
     init(_ code: Code, reason: String, userInfo: [String: Any] = [:]) {
         self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason, NSError.isRedactedKey: true]) { $1 })
     }
@@ -21,13 +21,14 @@ extension URLError {
         [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(code)
     }
 
-    static func passed(_ maxSize: Int) -> URLError {
-        let text = "the response is larger than the transport's maxResponseSize of \(maxSize) bytes"
+    static func responseTooLarge(limit: Int) -> URLError {
+        let text = "the response is larger than the transport's maxResponseSize of \(limit) bytes"
         return URLError(.dataLengthExceedsMaximum, reason: text)
     }
 
-    /// The error with a reason, if the connection was lost before the answer to a large body came: a server that does not want to read a
-    /// body closes the connection. How much the server has read, and not only the system, is not known.
+    /// The error with a reason, if the connection was lost before the response to a large body came: a server that does not want to read a
+    /// body closes the connection. How much of it the server has read is unknown, because bytes that were sent may still be in the buffers
+    /// of the system.
     func explained(for request: PreparedRequest) -> URLError {
         let count = request.body?.count ?? 0
         guard code == .networkConnectionLost, count > 65_536 else { return self }
@@ -37,12 +38,12 @@ extension URLError {
     }
 
     /// What happened and what to look at. Linux's own descriptions say only that "the operation could not be completed".
-    func sentence(for request: PreparedRequest, by redactor: Redactor) -> String {
-        // Another than the request's if a proxy has failed.
+    func description(for request: PreparedRequest, by redactor: Redactor) -> String {
+        // If a proxy has failed, this is the URL of the proxy.
         let url: URL = failingURL ?? request.url
         let host = url.host ?? "the host"
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
-        let words = reason(by: redactor) ?? sentence(host, port) ?? redactor.message(localizedDescription.withoutFullStop)
+        let words = reason(by: redactor) ?? standardReason(host, port) ?? redactor.message(localizedDescription.withoutFullStop)
         return "\(words) (URLError \(code.rawValue))."
     }
 
@@ -51,7 +52,7 @@ extension URLError {
         (userInfo[Self.reasonKey] as? String).map { isRedacted ? $0 : redactor.message($0) }
     }
 
-    private func sentence(_ host: String, _ port: Int) -> String? {
+    private func standardReason(_ host: String, _ port: Int) -> String? {
         switch code {
         case .cannotConnectToHost: "no connection could be made; is a server listening at \(host):\(port)?"
         case .cannotFindHost, .dnsLookupFailed: "the host \(host) was not found; check its spelling and the network"
