@@ -63,7 +63,8 @@ struct TypedStubTests {
             MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
             let error = try await provider("https://h/v3").failure(of: ItemRequest(id: 1)).description
             #expect(
-                error.contains("expected  /items/1; if that is the path of a base URL, pass the base URL to the stub as baseURL"), "\(error)")
+                error.contains("expected  /items/1; if that is the path of a base URL, pass the base URL to the stub as baseURL"),
+                "\(error)")
             let other = try await provider("https://h/v3").failure(of: ItemRequest(id: 2)).description
             #expect(other.contains("expected  /items/1\n"), "\(other)")
         }
