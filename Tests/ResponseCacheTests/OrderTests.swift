@@ -245,7 +245,7 @@ struct OrderTests {
     @Test("Responses that arrive at the same time are stored one after the other, and the one to the later request remains")
     func writesDoNotOverlap() {
         for (first, second) in [(0, 1), (1, 0)] {
-            let store = SlowStore()
+            let store = HookedStore()
             let hand = Hand(store)
             hand.send()
             hand.pass(1)

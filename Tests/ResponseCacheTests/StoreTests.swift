@@ -236,7 +236,7 @@ struct StoreTests {
                 bytes[place] = [0, 0xFF, 0x7F, 0x80, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random) ?? 0
             }
             for response in CacheFile.responses(in: bytes, for: "a") ?? [] {
-                _ = response.response(to: PreparedRequest(.get, example), at: Date())
+                _ = response.response(to: PreparedRequest(.get, example), at: Date(), cacheStatus: "hit")
             }
         }
     }
@@ -256,7 +256,7 @@ struct StoreTests {
         try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0).write(to: file)
         for read in cache.responses(for: "a") + [stored] {
             #expect(read.remainingFreshness(at: Date()) <= 0)
-            #expect(read.response(to: PreparedRequest(.get, example), at: Date()) != nil)
+            #expect(read.response(to: PreparedRequest(.get, example), at: Date(), cacheStatus: "hit") != nil)
         }
     }
 
