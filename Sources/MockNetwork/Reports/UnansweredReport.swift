@@ -70,8 +70,9 @@ private struct NearMiss: CustomStringConvertible {
         let mismatches = stub.mismatches(with: request)
         // A problem counts as one mismatch.
         distance = mismatches.reduce(stub.problem == nil ? 0 : 0.5) { $0 + $1.distance }
+        let requests = uses == 1 ? "1 request" : "\(uses) requests"
         let reason =
-            "matches, but \(uses >= stub.times ? "was used up" : "its sequence was exhausted") after \(uses) \(uses == 1 ? "request" : "requests")"
+            uses >= stub.times ? "matches, but was used up after \(requests)" : "matches, but its sequence was exhausted after \(requests)"
         let reasons = stub.problem.map { [$0] } ?? (mismatches.isEmpty ? [reason] : mismatches.map(\.description))
         description = ([stub.description] + reasons).joined(separator: "\n")
     }

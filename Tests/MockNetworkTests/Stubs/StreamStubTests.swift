@@ -6,7 +6,7 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-private let request = Endpoint<ServerSentEvents>(.get, "/events")
+private let request = Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: 600)
 
 /// An event stream.
 private func stream(_ steps: [StubResponse.Step], status: Int = 200) -> StubResponse {
