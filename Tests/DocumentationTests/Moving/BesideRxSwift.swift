@@ -7,6 +7,9 @@ private enum RxSwift {
     typealias Observer<Element> = (Result<Element, any Error>) -> Void
 
     struct PrimitiveSequence<Trait, Element> {
+        /// Not Sendable, as it is there.
+        var isStarted: () -> Bool = { false }
+
         static func create(subscribe: @escaping (@escaping Observer<Element>) -> any Disposable) -> Single<Element>
         where Trait == SingleTrait { Single() }
 
