@@ -6,11 +6,9 @@ private enum RxSwift {
     typealias Single<Element> = PrimitiveSequence<SingleTrait, Element>
     typealias Observer<Element> = (Result<Element, any Error>) -> Void
 
-    final class Source {}
-
     struct PrimitiveSequence<Trait, Element> {
-        /// It is not Sendable, as RxSwift's is not.
-        private let source = Source()
+        /// Not Sendable, as it is there.
+        var isStarted: () -> Bool = { false }
 
         static func create(subscribe: @escaping (@escaping Observer<Element>) -> any Disposable) -> Single<Element>
         where Trait == SingleTrait { Single() }
