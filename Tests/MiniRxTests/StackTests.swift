@@ -42,7 +42,7 @@ struct StackTests {
         #expect(log.entries == [recursion.result])
     }
 
-    @Test("So does one whose first event comes from another thread", arguments: recursions)
+    @Test("So does one whose first event comes from another thread", arguments: recursions.prefix(2))
     func asynchronousStart(_ recursion: Recursion) async {
         let producer = Producer<Int>()
         let log = Log<Int>()

@@ -37,7 +37,7 @@ struct JSONTokensTests {
             "\\", "01", "nul",
         ]
         var others: [String] = []
-        for _ in 0..<5_000 {
+        for _ in 0..<rounds(1_000) {
             let text = (0..<Int.random(in: 1...9, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
             let isJSON = (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
             if (tokens(text) != nil) != isJSON { others.append(text) }
