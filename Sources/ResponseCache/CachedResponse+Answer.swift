@@ -10,18 +10,18 @@ extension CachedResponse {
     /// Returns `nil` if it does not have the range.
     ///
     /// - Parameter cacheStatus: How the cache has handled the request, for `Cache-Status` (RFC 9211).
-    func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
+    func response(to request: PreparedRequest, at now: Date, cacheStatus: String = "hit") -> APIResponse? {
         var (status, body, fields) = (status, body, fields)
         let remaining = remainingFreshness(at: now)
         let ttl = remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))"
-        fields.setField("Age", to: "\(Int64(min(age(at: now), 2_147_483_648)))")
-        fields.setField("Cache-Status", to: "\(CacheMiddleware.name); \(cacheStatus)\(ttl)")
+        fields["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
+        fields["Cache-Status"] = "\(CacheMiddleware.name); \(cacheStatus)\(ttl)"
         if satisfiesConditional(request) {
             (status, body) = (304, Data())
         } else if let range = request.range {
             guard let part = byteRange(of: range) else { return nil }
-            fields.setField("Content-Range", to: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)")
-            fields.setField("Content-Length", to: "\(part.count)")
+            fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
+            fields["Content-Length"] = "\(part.count)"
             (status, body) = (206, body.subdata(in: part))
         }
         if request.method == .head { body = Data() }

@@ -116,12 +116,6 @@ extension [String: String] {
 
     fileprivate var withoutHopByHopFields: [String: String] { removing(hopByHop.union(members(of: "Connection"))) }
 
-    /// Sets a field, and removes it under other spellings of its name.
-    mutating func setField(_ name: String, to value: String) {
-        self = removing([name.lowercased()])
-        self[name] = value
-    }
-
     fileprivate func removing(_ lowercasedNames: Set<String>) -> [String: String] {
         filter { !lowercasedNames.contains($0.key.lowercased()) }
     }

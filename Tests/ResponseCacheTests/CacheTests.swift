@@ -112,18 +112,6 @@ struct FreshnessTests {
         #expect(try await world.get("/strict", [:], .onlyIfCached).statusCode == 504)
         #expect(world.requests == 2)
     }
-
-    @Test("The age, the status of the cache and the length of a range replace the stored fields, in any case")
-    func fieldNames() async throws {
-        let world = World()
-        world.serve(["cache-control": "max-age=100", "age": "7", "cache-status": "other", "content-length": "1"])
-        _ = try await world.get()
-        world.pass(10)
-        let part = try await world.get("/a", ["Range": "bytes=0-0"])
-        #expect(part.age == 17)
-        #expect(part.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit")
-        #expect(part.value(forHTTPHeaderField: "Content-Length") == "1")
-    }
 }
 
 @Suite("The cache: validation and errors", .mockNetwork, tenMinutes)
