@@ -44,9 +44,9 @@ extension ModelTests {
         await #expect(processExitsWith: .success) {
             // Thread Sanitizer uses memory for each access.
             guard dlsym(nil, "__tsan_init") == nil else { return }
-            let isFlat = try isFlat(within: 500) {
-                // 100 bytes for each of 5,000 runs.
-                for seed in (0..<10).flatMap({ _ in 0..<500 as Range<UInt64> }) {
+            let isFlat = try isFlat(within: 2_000) {
+                // 200 bytes for each of 10,000 runs.
+                for seed in (0..<20).flatMap({ _ in 0..<500 as Range<UInt64> }) {
                     var random = SeededGenerator(seed: seed)
                     let forest = Forest(using: &random)
                     let script = Step.script(upTo: 10, using: &random)
