@@ -74,9 +74,9 @@ struct DisposeBagTests {
             // One that stays keeps the bag from being empty.
             Single<Int>.never().subscribe().disposed(by: bag)
             let producer = LatestProducer()
-            // A bag that kept their places would hold 1.6 MB, and over 8 MB with them.
-            let isFlat = try isFlat(within: 1_000) {
-                for _ in 0..<40_000 {
+            // A bag that kept their places would hold 4 MB, and over 20 MB with them.
+            let isFlat = try isFlat(within: 3_000) {
+                for _ in 0..<100_000 {
                     producer.single.subscribe(onSuccess: { _ in }).disposed(by: bag)
                     producer.send(.success(1))
                 }
