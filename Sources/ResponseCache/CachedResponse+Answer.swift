@@ -10,7 +10,7 @@ extension CachedResponse {
     /// Returns `nil` if it does not have the range.
     ///
     /// - Parameter cacheStatus: How the cache has handled the request, for `Cache-Status` (RFC 9211).
-    func response(to request: PreparedRequest, at now: Date, cacheStatus: String = "hit") -> APIResponse? {
+    func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
         var (status, body, fields) = (status, body, fields)
         let remaining = remainingFreshness(at: now)
         let ttl = remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))"

@@ -19,7 +19,7 @@ public struct APIResponse: Sendable {
     public private(set) var metrics: TransferMetrics?
     /// Whether the body is in the file where it should go.
     var isSaved = false
-    /// Whether the response comes from a cache, without a request to the server.
+    /// Whether a cache answered, without a request to the server or after one that failed.
     package var wasServedFromCache = false
     /// The body, if it is streamed.
     package private(set) var bodyStream: UnreadStream?

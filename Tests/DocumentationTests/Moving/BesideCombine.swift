@@ -38,8 +38,8 @@ extension Single {
         Deferred {
             let subscription = SerialDisposable()
             return Future<Element, any Error> { promise in
-                let promise = Promise(keep: promise)
-                subscription.disposable = subscribe { promise.keep($0) }
+                let promise = Promise(fulfill: promise)
+                subscription.disposable = subscribe { promise.fulfill($0) }
             }
             .handleEvents(receiveCancel: { subscription.dispose() })
         }
@@ -47,9 +47,9 @@ extension Single {
     }
 }
 
-/// Combine lets a promise be kept on any thread.
+/// A promise may be fulfilled on any thread, but Combine does not declare it Sendable.
 private struct Promise<Value>: @unchecked Sendable {
-    let keep: (Result<Value, any Error>) -> Void
+    let fulfill: (Result<Value, any Error>) -> Void
 }
 
 extension AnyPublisher where Output: Sendable {
