@@ -25,7 +25,7 @@ extension MockURLProtocol {
     /// - Parameters:
     ///   - file: The recording.
     ///   - isForAnyHost: Whether the entries also answer requests to other hosts, schemes and ports, such as those of a staging server. In
-    ///     the headers `Link` and `Location`, URLs of the recorded host then transition paths, so they lead to the host that was requested.
+    ///     the headers `Link` and `Location`, URLs of the recorded host then become paths, so they lead to the host that was requested.
     /// - Throws: An error with one sentence that names the file, if it is not a HAR file. Then nothing is stubbed.
     public static func replay(har file: URL, forAnyHost isForAnyHost: Bool = false) throws {
         let scope = scope

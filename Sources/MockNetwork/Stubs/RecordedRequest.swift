@@ -38,7 +38,7 @@ public struct RecordedRequest: Sendable {
     public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeWithoutTrapping(type, from: body) }
 
     init(_ request: PreparedRequest) {
-        // A copy, because a mapped file may transition shorter later.
+        // A copy, because a mapped file may become shorter later.
         let body = (try? request.body?.data()).flatMap { $0.withUnsafeBytes { Data($0) } } ?? Data()
         method = request.method
         content = (request.url, request.headers, body)
