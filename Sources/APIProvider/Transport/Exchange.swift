@@ -212,7 +212,7 @@ extension Exchange {
 
     /// Calls `proceed` when the next bytes can be taken: at once or, if the reader of a stream is behind, when it has read what waits or has left.
     ///
-    /// Do not read from the server until then. Bytes that you pass to ``receive(_:)`` in the meantime are buffered in memory. `proceed` is
+    /// Do not read from the server until then. Bytes that you pass to ``receive(_:)-(Data)`` in the meantime are buffered in memory. `proceed` is
     /// called once, on any thread.
     public func whenReady(_ proceed: @escaping @Sendable () -> Void) {
         guard isStreamed, let stream = state.withLock(\.stream) else { return proceed() }

@@ -47,7 +47,7 @@ extension Single {
     }
 }
 
-/// A promise may be fulfilled on any thread, but Combine does not declare it Sendable.
+/// A promise may be fulfilled on any thread, though it is not Sendable.
 private struct Promise<Value>: @unchecked Sendable {
     let fulfill: (Result<Value, any Error>) -> Void
 }
