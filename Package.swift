@@ -21,7 +21,7 @@ let package = Package(
         .target(name: "APIProvider", dependencies: ["MiniRx"], swiftSettings: settings),
         .target(name: "ResponseCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "MockNetworkTesting", dependencies: ["MockNetwork", "MiniRx"], swiftSettings: settings),
+        .target(name: "MockNetworkTesting", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .executableTarget(
             name: "github-demo", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "Fixtures"],
@@ -60,7 +60,7 @@ let package = Package(
             dependencies: [
                 "GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport",
             ],
-            exclude: ["Manifests"], resources: [.process("Fixtures")], swiftSettings: settings),
+            exclude: ["Manifests", "Comments/Recordings"], resources: [.process("Fixtures")], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -55,6 +55,13 @@ extension Answer {
                 answer.play(to: exchange, scheduler, rest)
             }
         }
+        if let later {
+            // The answer may come before this is known here, and then its rest takes this one's place.
+            let making = SerialDisposable()
+            rest.disposable = making
+            making.disposable = later { $0.play(to: exchange, scheduler, rest) }
+            return
+        }
         guard delay <= 0 else { return play(withoutDelay, after: delay) }
         if let head, !exchange.receive(head) { return exchange.complete() }
         for (index, step) in zip(steps.indices, steps) {

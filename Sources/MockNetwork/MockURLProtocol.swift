@@ -92,6 +92,13 @@ public class MockURLProtocol: URLProtocol {
 
     /// Delivers the answer up to the next wait. Call it on the loading thread.
     private func play(_ answer: Answer) {
+        if let later = answer.later {
+            let cancellation = SerialDisposable()
+            guard transition(to: .waiting(cancellation)) else { return }
+            let thread = LoadingThread(of: self)
+            cancellation.disposable = later { thread.play($0) }
+            return
+        }
         guard transition(to: .playing) else { return }
         guard answer.delay <= 0 else { return LoadingThread(of: self).play(answer.withoutDelay, after: answer.delay) }
         let answer = joinedForCompletionHandler(answer)

@@ -1,3 +1,4 @@
+public import APIProvider
 import Foundation
 import MiniRx
 import MockNetwork
@@ -33,6 +34,9 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     /// `true`: on a suite, the trait applies to every test in it, including those of inner suites.
     public var isRecursive: Bool { true }
 
+    /// What answers, if the trait names a recording.
+    var recording: Recording?
+
     /// Runs a test in its own scope.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
@@ -41,18 +45,22 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             #if compiler(>=6.2)
             let hasFailed = Locked(false)
             let issues: IssueHandlingTrait = .compactMapIssues { issue in
-                hasFailed.withLock { $0 = true }
+                if issue.isError { hasFailed.withLock { $0 = true } }
                 return issue
             }
             do {
-                try await issues.provideScope(for: test, testCase: testCase) { try await Self.report(on: test, function) }
+                try await Recording.$hasTestFailed.withValue({ hasFailed.withLock { $0 } }) {
+                    try await recording.run(test, testCase) {
+                        try await issues.provideScope(for: test, testCase: testCase) { try await Self.report(on: test, function) }
+                    }
+                }
             } catch {
                 Self.attachTraffic(of: test)
                 throw error
             }
             if hasFailed.withLock({ $0 }) { Self.attachTraffic(of: test) }
             #else
-            try await Self.report(on: test, function)
+            try await recording.run(test, testCase) { try await Self.report(on: test, function) }
             #endif
         }
     }
@@ -84,7 +92,94 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == MockNetworkTrait {
     /// Gives each test its own mock network.
     public static var mockNetwork: Self { .init() }
+
+    /// Answers the test from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
+    ///
+    /// ```swift
+    /// @Test(.mockNetwork(recording: "search")) func search() async throws {
+    ///     let provider = DefaultAPIProvider(
+    ///         baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+    ///     let result = try await provider.request(
+    ///         SearchRequest(keyword: "swift", perPage: 2)
+    ///     ).value
+    ///     #expect(result.items.count == 2)
+    /// }
+    /// ```
+    ///
+    /// `swift test` replays it and opens no connection. `MOCK_NETWORK=record swift test --filter search` asks the server, and writes the
+    /// file if the test passes. `MOCK_NETWORK=verify` replays, and then asks the server whether its answers still have the same shape.
+    /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
+    ///
+    /// Everything else is as with ``mockNetwork``. Stubs answer before the recording. At the end of a replay, the entries that the test has
+    /// not asked for are a warning.
+    ///
+    /// Each recording belongs to one test. In a parameterised test, write `.mockNetwork`, and call
+    /// `MockURLProtocol.withRecording("search-\(argument)")` inside.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the recording.
+    ///   - redaction: What is recorded: `.standard` leaves secrets out, `.none` keeps everything.
+    ///   - names: What `.standard` keeps as well: headers, query items, JSON members, fields and cookies by their names, and bodies by
+    ///     their media types, such as `text/html`.
+    ///   - ignored: The names of query items, members and fields that are not compared, such as those of a time.
+    ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
+    ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
+    ///   - filePath: The source file of the test.
+    public static func mockNetwork(
+        recording name: String, redacting redaction: Redaction = .standard, keeping names: [String] = [], ignoring ignored: [String] = [],
+        forAnyHost isForAnyHost: Bool = false, from transport: (any Transport)? = nil, filePath: String = #filePath
+    ) -> Self {
+        MockNetworkTrait(
+            recording: Recording(
+                name, redacting: redaction, keeping: names, ignoring: ignored, forAnyHost: isForAnyHost, from: transport,
+                filePath: filePath))
+    }
 }
+
+extension Recording? {
+    /// Runs a test with the recording, if there is one.
+    fileprivate func run(_ test: Test, _ testCase: Test.Case?, _ function: @Sendable () async throws -> Void) async throws {
+        guard let self else { return try await function() }
+        guard !test.isParameterized else {
+            throw Misuse(
+                "A parameterised test has a recording for each argument: write .mockNetwork, and inside "
+                    + "MockURLProtocol.withRecording(\"name-\\(argument)\") { … }")
+        }
+        let mode = try Recording.Mode(environment: ProcessInfo.processInfo.environment)
+        #if compiler(<6.2)
+        guard mode == .replay else { throw Misuse("MOCK_NETWORK=\(mode.rawValue) needs Swift 6.2 or later.") }
+        #endif
+        let place = test.sourceLocation
+        func warn(_ warning: String) {
+            #if compiler(>=6.3)
+            Issue.record("\(warning)", severity: .warning, sourceLocation: place)
+            #else
+            StandardError.print(warning)
+            #endif
+        }
+        let name = String(test.name.prefix { $0 != "(" })
+        try await self.run(mode, test: name, at: "\(place.fileID):\(place.line)", warn: warn) { try await function() }
+    }
+}
+
+private struct Misuse: LocalizedError, CustomStringConvertible {
+    let description: String
+    var errorDescription: String? { description }
+    init(_ description: String) { self.description = description }
+}
+
+#if compiler(>=6.2)
+extension Issue {
+    /// Whether the test fails because of it.
+    fileprivate var isError: Bool {
+        #if compiler(>=6.3)
+        isFailure
+        #else
+        true
+        #endif
+    }
+}
+#endif
 
 extension SourceLocation {
     fileprivate init(_ place: Stub.Place) {

@@ -7,7 +7,7 @@ struct Arguments {
     let operand: String?
     let page: Int
     let perPage: Int
-    /// Whether answers come over the network, and not from samples or a recording.
+    /// Whether answers come over the network, and not from samples.
     let isLive: Bool
     let baseURL: URL?
     let token: String?
@@ -45,9 +45,7 @@ struct Arguments {
         baseURL = options[.baseURL].flatMap { URL(string: $0) }
         let isURL = ["http", "https"].contains(baseURL?.scheme) && baseURL?.host?.isEmpty == false && baseURL?.user == nil
         try check(isURL || options[.baseURL] == nil, "--base-url takes a URL like https://github.example.com/api/v3")
-        for option in [.record, .replay] as [Option] { try check(options[option] != "", "\(option.rawValue) takes the name of a file") }
-        try check(options[.live] == nil || options[.replay] == nil, "takes --live or --replay, and not both")
-        isLive = options[.replay] == nil && (options[.live] != nil || baseURL != nil)
+        isLive = options[.live] != nil || baseURL != nil
 
         let token = (options[.token] ?? environment["GITHUB_TOKEN"] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
         self.token = token.isEmpty ? nil : token
@@ -62,8 +60,6 @@ struct Arguments {
     var code: String { options[.code] ?? "" }
     var isJSON: Bool { options[.json] != nil }
     var isVerbose: Bool { options[.verbose] != nil }
-    var record: URL? { options[.record].map(URL.init(fileURLWithPath:)) }
-    var replay: URL? { options[.replay].map(URL.init(fileURLWithPath:)) }
 }
 
 /// The arguments, split into operands and options.

@@ -21,7 +21,7 @@ enum Command: String, CaseIterable {
     }
 
     var options: [Option] {
-        let shared: [Option] = [.live, .baseURL, .record, .replay, .json, .verbose, .help]
+        let shared: [Option] = [.live, .baseURL, .json, .verbose, .help]
         return switch self {
         case .search, .starred: [.page, .perPage, .token] + shared
         case .user: [.token] + shared
@@ -55,8 +55,6 @@ enum Option: String, CaseIterable {
     case live = "--live"
     case baseURL = "--base-url"
     case token = "--token"
-    case record = "--record"
-    case replay = "--replay"
     case json = "--json"
     case verbose = "--verbose"
     case help = "--help"
@@ -68,7 +66,6 @@ enum Option: String, CaseIterable {
         case .page, .perPage: "N"
         case .baseURL: "URL"
         case .token: "TOKEN"
-        case .record, .replay: "FILE"
         case .live, .json, .verbose, .help: nil
         }
     }
@@ -86,8 +83,6 @@ enum Option: String, CaseIterable {
         case .live: "ask GitHub, over the network"
         case .baseURL: "ask another server: https://github.example.com/api/v3"
         case .token: "the access token; GITHUB_TOKEN in the environment is safer"
-        case .record: "write requests and answers to a HAR file, without secrets"
-        case .replay: "answer from such a file, without the network"
         case .json: "print the JSON that came; of a sign-in, the scopes"
         case .verbose: "log each request to standard error, without secrets"
         case .help: "this text"

@@ -15,18 +15,13 @@ struct Session {
     private let provider: any APIProvider
     /// Where the answer comes from, as a sentence.
     private let source: String
-    private let recordingFailures = AsyncStream.makeStream(of: (any Error).self)
 
-    init(_ arguments: Arguments) throws {
+    init(_ arguments: Arguments) {
         self.arguments = arguments
         let configuration: URLSessionConfiguration
         if arguments.isLive {
             configuration = .ephemeral
             source = "From \(arguments.baseURL?.host ?? "GitHub")."
-        } else if let file = arguments.replay {
-            try MockURLProtocol.replay(har: file)
-            configuration = MockURLProtocol.configuration
-            source = "From \(file.lastPathComponent.printable), without the network."
         } else {
             MockURLProtocol.responseWithDTO(type: arguments.sample)
             configuration = MockURLProtocol.configuration
@@ -37,21 +32,12 @@ struct Session {
         let token = arguments.command == .login ? nil : arguments.token
         var middlewares: [any Middleware] = [DefaultHeadersMiddleware(token.map { ["Authorization": "Bearer \($0)"] } ?? [:])]
         if arguments.isVerbose { middlewares.append(LoggingMiddleware()) }
-        if let file = arguments.record {
-            middlewares.append(RecordingMiddleware(to: file) { [recordingFailures] in recordingFailures.continuation.yield($0) })
-        }
         provider = DefaultAPIProvider(
             baseURL: arguments.baseURL ?? (arguments.command == .login ? GitHub.oauthURL : GitHub.apiURL), configuration: configuration,
             middlewares: middlewares)
     }
 
     func run() async throws {
-        try await answer()
-        recordingFailures.continuation.finish()
-        for await failure in recordingFailures.stream { throw failure }
-    }
-
-    private func answer() async throws {
         let (operand, page, perPage) = (arguments.operand ?? "", arguments.page, arguments.perPage)
         switch arguments.command {
         case .search:
@@ -80,9 +66,7 @@ struct Session {
         _ request: some APIRequest<Response>, json: (Response, Data) throws -> Data = { $1 },
         text: (Response) -> (table: Table?, note: String?)
     ) async throws {
-        let (value, response) = try await provider.request(request.endpoint.withResponse())
-            .mapError { MockURLProtocol.unmatchedRequests.isEmpty ? $0 : NotRecorded(file: arguments.replay) }
-            .value
+        let (value, response) = try await provider.request(request.endpoint.withResponse()).value
         guard !arguments.isJSON else {
             if !arguments.isLive { try Output.error.print(Output.error.dim(source)) }
             let text = String(decoding: try json(value, response.data), as: UTF8.self)
@@ -111,15 +95,5 @@ extension Arguments {
         case (.login, "client"): .oauthIncorrectClientCredentials
         case (.login, _): .oauth
         }
-    }
-}
-
-/// Replaces the mock's report, which is for authors of tests.
-private struct NotRecorded: LocalizedError {
-    let file: URL?
-
-    var errorDescription: String? {
-        let name = file?.lastPathComponent ?? "The recording"
-        return "\(name) has no answer to this command. It was recorded with other arguments or another --base-url."
     }
 }

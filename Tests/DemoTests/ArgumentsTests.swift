@@ -38,15 +38,11 @@ struct ArgumentsTests {
         #expect(try parse("login", "--code=--x").code == "--x")
     }
 
-    @Test("A base URL asks the network, and a recording does not")
+    @Test("A base URL asks the network")
     func network() throws {
         let live = try parse("user", "--base-url", "https://github.example.com/api/v3")
         #expect(live.isLive)
         #expect(live.baseURL?.path == "/api/v3")
-        let replay = try parse("user", "--base-url", "https://github.example.com", "--replay", "session.har")
-        #expect(!replay.isLive)
-        #expect(replay.replay?.lastPathComponent == "session.har")
-        #expect(try parse("user", "--record", "session.har").record?.lastPathComponent == "session.har")
     }
 
     @Test(
@@ -80,10 +76,7 @@ struct ArgumentsTests {
             ("login x --code y", "takes options alone", .login),
             ("login --code", "--code needs a value", nil),
             ("user --token --live", "--token needs a value", nil),
-            ("user x --replay f --live", "--live or --replay", .user),
             ("user x --live=yes", "--live takes no value", nil),
-            ("user --record=", "--record takes the name of a file", .user),
-            ("user --replay=", "--replay takes the name of a file", .user),
             ("login --code x --live", "GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET", .login),
             ("user --base-url x", "--base-url takes a URL", .user),
             ("user --base-url github.com", "--base-url takes a URL", .user),

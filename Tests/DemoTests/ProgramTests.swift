@@ -60,35 +60,6 @@ struct ProgramTests {
         #expect(outcome.status == 1)
     }
 
-    @Test("A recording that cannot be written is an error, after the answer")
-    func unwritableRecording() async throws {
-        let outcome = try await Program(["search", "x", "--record", "/nowhere/session.har"]).run()
-        #expect(outcome.output.hasPrefix("REPOSITORY "))
-        #expect(outcome.error.hasPrefix("github-demo: the file cannot be written to /nowhere/session.har"))
-        #expect(outcome.status == 1)
-    }
-
-    @Test("A recording holds no token, and answers the same command without the network")
-    func recording() async throws {
-        let folder = TemporaryFolder()
-        let file = folder.url("session.har")
-        let server = try LoopbackServer { _, connection in connection.respond(body: fixture(.search)) }
-        let url = "\(server.url)"
-        let live = try await Program(["search", "swift", "--base-url", url, "--record", file.path, "--token", "ghp_secret"]).run()
-        #expect(live.status == 0)
-        #expect(try !String(contentsOf: file, encoding: .utf8).contains("ghp_secret"))
-
-        let replayed = try await Program(["search", "swift", "--base-url", url, "--replay", file.path]).run()
-        #expect(replayed.output == live.output.replacingOccurrences(of: "From 127.0.0.1.", with: "From session.har, without the network."))
-        #expect(replayed.error.isEmpty)
-
-        let other = try await Program(["search", "kotlin", "--base-url", url, "--replay", file.path]).run()
-        #expect(other.output.isEmpty)
-        #expect(other.error.hasPrefix("github-demo: session.har has no answer to this command."))
-        #expect(other.status == 1)
-        #expect(server.requests.count == 1)
-    }
-
     private func fixture(_ type: MockURLProtocol.MockDTOType) -> String {
         let types = MockURLProtocol.MockDTOType.self
         let url = types.bundle.url(forResource: "\(type.fileName).json", withExtension: nil, subdirectory: types.subdirectory)

@@ -74,7 +74,7 @@ struct MockURLProtocolTests {
         try #require(MockURLProtocol.recording).write(to: folder.url("traffic.har"))
         let recorded = try RecordedFile(folder.url("traffic.har"))
         #expect(recorded.entries.count == 1)
-        #expect(recorded.value("request.postData.text") as? String == "[0,true]")
+        #expect(recorded.value("request.postData.text") as? String == "[1,true]")
     }
 
     @Test("A request is recorded once, whole, and with the headers that were set")

@@ -120,12 +120,12 @@ extension Data {
 }
 
 extension [URLQueryItem] {
-    fileprivate var byName: [ByteString: [ByteString]] {
+    var byName: [ByteString: [ByteString]] {
         Dictionary(grouping: self) { ByteString($0.name) }.mapValues { $0.map { ByteString($0.value ?? "") } }
     }
 
     /// The items whose names have different values in `others`, as text.
-    fileprivate func differing(from others: [URLQueryItem]) -> String {
+    func differing(from others: [URLQueryItem]) -> String {
         let (values, otherValues) = (byName, others.byName)
         let items = filter { values[ByteString($0.name)] != otherValues[ByteString($0.name)] }
         return items.isEmpty ? "nothing more" : items.shown

@@ -7,28 +7,22 @@ import FoundationNetworking
 #endif
 
 extension HAR.Entry {
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - result: Its response or error.
-    ///   - started: The time at which it was sent.
-    ///   - milliseconds: The time that it took.
-    ///   - names: The names whose values stay, in lower case. `nil` keeps everything.
-    init(
-        _ request: PreparedRequest, _ result: Result<APIResponse, any Error>, started: Date, milliseconds: Double,
-        keeping names: Set<String>? = []
-    ) {
-        let response = try? result.get()
+    /// - Parameter names: The names whose values stay, in lower case. `nil` keeps everything.
+    init(_ traffic: Traffic, keeping names: Set<String>? = []) {
         let formatter = ISO8601DateFormatter()
         formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-        startedDateTime = formatter.string(from: started)
-        time = milliseconds
-        timings = HAR.Timings(wait: milliseconds)
-        self.request = HAR.Request(request, RecordingRedactor(keeping: names, for: request))
-        switch result {
-        case .success(let response): self.response = HAR.Response(response, RecordingRedactor(keeping: names, for: response.request))
-        case .failure(let error): self.response = HAR.Response(error)
-        }
-        comment = response?.isWithoutItsBody == true ? "No body arrived here; a download, for example, writes it to a file." : nil
+        startedDateTime = formatter.string(from: traffic.started)
+        time = (traffic.answer.duration * 1000).rounded()
+        timings = HAR.Timings(wait: time)
+        let redactor = RecordingRedactor(keeping: names, for: traffic.request)
+        request = HAR.Request(traffic.request, redactor)
+        response = HAR.Response(traffic.answer, to: traffic.request, redactor)
+    }
+
+    func encoded() throws -> Data {
+        let encoder = JSONEncoder.sortingKeys
+        encoder.outputFormatting.formUnion([.prettyPrinted, .withoutEscapingSlashes])
+        return try encoder.encode(self)
     }
 }
 
@@ -49,32 +43,38 @@ extension HAR.Request {
             let (text, encoding) = kept?.harText ?? ("", nil)
             return HAR.PostData(
                 mimeType: type ?? "", text: text, _encoding: encoding,
-                comment: kept == nil ? "The body of \(body.count) bytes was left out. Replay does not compare it." : nil)
+                comment: kept == nil ? "The body of \(body.count) bytes was left out. Replay compares its size." : nil)
         }
         bodySize = body?.count ?? 0
     }
 }
 
 extension HAR.Response {
-    fileprivate init(_ response: APIResponse, _ redactor: RecordingRedactor) {
+    fileprivate init(_ answer: Answer, to request: PreparedRequest, _ redactor: RecordingRedactor) {
+        let chunks = answer.chunks
+        let body = chunks.count == 1 ? chunks[0] : Data(chunks.joined())
+        let response = answer.head.map { APIResponse(request: request, response: $0, data: body) }
+        let failure = answer.failure.map { RecordedFailure($0).text }
+        guard let response, failure == nil || response.isStreamOfLines else {
+            status = 0
+            content = HAR.Content(mimeType: "x-unknown", text: "")
+            // The description of an app's own error may have secrets.
+            _error = failure ?? RecordedFailure(URLError(.timedOut)).text
+            return
+        }
         status = response.statusCode
         statusText = HTTPStatus.reasons[status] ?? ""
         headers = response.response.headerFields.fields(redactor)
         cookies = (response.value(forHTTPHeaderField: "Set-Cookie") ?? "").setCookies.map { $0.field(redactor) }
         redirectURL = response.value(forHTTPHeaderField: "Location").map { redactor.header("Location", $0) } ?? ""
         let type = response.value(forHTTPHeaderField: "Content-Type")
-        let body = redactor.responseBody(response.data, contentType: type)
-        let (text, encoding) = body?.harText ?? (nil, nil)
+        let pieces = response.isStreamOfLines ? answer.pieces { redactor.body($0, contentType: type) } : nil
+        let kept = pieces.map { Data($0.map(\.text).joined().utf8) } ?? redactor.body(body, contentType: type)
+        let (text, encoding) = kept?.harText ?? (nil, nil)
         content = HAR.Content(
-            size: (body ?? response.data).count, mimeType: type ?? "", text: text, encoding: encoding,
-            comment: body == nil ? .leftOut(type: type, size: response.data.count) : nil)
-    }
-
-    fileprivate init(_ error: any Error) {
-        status = 0
-        content = HAR.Content(mimeType: "x-unknown", text: "")
-        // The description of an app's own error may have secrets.
-        _error = RecordedFailure(error).text
+            size: (kept ?? body).count, mimeType: type ?? "", text: text, encoding: encoding,
+            comment: kept == nil ? .leftOut(type: type, size: body.count) : nil, _pieces: pieces)
+        _error = failure
     }
 }
 
@@ -94,45 +94,71 @@ extension String {
         let start =
             "the recording left out its body (\(type.map { "\($0.mediaType), " } ?? "")\(size) bytes), which is neither JSON nor a form"
         let argument = type.map { "keeping: [\"\($0.mediaType)\"]" } ?? "redacting: .none"
-        return "\(start); to keep it, record with RecordingMiddleware(to: file, \(argument))"
+        return "\(start); to keep it, give the recording \(argument)"
     }
 }
 
-extension APIResponse {
-    /// Whether the header announces a body that is missing here, because it went to a file.
-    fileprivate var isWithoutItsBody: Bool {
-        guard data.isEmpty, request.method != .head, response.isSuccessful, ![204, 205].contains(statusCode) else { return false }
-        let length = value(forHTTPHeaderField: "Content-Length").flatMap(Int.init) ?? 0
-        return length > 0 || value(forHTTPHeaderField: "Transfer-Encoding") != nil
+extension Answer {
+    /// In seconds.
+    fileprivate var duration: TimeInterval {
+        let delay = delay.isFinite ? max(0, delay) : 0
+        return steps.reduce(delay) { if case .wait(let seconds) = $1, seconds > 0 { $0 + seconds } else { $0 } }
+    }
+
+    /// The error by which it ends.
+    fileprivate var failure: (any Error)? {
+        for step in steps { if case .failure(let error) = step { return error } }
+        return nil
+    }
+
+    /// The text of the body in pieces that end at the end of a line, each redacted. `nil` if it is not UTF-8.
+    fileprivate func pieces(_ redact: (Data) -> Data?) -> [HAR.Piece]? {
+        var (pieces, line, time): ([HAR.Piece], Data, TimeInterval) = ([], Data(), 0)
+        func end() -> Bool {
+            guard let text = redact(line).flatMap({ String(data: $0, encoding: .utf8) }) else { return false }
+            pieces.append(HAR.Piece(time: (time * 1000).rounded(), text: text))
+            return true
+        }
+        for step in steps {
+            if case .wait(let seconds) = step { time += max(0, seconds) }
+            guard case .data(let chunk) = step else { continue }
+            let rest = chunk[(chunk.lastIndex(of: 0x0A).map { $0 + 1 } ?? chunk.startIndex)...]
+            line += chunk.dropLast(rest.count)
+            guard rest.count < chunk.count else {
+                line += rest
+                continue
+            }
+            guard end() else { return nil }
+            line = Data(rest)
+        }
+        return line.isEmpty || end() ? pieces : nil
     }
 }
 
-extension HAR.Entry {
-    /// A request that reached a scope, with its whole body, and its answer.
-    init(_ request: PreparedRequest, _ answer: Answer, started: Date) {
-        let answer = answer.within(request.timeoutInterval ?? 60)
-        var result = answer.result(of: request)
-        if case .failure(let error as APIError) = result, error.underlying is MockFailure { result = .failure(NoAnswerFromTheMock()) }
-        self.init(request, result, started: started, milliseconds: answer.duration * 1000)
+extension HAR {
+    /// The requests of a mock and their answers as the content of a file.
+    static func file(of traffic: [Traffic]) -> Data {
+        file(
+            of: traffic.compactMap { traffic in
+                let answer = traffic.answer.within(traffic.request.timeoutInterval ?? 60)
+                let isReport = answer.failure is MockFailure
+                return try? Entry(
+                    Traffic(
+                        request: traffic.request, answer: isReport ? .failure(NoAnswerFromTheMock()) : answer, started: traffic.started)
+                ).encoded()
+            })
+    }
+
+    /// The content of a file with these encoded entries.
+    static func file(of entries: [Data]) -> Data {
+        var data = Data(#"{"log":{"version":"1.2","creator":{"name":"MockNetwork","version":"1.0"},"entries":["#.utf8)
+        for (index, entry) in entries.enumerated() {
+            data += Data((index == 0 ? "\n" : ",\n").utf8)
+            data += entry
+        }
+        return data + Data("\n]}}\n".utf8)
     }
 }
 
 /// A recording shows the name of an error's type.
 private struct NoAnswerFromTheMock: Error {}
-
-extension Answer {
-    /// In seconds.
-    fileprivate var duration: TimeInterval {
-        steps.reduce(max(0, delay)) { if case .wait(let seconds) = $1, seconds > 0 { $0 + seconds } else { $0 } }
-    }
-
-    /// The whole answer as a transport delivers it.
-    fileprivate func result(of request: PreparedRequest) -> SingleEvent<APIResponse> {
-        for step in steps {
-            if case .failure(let error) = step { return .failure(APIError.transport(request, underlying: error)) }
-        }
-        guard let head else { return .failure(APIError.transport(request, underlying: URLError(.timedOut))) }
-        let chunks = chunks
-        return .success(APIResponse(request: request, response: head, data: chunks.count == 1 ? chunks[0] : Data(chunks.joined())))
-    }
-}

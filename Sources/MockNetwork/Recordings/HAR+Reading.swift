@@ -5,11 +5,7 @@ extension HAR {
     /// Reads the entries of a file in order. Throws an error with one sentence that starts with the name of the file.
     static func entries(of file: URL) throws -> [ReadEntry] {
         let name = file.lastPathComponent
-        guard file.isFileURL else { throw MockFailure("\(file.redacted) is not the URL of a file. Replay reads recordings from files.") }
-        guard let data = try? Data(contentsOf: file) else {
-            let isThere = FileManager.default.fileExists(atPath: file.path)
-            throw MockFailure(isThere ? "\(name): it cannot be read (\(file.path))." : "\(name): there is no such file (\(file.path)).")
-        }
+        guard let data = try? Data(contentsOf: file) else { throw MockFailure("\(name): it cannot be read (\(file.path)).") }
         guard !data.isEmpty else { throw MockFailure("\(name): the file is empty.") }
         do {
             return try JSONDecoder().decodeWithoutTrapping(File.self, from: data).log.entries
@@ -20,13 +16,33 @@ extension HAR {
         }
     }
 
+    /// The bytes of each entry in the content of a file.
+    static func slices(of data: Data) -> [Data] {
+        var (tokens, slices, start): (JSONTokens, [Data], Int?) = (JSONTokens(data), [], nil)
+        var (isLog, isEntries) = (false, false)
+        while let token = try? tokens.next() {
+            let isBegin = token.kind == .beginObject || token.kind == .beginArray
+            let isEnd = token.kind == .endObject || token.kind == .endArray
+            switch (tokens.depth - (isBegin ? 1 : 0), token.kind) {
+            case (1, .name): isLog = tokens.text(of: token) == "log"
+            case (2, .name): isEntries = isLog && tokens.text(of: token) == "entries"
+            case (3, _) where isEntries && token.kind != .name:
+                if !isEnd { start = token.range.lowerBound }
+                if !isBegin, let begin = start.take() { slices.append(Data(tokens.bytes[begin..<token.range.upperBound])) }
+            default: break
+            }
+        }
+        return slices
+    }
+
     private struct File: Decodable {
         struct Log: Decodable { let entries: [ReadEntry] }
         let log: Log
     }
 
     fileprivate enum Key: CodingKey {
-        case request, response, method, url, status, headers, content, size, text, encoding, comment, _error, _file
+        case request, response, method, url, postData, bodySize, status, headers, content, size, text, encoding, comment, _error, _file,
+            _pieces
     }
 }
 
@@ -35,6 +51,8 @@ extension HAR {
     struct ReadEntry: Decodable {
         private(set) var method = ""
         private(set) var url = ""
+        /// The body of the request. `nil` if it is unknown.
+        private(set) var body: RecordedBody?
         /// `nil` if a program has recorded no response.
         private(set) var response: Result<Response?, any Error> = .success(nil)
         /// The reason why the request cannot be read. Otherwise `nil`.
@@ -57,6 +75,7 @@ extension HAR {
                 guard parsed.host?.isEmpty == false else {
                     throw DecodingError.dataCorruptedError(forKey: .url, in: request, debugDescription: "the URL has no host")
                 }
+                body = RecordedBody(request, method)
                 response = Result { try entry.decode(Response?.self, forKey: .response) }.mapError(Self.reason)
                 if case .success(let response?) = response { isHTTP = response.status != 101 }
             } catch {
@@ -67,6 +86,21 @@ extension HAR {
         private static func reason(_ error: any Error) -> any Error {
             (error as? DecodingError).map { MockFailure($0.finding(in: nil, by: Redactor(.none))) } ?? error
         }
+    }
+}
+
+extension RecordedBody {
+    fileprivate init?(_ request: KeyedDecodingContainer<HAR.Key>, _ method: String) {
+        let size = try? request.decode(Int.self, forKey: .bodySize)
+        guard let sent = (try? request.decodeIfPresent(HAR.PostData.self, forKey: .postData)) ?? nil else {
+            // Some programs do not say that there is no body.
+            guard size == 0 || ["GET", "HEAD"].contains(method) && size ?? -1 < 0 else { return nil }
+            self.init(data: Data(), type: "")
+            return
+        }
+        let data = sent._encoding == "base64" ? Data(base64Encoded: sent.text) : Data(sent.text.utf8)
+        guard let data else { return nil }
+        self.init(data: data, type: sent.mimeType, size: data.isEmpty ? size.flatMap { $0 > 0 ? $0 : nil } : nil)
     }
 }
 
@@ -89,6 +123,7 @@ extension HAR.Content: Decodable {
         size = (try? content.decodeIfPresent(Double.self, forKey: .size)).flatMap { $0.flatMap { Int(exactly: $0.rounded()) } } ?? 0
         text = try content.decodeIfPresent(String.self, forKey: .text)
         comment = (try? content.decodeIfPresent(String.self, forKey: .comment)) ?? nil
+        _pieces = (try? content.decodeIfPresent([HAR.Piece].self, forKey: ._pieces)) ?? nil
         encoding = text == nil ? nil : try content.decodeIfPresent(String.self, forKey: .encoding)?.lowercased()
         guard [nil, "", "base64"].contains(encoding) else {
             let reason = "the encoding \"\(encoding ?? "")\" is unknown"

@@ -14,7 +14,6 @@ enum HAR {
         let response: Response?
         let cache = Cache()
         var timings = Timings(wait: 0)
-        var comment: String?
     }
 
     struct Request: Encodable {
@@ -49,7 +48,7 @@ enum HAR {
         let value: String?
     }
 
-    struct PostData: Encodable {
+    struct PostData: Codable {
         let mimeType: String
         let text: String
         /// `base64` if the body is not text.
@@ -67,6 +66,15 @@ enum HAR {
         var _file: String?
         /// Why there is no text.
         var comment: String?
+        /// The pieces in which the text of a stream came. Together they are the text.
+        var _pieces: [Piece]?
+    }
+
+    /// A piece of a stream. It ends at the end of a line, except for the last one.
+    struct Piece: Codable {
+        /// In milliseconds since the head of the response.
+        let time: Double
+        let text: String
     }
 
     struct Cache: Encodable {}

@@ -1,41 +1,73 @@
-import APIProvider
-public import Foundation
+public import APIProvider
+package import Foundation
+import MiniRx
 
 extension MockURLProtocol {
-    /// Answers requests from a HAR file, which ``RecordingMiddleware``, a browser or a proxy has written.
+    /// Answers the requests of a test from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
     ///
     /// ```swift
-    /// let file = try #require(
-    ///     Bundle.module.url(forResource: "search", withExtension: "har"))
-    /// try MockURLProtocol.replay(har: file)
+    /// func testSearch() async throws {
+    ///     try await MockURLProtocol.withRecording("search") {
+    ///         let provider = DefaultAPIProvider(
+    ///             baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+    ///         let result = try await provider.request(
+    ///             SearchRequest(keyword: "swift", perPage: 2)
+    ///         ).value
+    ///         XCTAssertEqual(result.items.count, 2)
+    ///     }
+    /// }
     /// ```
     ///
-    /// Each recorded method and URL becomes an optional stub. A request must have the same items in its query, in any order. A value that
-    /// was recorded as `REDACTED` matches any value. Several entries with the same method and URL answer one after the other, and the last
-    /// one then answers all further requests. Bodies and headers of requests are not compared. Newer stubs answer before the file, and
-    /// older ones after it.
+    /// Use it in XCTest, and for each argument of a parameterised test: `withRecording("search-\(argument)")`. Other tests use the trait
+    /// `.mockNetwork(recording:)`. The operation runs on the caller's actor, in its own scope.
+    /// <doc:RecordAndReplay> says how to record, what is compared, and what is left out.
     ///
-    /// An entry with the status 0 has no response, and its request fails with a `URLError`. Entries that are not HTTP, such as WebSockets
-    /// and `data:` URLs, are ignored. Bodies were decompressed before they were recorded. They have no `Content-Encoding` and their own
-    /// `Content-Length`, and arrive at once.
-    ///
-    /// If an entry cannot be read, or the browser did not save its body, only its request fails, and the error says why and where. Bodies that
-    /// Playwright saves in files beside the recording are read from there.
+    /// A recording is written, and the server is asked by `verify`, only if the operation throws nothing and `hasFailed` returns `false`.
+    /// Failures of Swift Testing count too, if the test has the trait `.mockNetwork`. XCTest tells nobody: to stop at its failures, pass
+    /// `hasFailed: { (self.testRun?.totalFailureCount ?? 0) > 0 }`.
     ///
     /// - Parameters:
-    ///   - file: The recording.
-    ///   - isForAnyHost: Whether the entries also answer requests to other hosts, schemes and ports, such as those of a staging server. In
-    ///     the headers `Link` and `Location`, URLs of the recorded host then become paths, so they lead to the host that was requested.
-    /// - Throws: An error with one sentence that names the file, if it is not a HAR file. Then nothing is stubbed.
-    public static func replay(har file: URL, forAnyHost isForAnyHost: Bool = false) throws {
-        let scope = scope
-        for stub in try Stub.replaying(file, forAnyHost: isForAnyHost) { _ = scope.add(stub) }
+    ///   - name: The name of the recording, which no other test has.
+    ///   - redaction: What is recorded: `.standard` leaves secrets out, `.none` keeps everything.
+    ///   - names: What `.standard` keeps as well: headers, query items, JSON members, fields and cookies by their names, and bodies by
+    ///     their media types, such as `text/html`.
+    ///   - ignored: The names of query items, members and fields that are not compared, such as those of a time.
+    ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
+    ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
+    ///   - filePath: The source file of the test.
+    ///   - line: The line of the call, for messages.
+    ///   - function: The test, for messages.
+    ///   - isolation: The caller's actor.
+    ///   - hasFailed: Whether the test has failed without throwing an error.
+    ///   - operation: The test.
+    /// - Throws: The error of `operation`, or else what ``verify()`` throws. Also throws if there is no recording, if it cannot be read or
+    ///   written, if another test has named it, or if `MOCK_NETWORK=verify` has found a change.
+    public static func withRecording<R>(
+        _ name: String, redacting redaction: Redaction = .standard, keeping names: [String] = [], ignoring ignored: [String] = [],
+        forAnyHost isForAnyHost: Bool = false, from transport: (any Transport)? = nil, filePath: String = #filePath, line: Int = #line,
+        function: String = #function, isolation: isolated (any Actor)? = #isolation, hasFailed: () -> Bool = { false },
+        operation: () async throws -> R
+    ) async throws -> R {
+        let recording = Recording(
+            name, redacting: redaction, keeping: names, ignoring: ignored, forAnyHost: isForAnyHost, from: transport, filePath: filePath)
+        return try await withScope(name, isolation: isolation) {
+            _ = isolation
+            return try await recording.run(
+                test: String(function.prefix { $0 != "(" }), at: "\(URL(fileURLWithPath: filePath).lastPathComponent):\(line)",
+                isolation: isolation, hasFailed: hasFailed, warn: { StandardError.print($0) }
+            ) {
+                _ = isolation
+                let result = try await operation()
+                try verify()
+                return result
+            }
+        }
     }
 
     /// The requests of the scope and their answers as a HAR 1.2 file without secrets. `nil` if no request has come.
     package static var recording: Data? {
-        let requests = scope.contents.withLock(\.answered)
-        let entries = requests.compactMap { try? RecordingFile.encoded(HAR.Entry($0.request, $0.answer, started: $0.started)) }
-        return requests.isEmpty ? nil : RecordingFile.file(of: entries)
+        let (answered, live) = scope.contents.withLock { ($0.answered, $0.live) }
+        let traffic = answered + (live?.traffic ?? [])
+        return traffic.isEmpty ? nil : HAR.file(of: traffic)
     }
 }

@@ -1,41 +1,74 @@
 import APIProvider
 import Foundation
 
-extension Stub {
-    /// The stubs for a recording, one for each method and URL, in the order of the file.
-    static func replaying(_ file: URL, forAnyHost: Bool) throws -> [Stub] {
-        let entries = try HAR.entries(of: file).enumerated().filter(\.element.isHTTP)
-        let groups = Dictionary(grouping: entries) { $0.element.key(at: $0.offset, forAnyHost: forAnyHost) }
-        return groups.values.sorted { $0[0].offset < $1[0].offset }.map { group in
-            let places = group.map { "\(file.lastPathComponent): log.entries[\($0.offset)]" }
-            let responses = zip(group, places).map { StubResponse(replaying: $0.element, at: $1, beside: file, forAnyHost: forAnyHost) }
-            return Stub(replaying: group[0].element, at: places[0], forAnyHost: forAnyHost, response: .repeatingLast(responses))
+extension Recording {
+    /// The stubs that replay these entries, one for each method, URL and body, in the order of the file.
+    func stubs(for entries: [HAR.ReadEntry]) -> [ReplayedEntries] {
+        entries.indices.filter { entries[$0].isHTTP }.grouped { entries[$0].identity(at: $0, in: self) }.map { group in
+            let places = group.map { "\(file.lastPathComponent): log.entries[\($0)]" }
+            let responses = zip(group, places).map { StubResponse(replaying: entries[$0], at: $1, beside: file, forAnyHost: isForAnyHost) }
+            let stub = stub(for: entries[group[0]], at: places[0], response: .repeatingLast(responses))
+            return ReplayedEntries(stub: stub, entries: group.map { entries[$0] }, places: places)
         }
     }
 
-    private init(replaying entry: HAR.ReadEntry, at place: String, forAnyHost: Bool, response: StubResponse) {
+    private func stub(for entry: HAR.ReadEntry, at place: String, response: StubResponse) -> Stub {
         let url = URLParts(entry.url)
-        let origin = forAnyHost ? nil : url.origin
+        let origin = isForAnyHost ? nil : url.origin
         let query = url.formQuery
-        self.init(
+        return Stub(
             summary: entry.url.isEmpty ? "an entry" : "\(entry.method) \(origin ?? "")\(url.path)\(query.isEmpty ? "" : "?" + query.shown)",
             matchers: [
                 .method(HTTPMethod(rawValue: entry.method)), .path(PathPattern(segments: url.segments, isRecorded: true)),
-                .origin(origin), .wholeQuery(query),
-            ],
-            isOptional: true, place: Place(fileID: place, filePath: place, line: 0, column: 0), response: response,
+                .origin(origin), .wholeQuery(query, ignoring: ignored),
+            ] + (entry.body.map { [.recordedBody($0, keeping: names, ignoring: ignored)] } ?? []),
+            isOptional: true, place: Stub.Place(fileID: place, filePath: place, line: 0, column: 0), response: response,
             problem: entry.problem.map { "its request cannot be read: \($0.localizedDescription)" })
     }
 }
 
+/// The entries that answer the same requests one after the other, and their stub.
+struct ReplayedEntries: Sendable {
+    var stub: Stub
+    let entries: [HAR.ReadEntry]
+    let places: [String]
+}
+
 extension HAR.ReadEntry {
     /// The same for requests that are answered one after the other.
-    fileprivate func key(at index: Int, forAnyHost: Bool) -> [ByteString] {
-        guard problem == nil else { return [ByteString("\(index)")] }
+    struct Identity: Equatable {
+        let key: [ByteString]
+        let body: RecordedBody.Content?
+    }
+
+    /// - Parameter index: Tells entries apart that cannot be read.
+    func identity(at index: Int, in recording: Recording) -> Identity {
+        guard problem == nil else { return Identity(key: [ByteString("\(index)")], body: nil) }
         let url = URLParts(url)
-        let origin = forAnyHost ? "" : url.origin ?? ""
-        let query = url.formQuery.sortedByName.flatMap { [$0.name, $0.value ?? ""] }
-        return ([method, origin] + url.segments + ["?"] + query).map { ByteString($0) }
+        let origin = recording.isForAnyHost ? "" : url.origin ?? ""
+        let query = url.formQuery.without(recording.ignored).sortedByName.flatMap { [$0.name, $0.value ?? ""] }
+        let redactor = RecordingRedactor(keeping: recording.names, for: nil)
+        return Identity(
+            key: ([method, origin] + url.segments + ["?"] + query).map { ByteString($0) },
+            body: body.map { $0.content(by: redactor, ignoring: recording.ignored) })
+    }
+}
+
+extension Sequence {
+    /// The elements of the same identity together, in the order of the first of each.
+    func grouped(by identity: (Element) -> HAR.ReadEntry.Identity) -> [[Element]] {
+        var groups: [(body: RecordedBody.Content?, elements: [Element])] = []
+        var indices: [[ByteString]: [Int]] = [:]
+        for element in self {
+            let identity = identity(element)
+            if let index = indices[identity.key]?.first(where: { groups[$0].body == identity.body }) {
+                groups[index].elements.append(element)
+            } else {
+                indices[identity.key, default: []].append(groups.count)
+                groups.append((identity.body, [element]))
+            }
+        }
+        return groups.map(\.elements)
     }
 }
 
@@ -58,7 +91,16 @@ extension StubResponse {
                 headers["Location"] = headers["Location"]?.withoutOrigin(origin)
                 headers["Link"] = headers["Link"]?.mappingLinkTargets { $0.withoutOrigin(origin) }
             }
-            self = .data(body, status: status, headers: headers)
+            guard let pieces = response.content?._pieces else {
+                self = .data(body, status: status, headers: headers)
+                return
+            }
+            guard Data(pieces.map(\.text).joined().utf8) == body else {
+                throw MockFailure("its _pieces are not its text; change both, or remove the _pieces")
+            }
+            let waits = zip([0] + pieces.map(\.time), pieces.map(\.time)).map { max(0, $1 - $0) / 1000 }
+            let failure = response._error.map { [Step.failure(RecordedFailure(text: $0).urlError)] } ?? []
+            self = .stream(zip(waits, pieces).flatMap { [.wait($0), .chunk($1.text)] } + failure, status: status, headers: headers)
         } catch let reason as MockFailure {
             self = .failure(MockFailure("\(place) cannot be answered from: \(reason)."))
         } catch {
@@ -89,7 +131,8 @@ extension String {
 }
 
 extension HAR.Content {
-    fileprivate func body(beside file: URL) throws -> Data {
+    /// The body in the text, or in the file that it names.
+    func body(beside file: URL) throws -> Data {
         if let name = _file {
             let folder = file.deletingLastPathComponent().standardized
             let other = folder.appendingPathComponent(name).standardized
@@ -120,34 +163,5 @@ extension HTTPHeaders {
         self["Transfer-Encoding"] = nil
         self["Content-Encoding"] = nil
         if self["Content-Length"] != nil, let bodySize { self["Content-Length"] = "\(bodySize)" }
-    }
-}
-
-extension Matcher {
-    /// Matches exactly these items. Items of the same name must be in this order.
-    fileprivate static func wholeQuery(_ items: [URLQueryItem]) -> Matcher {
-        let expected = items.sortedByName
-        return Matcher { request in
-            let actual = request.url.formQuery
-            return actual.count == expected.count && zip(expected, actual.sortedByName).allSatisfy(matches)
-        } explain: { request in
-            let actual = request.url.formQuery
-            let differences = expected.filter { item in !actual.contains { matches(item, $0) } }
-            let others = actual.filter { item in !expected.contains { matches($0, item) } }
-            let texts = [items, actual].map { $0.isEmpty ? "none" : $0.shown }
-            return Mismatch(
-                name: "query", Difference(expected: texts[0], actual: texts[1]),
-                distance: 0.5 * Double(max(differences.count, others.count, 1)) / Double(max(items.count, actual.count, 1)))
-        }
-    }
-
-    private static func matches(_ expected: URLQueryItem, _ actual: URLQueryItem) -> Bool {
-        expected.name == actual.name && (expected.value ?? "").matchesRedacted(actual.value ?? "")
-    }
-}
-
-extension [URLQueryItem] {
-    fileprivate var sortedByName: [URLQueryItem] {
-        enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
     }
 }

@@ -19,6 +19,8 @@ struct RecordingRedactor: Sendable {
     private let names: Set<String>?
     private let secrets: RequestSecrets
     private let isReport: Bool
+    /// Whether words in JSON that look like a token are removed, too.
+    private var hidesWords: Bool
     private var mark: String { isReport ? "…" : Self.placeholder }
 
     /// - Parameters:
@@ -27,7 +29,7 @@ struct RecordingRedactor: Sendable {
     ///   - request: The request, which knows its secrets.
     ///   - isReport: Whether it writes a report.
     init(keeping names: Set<String>? = [], for request: PreparedRequest?, isReport: Bool = false) {
-        (self.names, self.isReport) = (names, isReport)
+        (self.names, self.isReport, hidesWords) = (names, isReport, isReport)
         secrets = request.flatMap { names == nil ? nil : $0.secrets } ?? RequestSecrets()
     }
 
@@ -79,17 +81,18 @@ struct RecordingRedactor: Sendable {
     /// The value of a cookie.
     func cookie(_ name: String, _ value: String) -> String { keeps(name) || value.isEmpty ? value : mark }
 
-    /// The structure of a request's body, which is never compared; `nil` if it is neither JSON nor a form.
-    func requestBody(_ body: Data, contentType: String?) -> Data? {
+    /// The body of a request or a response without the values of secret names; `nil` if it is neither JSON, a form, nor a stream of lines.
+    func body(_ body: Data, contentType: String?) -> Data? {
         guard !keepsAll(contentType), !body.isEmpty else { return body }
-        return json(body, hidesAll: true) ?? form(body, contentType, hidesAll: true)
+        guard let kept = lines(body, contentType) ?? json(body) ?? form(body, contentType) else { return nil }
+        return secrets.isEmpty ? kept : Data(redacted(String(decoding: kept, as: UTF8.self)).utf8)
     }
 
-    /// A response's body without the values of secret names; `nil` if it is neither JSON nor a form.
-    func responseBody(_ body: Data, contentType: String?) -> Data? {
-        guard !keepsAll(contentType), !body.isEmpty else { return body }
-        guard let kept = json(body) ?? form(body, contentType) else { return nil }
-        return secrets.isEmpty ? kept : Data(redacted(String(decoding: kept, as: UTF8.self)).utf8)
+    /// The same for the body of a request, which nobody decodes: in JSON, words that look like a token are removed, too.
+    func requestBody(_ body: Data, contentType: String?) -> Data? {
+        var redactor = self
+        redactor.hidesWords = true
+        return redactor.body(body, contentType: contentType)
     }
 
     /// The text of a body in a report. `nil` if it is not UTF-8.
@@ -106,41 +109,65 @@ struct RecordingRedactor: Sendable {
 
     private func marking(_ text: String) -> String { secrets.isEmpty ? text : text.replacingOccurrences(of: "…", with: mark) }
 
-    private func items(of query: some StringProtocol, hidesAll: Bool = false) -> String {
+    private func items(of query: some StringProtocol) -> String {
         URLText.items(query) { name, value in
             let shownName = MessageRedactor.redacted(itemName: name, hasValue: value != nil)
             guard let value else { return String(shownName) }
             let (name, plain) = (name.formDecoded, value.formDecoded)
-            let other = hidesAll && !plain.isEmpty && !keeps(name) ? mark : replacement(for: name, plain)
+            let other = replacement(for: name, plain)
             return "\(shownName)=\(other.map { isReport ? $0 : $0.escapedAsValue } ?? String(value))"
         }
     }
 
-    private func form(_ body: Data, _ contentType: String?, hidesAll: Bool = false) -> Data? {
-        body.form(contentType).map { Data(items(of: $0, hidesAll: hidesAll).utf8) }
+    private func form(_ body: Data, _ contentType: String?) -> Data? { body.form(contentType).map { Data(items(of: $0).utf8) } }
+
+    /// The lines of a stream, each redacted. `nil` if it is none, or is not text.
+    private func lines(_ body: Data, _ contentType: String?) -> Data? {
+        guard let type = contentType?.mediaType, type.isStreamOfLines, String(data: body, encoding: .utf8) != nil else { return nil }
+        var (output, rest) = (Data(), body[...])
+        while let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
+            output += redacted(line: rest[..<end], isEvent: type == "text/event-stream") + [rest[end]]
+            rest = rest[(end + 1)...]
+        }
+        return output + redacted(line: rest, isEvent: type == "text/event-stream")
+    }
+
+    /// A line: the name of a field of an event or the mark before a JSON text (RFC 7464), and the value.
+    private func redacted(line: Data, isEvent: Bool) -> Data {
+        let colon = isEvent ? line.firstIndex(of: UInt8(ascii: ":")) : nil
+        let value = Data(line[(colon.map { $0 + 1 } ?? line.startIndex)...].drop { $0 == 0x20 || $0 == 0x1E })
+        return Data(line.dropLast(value.count)) + (json(value) ?? Data(word(String(decoding: value, as: UTF8.self)).utf8))
+    }
+
+    /// Text of a line that is not whole JSON. It may be a part of it.
+    private func word(_ text: String) -> String {
+        guard !text.utf8.contains(where: { "\"{}[]=".utf8.contains($0) }),
+            !text.split(separator: ":").dropLast().contains(where: { SecretNames.contains($0.utf8) })
+        else { return text.hasPrefix("\"") ? "\"\(mark)\"" : mark }
+        return MessageRedactor.redacted(text).replacingOccurrences(of: "…", with: mark)
     }
 }
 
 extension RecordingRedactor {
     /// Replaces secrets in an object or an array of JSON with values of the same kind. Everything else stays byte for byte.
-    private func json(_ body: Data, hidesAll: Bool = false, depth: Int = 0) -> Data? {
+    private func json(_ body: Data, depth: Int = 0) -> Data? {
         var tokens = JSONTokens(body)
         var output = Data(capacity: body.count)
         var copied = 0
         // For each bracket that is open, whether all in it is hidden.
         var levels: [Bool] = []
-        var isHidden = hidesAll
+        var isHidden = false
         do {
             while let token = try tokens.next() {
                 var other: [UInt8]?
                 switch token.kind {
                 case .beginObject, .beginArray: levels.append(isHidden)
-                case .endObject, .endArray: isHidden = levels.popLast() ?? hidesAll
+                case .endObject, .endArray: isHidden = levels.popLast() ?? false
                 case .name:
                     let name = tokens.content(of: token)
                     isHidden = (levels.last == true || SecretNames.contains(name)) && !keeps(String(decoding: name, as: UTF8.self))
                 case .string where isHidden: other = replacement(for: tokens.text(of: token)).jsonString
-                case .string where isReport || "{[h\\".utf8.contains(tokens.bytes[token.range.lowerBound + 1]):
+                case .string where hidesWords || "{[h\\".utf8.contains(tokens.bytes[token.range.lowerBound + 1]):
                     other = redactedNested(tokens.text(of: token), depth: depth)?.jsonString
                 case .number where isHidden: other = [UInt8(ascii: "0")]
                 default: break
@@ -157,7 +184,7 @@ extension RecordingRedactor {
         return output + tokens.bytes[copied...]
     }
 
-    /// Redacts JSON and URLs within a value, and in a report any other text. `nil` if there is nothing to redact.
+    /// Redacts JSON and URLs within a value, and where words are hidden any other text. `nil` if there is nothing to redact.
     private func redactedNested(_ text: String, depth: Int = 0) -> String? {
         switch text.utf8.first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -166,7 +193,7 @@ extension RecordingRedactor {
         case UInt8(ascii: "h") where text.hasPrefix("http://") || text.hasPrefix("https://"): return url(text)
         default: break
         }
-        return isReport ? MessageRedactor.redacted(text) : nil
+        return hidesWords ? MessageRedactor.redacted(text).replacingOccurrences(of: "…", with: mark) : nil
     }
 
     /// Text that decodes to the same type: a fixed UUID, a fixed date, or else the mark.
@@ -185,11 +212,14 @@ extension RecordingRedactor {
 extension String {
     /// The cookies with a name in several joined `Set-Cookie` fields.
     var setCookies: [SetCookie] { setCookieFields.compactMap(SetCookie.init).filter(\.name.isToken) }
+
+    /// Whether a body of this media type comes line by line.
+    var isStreamOfLines: Bool { ["text/event-stream", "application/x-ndjson", "application/json-seq"].contains(self) }
 }
 
 extension Data {
     /// The text of a form; `nil` if it is something else. Without a type, it is one if it looks like it.
-    fileprivate func form(_ contentType: String?) -> String? {
+    func form(_ contentType: String?) -> String? {
         let text = String(decoding: self, as: UTF8.self)
         switch contentType?.mediaType ?? "" {
         case "application/x-www-form-urlencoded": return text

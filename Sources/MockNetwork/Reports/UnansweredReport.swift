@@ -7,6 +7,8 @@ struct UnansweredReport: CustomStringConvertible {
     /// The stubs with the number of requests that each has answered, the oldest first.
     let stubs: [(stub: Stub, uses: Int)]
     let scope: String
+    /// How to record again what answers. `nil` without a recording.
+    var recordingHint: String?
     /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
     let otherScopes: [String]
 
@@ -18,7 +20,7 @@ struct UnansweredReport: CustomStringConvertible {
 
             \(request.description.indented(by: 4))
 
-        \(nearest)\(unreadable)\(others)
+        \(nearest)\(unreadable)\(others)\(recordingHint.map { "\n\n\($0)" } ?? "")
 
         To answer it, paste this before the request is sent:
 

@@ -18,7 +18,11 @@ final class Scope: Sendable {
         var baseURL: URL?
         var requests: [RecordedRequest] = []
         var unanswered: [(request: RecordedRequest, report: String)] = []
-        var answered: [(request: PreparedRequest, answer: Answer, started: Date)] = []
+        var answered: [Traffic] = []
+        /// What a server answers while a recording is made.
+        var live: LiveTraffic?
+        /// How to record again what answers, for reports.
+        var recordingHint: String?
     }
 
     let name: String
@@ -52,17 +56,15 @@ final class Scope: Sendable {
     func receive(_ request: PreparedRequest) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
         let recorded = RecordedRequest(request)
-        var request = request
-        if !recorded.body.isEmpty { request.body = RequestBody(recorded.body) }  // A file may change.
-        let (responder, chosen) = chooseStub(for: recorded) ?? chooseDefaultAnswer(for: recorded, request)
+        let (responder, chosen) = chooseStub(for: recorded) ?? chooseDefaultAnswer(for: recorded)
         return (
             responder.runsUserCode,
-            { [request] in
+            {
                 let respond = { responder(chosen) }
                 let answer = responder.runsUserCode ? Self.$current.withValue(self, operation: respond) : respond()
                 // The scope of the process never ends, and nothing shows its answers.
-                guard self !== Scope.process else { return answer }
-                self.contents.withLock { $0.answered.append((request, answer, started)) }
+                guard self !== Scope.process, answer.later == nil else { return answer }
+                self.contents.withLock { $0.answered.append(Traffic(request: recorded.prepared, answer: answer, started: started)) }
                 return answer
             }
         )
@@ -82,17 +84,17 @@ final class Scope: Sendable {
         return nil
     }
 
-    private func chooseDefaultAnswer(for recorded: RecordedRequest, _ request: PreparedRequest) -> Choice {
-        guard let responder = contents.withLock(\.defaultAnswer).responder(for: request) else { return failure(of: recorded) }
+    private func chooseDefaultAnswer(for recorded: RecordedRequest) -> Choice {
+        guard let responder = contents.withLock(\.defaultAnswer).responder(for: recorded.prepared) else { return failure(of: recorded) }
         contents.withLock { $0.requests.append(recorded) }
         return (responder, recorded)
     }
 
     private func failure(of request: RecordedRequest) -> Choice {
-        let (stubs, uses) = contents.withLock { ($0.stubs, $0.uses) }
+        let (stubs, uses, hint) = contents.withLock { ($0.stubs, $0.uses, $0.recordingHint) }
         let report = UnansweredReport(
             request: request, stubs: Array(zip(stubs, uses)), scope: shownName,
-            otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : []
+            recordingHint: hint, otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : []
         ).description
         contents.withLock {
             $0.requests.append(request)

@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MiniRx
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -13,6 +14,8 @@ struct Answer: Sendable {
     var head: HTTPURLResponse?
     var steps: ArraySlice<StubResponse.Step> = []
     var feed: StreamFeed?
+    /// Makes the whole answer, and delivers it on any thread. Disposing its result cancels that.
+    var later: (@Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable)?
 
     /// A request without an answer ends by its timeout, or when it is cancelled.
     static let never = Answer(delay: .infinity)
@@ -58,6 +61,13 @@ struct Answer: Sendable {
         guard timeout > 0, let late else { return self }
         return Answer(delay: delay, head: head, steps: steps[..<late] + [.wait(timeout), .failure(URLError(.timedOut))])
     }
+}
+
+/// A request with its whole body, and its answer.
+struct Traffic: Sendable {
+    let request: PreparedRequest
+    var answer: Answer
+    let started: Date
 }
 
 /// Makes the answer to a request.

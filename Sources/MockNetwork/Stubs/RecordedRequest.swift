@@ -9,20 +9,23 @@ import FoundationNetworking
 public struct RecordedRequest: Sendable {
     /// The request method.
     public let method: HTTPMethod
-    @HiddenFromReflection private var content: (url: URL, headers: HTTPHeaders, body: Data)
+    @HiddenFromReflection private var content: (request: PreparedRequest, body: Data)
     /// The stub that answered the request. `nil` if none did.
     package internal(set) var stub: Stub?
     /// Redacts this request for reports.
     @HiddenFromReflection private(set) var redactor: RecordingRedactor
 
     /// The URL with its query.
-    public var url: URL { content.url }
+    public var url: URL { content.request.url }
 
     /// The headers that the app and its provider set. Headers that the session adds are missing.
-    public var headers: HTTPHeaders { content.headers }
+    public var headers: HTTPHeaders { content.request.headers }
 
     /// The body, also if it was sent as a stream. Empty if there is none.
     public var body: Data { content.body }
+
+    /// The request with its whole body, as it is sent to a server.
+    var prepared: PreparedRequest { content.request }
 
     /// The path, decoded.
     public var path: String { url.path }
@@ -41,7 +44,10 @@ public struct RecordedRequest: Sendable {
         // A copy, because a mapped file may become shorter later.
         let body = (try? request.body?.data()).flatMap { $0.withUnsafeBytes { Data($0) } } ?? Data()
         method = request.method
-        content = (request.url, request.headers, body)
+        var whole = request
+        whole.reportProgress = nil
+        if !body.isEmpty { whole.body = RequestBody(body) }
+        content = (whole, body)
         redactor = RecordingRedactor(for: request, isReport: true)
     }
 }

@@ -31,6 +31,7 @@ public final class StreamFeed: Sendable {
         /// Parts that have not been delivered.
         var parts: [Part] = []
         var whenMore: Action?
+        var whenLeft: Action?
         var sent = 0
         var read = 0
         var waiters: [Waiter] = []
@@ -129,19 +130,23 @@ extension StreamFeed {
         if isThere { body() }
     }
 
+    /// Calls `body` when the reader leaves before the end. Call it before the feed answers.
+    func whenLeft(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenLeft = Action(body) } }
+
     /// Records that the reader has taken `count` more bytes.
     func didRead(_ count: Int) { change { $0.read += count } }
 
     /// Marks the feed as cancelled, unless its end has been delivered. Call it when the request has ended.
     func leave() {
         // Released after the lock, because its deinit may run any code.
-        var more: Action?
+        var (more, left): (Action?, Action?)
         change { state in
             guard !state.isEndDelivered else { return }
             state.isCancelled = true
-            more = state.whenMore.take()
+            (more, left) = (state.whenMore.take(), state.whenLeft.take())
         }
         _ = more
+        left?()
     }
 }
 

@@ -58,6 +58,9 @@ public struct StubResponse: Sendable {
         }
     }
 
+    /// What `traffic` gets from the server.
+    static func live(_ traffic: LiveTraffic) -> StubResponse { StubResponse { traffic.answer(to: $0) } }
+
     static func steps(of body: Data) -> [Step] { body.isEmpty ? [] : [.data(body)] }
 
     /// The responder after `count` requests. `nil` after the end of a sequence.

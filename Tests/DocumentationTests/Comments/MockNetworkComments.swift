@@ -46,25 +46,24 @@ struct MockNetworkCommentTests {
 }
 
 @Suite("The test on the page of recordings")
-struct RecordingCommentTests {
-    @Test(.mockNetwork) func search() async throws {
-        let file = try #require(Bundle.module.url(forResource: "search", withExtension: "har"))
-        try MockURLProtocol.replay(har: file)
+struct RecordedTests {
+    @Test(.mockNetwork(recording: "search")) func search() async throws {
         let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
         let result = try await provider.request(SearchRequest(keyword: "swift", perPage: 2)).value
         #expect(result.items.count == 2)
     }
-}
 
-private func recording() -> [Any] {
-    let file = URL(fileURLWithPath: "Tests/StarsTests/search.har")
-    let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, middlewares: [RetryMiddleware(), RecordingMiddleware(to: file)])
-    return [provider, RecordingMiddleware(to: file, keeping: ["text/html", "X-Customer"])]
-}
+    func testSearch() async throws {
+        try await MockURLProtocol.withRecording("search") {
+            let provider = DefaultAPIProvider(baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+            let result = try await provider.request(SearchRequest(keyword: "swift", perPage: 2)).value
+            XCTAssertEqual(result.items.count, 2)
+        }
+    }
 
-private func recordings(_ file: URL) -> DefaultAPIProvider {
-    let provider = DefaultAPIProvider(baseURL: api, middlewares: [RecordingMiddleware(to: file)])
-    return provider
+    private func options() -> [any TestTrait] {
+        [.mockNetwork(recording: "page", keeping: ["text/html", "X-Customer"], ignoring: ["sent_at"])]
+    }
 }
 
 private func stubs(_ order: Order) throws {

@@ -1,14 +1,16 @@
 import APIProvider
 import Foundation
 import MockNetwork
+import MockNetworkTesting
 import TestSupport
+import Testing
 
 private enum Fixture: String, MockDTO {
     case user = "User"
     static let bundle = Bundle.module
 }
 
-private func moved(_ data: Data, _ file: URL) throws -> [Any] {
+private func moved(_ data: Data) -> [Any] {
     MockURLProtocol.stub(.get, "/user", respond: .status(200))
     MockURLProtocol.stub("the user", where: { $0.path == "/user" }, respond: .status(200))
     MockURLProtocol.stub(.get, "/user", respond: .status(200)).expecting(2)
@@ -30,6 +32,7 @@ private func moved(_ data: Data, _ file: URL) throws -> [Any] {
     MockURLProtocol.stub(.get, "/old", respond: .redirect(to: "/new"))
     MockURLProtocol.stub(.get, "/optional", isOptional: true, respond: .status(200))
     MockURLProtocol.reset()
-    try MockURLProtocol.replay(har: file)
     return [MockURLProtocol.requests, MockURLProtocol.unmatchedRequests, URLSession(configuration: MockURLProtocol.configuration)]
 }
+
+private func recorded() -> any TestTrait { .mockNetwork(recording: "user") }

@@ -12,7 +12,7 @@ func parse(_ bytes: [UInt8], in folder: URL) {
     let (data, text) = (Data(bytes), String(decoding: bytes, as: UTF8.self))
     var tokens = JSONTokens(data)
     while let token = try? tokens.next() { if token.kind == .string || token.kind == .name { _ = tokens.text(of: token) } }
-    _ = RecordingRedactor(for: nil).responseBody(data, contentType: "application/json")
+    _ = RecordingRedactor(for: nil).body(data, contentType: "application/json")
     _ = Date(httpDate: text, now: Date())
     _ = SetCookie(text)
     _ = text.setCookies
@@ -26,6 +26,8 @@ func parse(_ bytes: [UInt8], in folder: URL) {
         _ = retry.intercept(response.request) { _ in .just(response) }.subscribe { _ in }
     }
     let file = folder.appendingPathComponent("fuzz.har")
-    MockURLProtocol.reset()
-    if (try? data.write(to: file)) != nil { try? MockURLProtocol.replay(har: file) }
+    if (try? data.write(to: file)) != nil {
+        _ = HAR.slices(of: data)
+        _ = (try? HAR.entries(of: file)).map { Recording("fuzz", filePath: file.path).stubs(for: $0) }
+    }
 }

@@ -1,222 +1,311 @@
 import APIProvider
 import Foundation
 import MiniRx
-import MockNetwork
 import TestSupport
 import Testing
 
+@testable import MockNetwork
+
 @Suite("Recordings", tenMinutes)
 struct RecordingTests {
-    private let folder = TemporaryFolder()
-    private var file: URL { folder.url("session.har") }
+    private let test = RecordedTest()
 
-    private func provider(_ transport: any Transport, redacting redaction: Redaction = .standard) -> DefaultAPIProvider {
-        DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [RecordingMiddleware(to: file, redacting: redaction)])
+    private func text(_ path: String = "/a") -> @Sendable (DefaultAPIProvider) async throws -> String {
+        { String(decoding: try await $0.request(anyRequest("https://a.example\(path)")).value.data, as: UTF8.self) }
     }
 
-    @Test("A response is in the file before its subscriber gets it, and the file is valid after each request")
-    func inFile() async throws {
-        let provider = provider(answering { Data("[\"\($0.url.path)\"]".utf8) })
-        for count in 1...5 {
-            _ = try await provider.request(anyRequest("https://a.example/\(count)")).value
-            let recorded = try RecordedFile(file)
-            #expect(recorded.entries.count == count)
-            #expect(recorded.value("response.content.text", of: count - 1) as? String == "[\"/\(count)\"]")
+    private var recordedBytes: Data { get throws { try Data(contentsOf: test.file) } }
+
+    @Test("What a server has answered is replayed without it", arguments: [true, false])
+    func replayed(bySession: Bool) async throws {
+        let server = try LoopbackServer { request, connection in
+            connection.respond(headers: ["Content-Type": "application/json"], body: "[\"\(request.target)\"]")
         }
-        #expect(try folder.names == ["session.har"])
+        let request = Endpoint<[String]>(.get, .url(server.url, "/items"), query: ["page": 1])
+        for mode in [Recording.Mode.record, .replay, .replay] {
+            let value = try await test.run(mode, bySession: bySession) { try await $0.request(request).value }
+            #expect(value == ["/items?page=1"])
+        }
+        #expect(server.requests.count == 1)
+        #expect(try test.folder.names == ["Recordings"])
     }
 
-    @Test(
-        "Every field that HAR 1.2 requires is there",
-        arguments: [
-            // http://www.softwareishard.com/blog/har-12-spec/
-            ("", ["startedDateTime", "time", "request", "response", "cache", "timings"]),
-            (
-                "request",
-                ["method", "url", "httpVersion", "cookies", "headers", "queryString", "postData", "headersSize", "bodySize"]
-            ),
-            (
-                "response",
-                ["status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize", "bodySize"]
-            ),
-            ("request.postData", ["mimeType", "text"]),
-            ("response.content", ["size", "mimeType"]),
-            ("timings", ["send", "wait", "receive"]),
-        ])
-    func required(path: String, names: [String]) async throws {
-        let failing = ClosureTransport { _ in .error(URLError(.timedOut)) }
-        for transport in [answering(), failing] as [any Transport] {
-            _ = try? await provider(transport).request(anyRequest(.post, "https://a.example", body: Data("x".utf8))).value
-            let recorded = try RecordedFile(file)
-            let object = try #require(recorded.value(path) as? [String: Any])
-            #expect(names.filter { object[$0] == nil }.isEmpty)
-            #expect(recorded.log["version"] as? String == "1.2")
+    @Test("A missing recording fails before the test runs, with the line that makes it")
+    func missing() async throws {
+        let ran = Log<Int>()
+        let error = await #expect(throws: (any Error).self) { try await test.run(.replay) { _ in ran.append(1) } }
+        #expect(
+            error?.localizedDescription
+                == "There is no recording at \(test.file.path). Make it: MOCK_NETWORK=record swift test --filter session")
+        #expect(ran.count == 0)
+    }
+
+    @Test("A test that fails leaves the old file as it is", arguments: ["throws", "fails", "has a stub that is never used"])
+    func failed(how: String) async throws {
+        try test.write("old")
+        _ = try? await test.run(.record, from: answering(), hasFailed: how == "fails") { provider in
+            _ = try await text()(provider)
+            if how == "throws" { throw TestError() }
+            if how == "has a stub that is never used" {
+                MockURLProtocol.stub(.get, "/unused", respond: .status(200))
+            }
+        }
+        #expect(try recordedBytes == Data("old".utf8))
+    }
+
+    @Test("Two recordings of one server are the same bytes, and an entry that changes keeps its place")
+    func stable() async throws {
+        let answers = Locked(["/a": "1", "/b": "1", "/c": "1"])
+        let transport = ClosureTransport { request in
+            let date = "\(Date().timeIntervalSince1970)"
+            let body = Data("[\(answers.withLock { $0[request.url.path] } ?? "")]".utf8)
+            return .just(APIResponse(to: request, headers: ["Content-Type": "application/json", "Date": date], data: body))
+        }
+        func record(_ paths: String...) async throws -> Data {
+            try await test.run(.record, from: transport) { for path in paths { _ = try await text(path)($0) } }
+            return try recordedBytes
+        }
+        let first = try await record("/a", "/b", "/c")
+        #expect(try await record("/c", "/a", "/b") == first)
+        answers.withLock { $0["/b"] = "2" }
+        let second = try await record("/a", "/b", "/c")
+        #expect(zip(HAR.slices(of: first), HAR.slices(of: second)).map(==) == [true, false, true])
+        #expect(HAR.slices(of: try await record("/c", "/b")) == Array(HAR.slices(of: second).dropFirst()))
+    }
+
+    @Test("An attempt that was retried is left out if a later one succeeded", arguments: [(1, [201]), (3, [503, 0, 503])])
+    func retried(failures: Int, recorded: [Int]) async throws {
+        let count = Locked(0)
+        let transport = ClosureTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number > failures { return .just(APIResponse(to: request, status: 201)) }
+            return number == 2 ? .error(URLError(.timedOut)) : .just(APIResponse(to: request, status: 503))
+        }
+        try await test.run(.record, from: transport) { provider in
+            for _ in 0..<max(2, failures) { _ = try? await provider.request(anyRequest("https://a.example/")).value }
+        }
+        let file = try RecordedFile(test.file)
+        #expect(file.entries.indices.map { file.value("response.status", of: $0) as? Int } == recorded)
+    }
+
+    private struct Order: Encodable { let item: String, password: String, at: Int }
+
+    @Test("A body is compared by its meaning, without secrets and without what is ignored")
+    func bodies() async throws {
+        let test = RecordedTest(ignored: ["AT"])
+        @Sendable func send(_ order: Order, _ provider: DefaultAPIProvider) async throws -> String {
+            try await provider.request(Endpoint<String>(.post, "/orders", body: .json(order))).value
+        }
+        let transport = answering(headers: ["Content-Type": "application/json"]) { (try? $0.body?.data()) ?? Data() }
+        try await test.run(.record, from: transport) {
+            _ = try await send(Order(item: "a", password: "x", at: 1), $0)
+            _ = try await send(Order(item: "b", password: "x", at: 1), $0)
+        }
+        let answer = try await test.run(.replay) { try await send(Order(item: "b", password: "other", at: 2), $0) }
+        #expect(answer.contains(#""item":"b""#))
+        #expect(try #require(test.warnings.entries.first).contains("log.entries[0]"))
+        let error = await #expect(throws: (any Error).self) {
+            try await test.run(.replay) { try await send(Order(item: "c", password: "x", at: 1), $0) }
+        }
+        #expect("\(try #require(error))".contains("body    expected  item: \"a\""), "\(String(describing: error))")
+        #expect("\(try #require(error))".contains("record it again: MOCK_NETWORK=record"), "\(String(describing: error))")
+    }
+
+    @Test("Other bodies are compared by their size, so a multipart upload replays")
+    func upload() async throws {
+        let server = try LoopbackServer { request, connection in connection.respond(body: "{\"count\": \(request.body.count)}") }
+        try Data("file".utf8).write(to: test.folder.url("a.txt"))
+        let parts = [
+            MultipartPart(name: "b", value: "a"), MultipartPart(name: "c", file: test.folder.url("a.txt"), contentType: "text/plain"),
+        ]
+        let request = Endpoint<Data>(.post, .url(server.url), body: .multipart(parts))
+        for bySession in [true, false] {
+            let answer = try await test.run(.record, bySession: bySession) { try await $0.request(request).value }
+            #expect(try await test.run(.replay, bySession: bySession) { try await $0.request(request).value } == answer)
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("A redirect is an entry for each hop, and a download is recorded", arguments: [true, false])
+    func redirect(bySession: Bool) async throws {
+        let server = try LoopbackServer { request, connection in
+            guard request.target == "/old" else { return connection.respond(headers: ["Content-Type": "application/json"], body: "[1]") }
+            connection.respond("302 Found", headers: ["Location": "/new", "Set-Cookie": "a=b"])
+        }
+        let target = test.folder.url("download")
+        let request = Endpoint(.get, .url(server.url, "/old"), downloadingTo: target)
+        for mode in [Recording.Mode.record, .replay] {
+            _ = try await test.run(mode, bySession: bySession) { try await $0.request(request).value }
+            #expect(try String(contentsOf: target, encoding: .utf8) == "[1]")
+            try FileManager.default.removeItem(at: target)
+        }
+        let file = try RecordedFile(test.file)
+        #expect(file.entries.indices.map { file.value("response.status", of: $0) as? Int } == [302, 200])
+        #expect(file.value("response.cookies") as? Fields == [["name": "a", "value": "REDACTED"]])
+        #expect(server.requests.map { $0.headers["cookie"] } == [nil, "a=b"])
+    }
+
+    @Test("Events replay in the pieces in which they came, in virtual time", arguments: [true, false])
+    func events(bySession: Bool) async throws {
+        let isRead = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: a\n\nda")
+            isRead.wait()
+            connection.send("ta: b\n\n")
+        }
+        let request = Endpoint<ServerSentEvents>(.get, .url(server.url))
+        let recorded = try await test.run(.record, bySession: bySession) { provider in
+            var recorded: [String] = []
+            for try await event in try await provider.request(request).value {
+                recorded.append(event.data)
+                isRead.signal()
+            }
+            return recorded
+        }
+        #expect(recorded == ["a", "b"])
+        let pieces = try #require(try RecordedFile(test.file).value("response.content._pieces") as? [[String: Any]])
+        #expect(pieces.map { $0["text"] as? String } == ["data: a\n\n", "data: b\n\n"])
+
+        // The second piece is made to come after half a minute.
+        var text = String(decoding: try recordedBytes, as: UTF8.self)
+        let time = "\"time\" : \(try #require(pieces[1]["time"] as? Int))"
+        text.replaceSubrange(try #require(text.range(of: time, options: .backwards)), with: "\"time\" : 30000")
+        try test.write(text)
+        let scheduler = TestScheduler()
+        try await test.run(.replay) { _ in
+            let provider = DefaultAPIProvider(transport: MockTransport(scheduler: scheduler))
+            var events = try await provider.request(request).value.makeAsyncIterator()
+            scheduler.advance(by: .seconds(5))
+            #expect(try await events.next()?.data == "a")
+            scheduler.advance(by: .seconds(25))
+            #expect(try await events.next()?.data == "b")
+            #expect(try await events.next() == nil)
+        }
+    }
+
+    @Test("Verifying tells what a reader of the new responses would notice")
+    func verify() async throws {
+        let body = Locked(#"{"items": [{"a": 1, "owner": {"login": "x"}}, {"a": 2, "b": 1, "owner": {"login": "y"}}]}"#)
+        let server = try LoopbackServer { request, connection in
+            let type = request.target == "/html" && body.withLock { $0.contains("null") } ? "text/html" : "application/json"
+            connection.respond(headers: ["Content-Type": type], body: body.withLock { $0 })
+        }
+        @Sendable func use(_ provider: DefaultAPIProvider) async throws {
+            for path in ["items", "html"] { _ = try await provider.request(Endpoint<Data>(.get, .url(server.url, "/\(path: path)"))).value }
+            _ = try await provider.request(Endpoint<Data>(.post, .url(server.url, "/items"))).value
+        }
+        try await test.run(.record, use)
+        let old = try recordedBytes
+        try await test.run(.verify, use)
+        #expect(server.requests.map(\.method) == ["GET", "GET", "POST", "GET", "GET"])
+        body.withLock { $0 = #"{"items": [{"owner": {"login": null}, "c": 1}]}"# }
+        for (mode, isNew) in [(Recording.Mode.verify, false), (.verifyAll, true)] {
+            let error = await #expect(throws: (any Error).self) { try await test.run(mode, use) }
+            let sentence = error?.localizedDescription ?? ""
+            #expect(sentence.contains("items[].a is gone") && sentence.contains("items[].owner.login is null, and was a string"))
+            #expect(sentence.contains("the media type is text/html, and was application/json"))
+            #expect(!sentence.contains("items[].b") && sentence.contains("items[].c is new") == isNew, "\(sentence)")
+        }
+        #expect(try recordedBytes == old)
+    }
+
+    @Test("Fifty recordings at once each have their own requests")
+    func parallel() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    let test = RecordedTest()
+                    let transport = answering(headers: ["Content-Type": "application/json"]) { _ in Data("[\(number)]".utf8) }
+                    for mode in [Recording.Mode.record, .replay] {
+                        let value = try await test.run(mode, from: transport, bySession: number % 10 == 0) {
+                            try await $0.request(Endpoint<[Int]>(.get, "/a")).value
+                        }
+                        #expect(value == [number])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("Two tests that name one file fail, with both names")
+    func twice() async throws {
+        try test.write(#"{"log":{"entries":[]}}"#)
+        let (files, recording) = (RecordingFiles(), Recording("session", filePath: test.folder.url("Tests.swift").path))
+        func run(_ name: String, _ operation: () async throws -> Void = {}) async throws {
+            try await MockURLProtocol.withScope {
+                try await recording.run(.replay, test: name, at: "A.swift:1", files: files, warn: { _ in }, operation)
+            }
+        }
+        try await run("one")
+        try await run("one")
+        let error = await #expect(throws: (any Error).self) { try await run("two") }
+        #expect(error?.localizedDescription.contains("one (A.swift:1) and two (A.swift:1) both name it") == true)
+        await #expect(throws: (any Error).self) { try await run("one") { try await run("one") } }
+    }
+
+    @Test("The environment's mode is one of four", arguments: [("", true), ("record", true), ("verify-all", true), ("recrod", false)])
+    func mode(text: String, isValid: Bool) {
+        #expect(((try? Recording.Mode(environment: ["MOCK_NETWORK": text])) != nil) == isValid)
+    }
+
+    @Test("withRecording answers from the file beside the test, and runs on its actor")
+    @MainActor func isolation() async throws {
+        try test.write(#"{"log":{"entries":[{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":201}}]}}"#)
+        let status = try await MockURLProtocol.withRecording("session", filePath: test.folder.url("Tests.swift").path) {
+            MainActor.assertIsolated()
+            return try await DefaultAPIProvider(transport: MockTransport()).request(anyRequest("https://a.example/")).value.statusCode
+        }
+        #expect(status == 201)
+    }
+
+    @Test("An entry has every field that HAR 1.2 requires")
+    func required() async throws {
+        // http://www.softwareishard.com/blog/har-12-spec/
+        let required = [
+            "": ["startedDateTime", "time", "request", "response", "cache", "timings"],
+            "request": ["method", "url", "httpVersion", "cookies", "headers", "queryString", "postData", "headersSize", "bodySize"],
+            "response": ["status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize", "bodySize"],
+            "request.postData": ["mimeType", "text"], "response.content": ["size", "mimeType"], "timings": ["send", "wait", "receive"],
+        ]
+        for transport in [answering(), ClosureTransport { _ in .error(URLError(.timedOut)) }] {
+            try await test.run(.record, from: transport) {
+                _ = try? await $0.request(anyRequest(.post, "https://a.example", body: Data("x".utf8))).value
+            }
+            let recorded = try RecordedFile(test.file)
+            for (path, names) in required {
+                let object = try #require(recorded.value(path) as? [String: Any])
+                #expect(names.filter { object[$0] == nil }.isEmpty)
+            }
             #expect((recorded.log["creator"] as? [String: String])?.keys.sorted() == ["name", "version"])
         }
     }
 
-    @Test("An entry has the request, the response and the time")
-    func entry() async throws {
-        let transport = answering(
-            status: 404, headers: ["Content-Type": "text/plain", "Set-Cookie": "a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT, b=2"]
-        ) { _ in Data("Nöne 🌍".utf8) }
-        let before = Date()
-        _ = try await provider(transport, redacting: .none).request(
-            anyRequest(
-                "PUT", "https://a.example/b%20c?d=e%26f&g#h", headers: ["Cookie": "x=1; y=2", "Content-Type": "text/csv"],
-                body: Data("1,2".utf8))
-        ).value
-        let recorded = try RecordedFile(file)
-        #expect(recorded.value("request.method") as? String == "PUT")
-        #expect(recorded.value("request.url") as? String == "https://a.example/b%20c?d=e%26f&g")
-        #expect(recorded.value("request.queryString") as? Fields == [["name": "d", "value": "e&f"], ["name": "g", "value": ""]])
-        #expect(recorded.value("request.cookies") as? Fields == [["name": "x", "value": "1"], ["name": "y", "value": "2"]])
-        #expect(recorded.value("request.postData") as? [String: String] == ["mimeType": "text/csv", "text": "1,2"])
-        #expect(recorded.value("response.status") as? Int == 404)
-        #expect(recorded.value("response.statusText") as? String == "Not Found")
-        #expect(recorded.value("response.cookies") as? Fields == [["name": "a", "value": "1"], ["name": "b", "value": "2"]])
-        #expect(recorded.value("response.content.text") as? String == "Nöne 🌍")
-        #expect(recorded.value("response.content.size") as? Int == 10)
-        let text = try #require(recorded.value("startedDateTime") as? String)
-        #expect(text.range(of: #"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"#, options: .regularExpression) != nil)
-        let formatter = ISO8601DateFormatter()
-        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-        let date = try #require(formatter.date(from: text))
-        #expect(abs(date.timeIntervalSince(before)) < 60)
-        #expect(recorded.value("time") as? Double == recorded.value("timings.wait") as? Double)
-    }
-
-    @Test("Entries are in the order in which the requests began")
-    func order() async throws {
-        let (first, second) = (Producer<APIResponse>(), Producer<APIResponse>())
-        let provider = provider(ClosureTransport { $0.url.path == "/1" ? first.single : second.single })
-        let (one, two) = (try anyRequest("https://a.example/1"), try anyRequest("https://a.example/2"))
-        let subscriptions = [provider.request(one), provider.request(two)].map { $0.subscribe { _ in } }
-        for (producer, request) in [(second, two), (first, one)] {
-            producer.send(.success(try await answering().send(request.preparedRequest()).value))
-        }
-        let recorded = try RecordedFile(file)
-        #expect(recorded.value("request.url", of: 0) as? String == "https://a.example/1")
-        #expect(recorded.value("request.url", of: 1) as? String == "https://a.example/2")
-        subscriptions.forEach { $0.dispose() }
-    }
-
     @Test("A failure has the status 0, and is replayed", arguments: [URLError.Code.timedOut, .cannotFindHost, .notConnectedToInternet])
     func failure(code: URLError.Code) async throws {
-        let request = try anyRequest("https://a.example")
-        _ = try? await provider(ClosureTransport { _ in .error(URLError(code)) }).request(request).value
-        #expect(try RecordedFile(file).value("response.status") as? Int == 0)
-        #expect(try RecordedFile(file).value("response._error") as? String == "URLError \(code.rawValue)")
-        try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: file)
-            let error = await #expect(throws: APIError.self) {
-                try await DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration).request(request).value
+        for (mode, error) in [(Recording.Mode.record, URLError(code)), (.replay, URLError(.unknown))] {
+            try await test.run(mode, from: ClosureTransport { _ in .error(error) }) { provider in
+                let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, "/")).value }
+                #expect(error?.urlError?.code == code)
             }
-            #expect(error?.urlError?.code == code)
         }
+        #expect(try RecordedFile(test.file).value("response._error") as? String == "URLError \(code.rawValue)")
     }
 
-    @Test("An app's own error is recorded by its type alone, and reaches the caller unchanged")
-    func ownError() async throws {
-        let provider = provider(ClosureTransport { _ in .error(TestError("planted")) })
-        await #expect(throws: TestError("planted")) { try await provider.request(anyRequest("https://a.example")).value }
-        #expect(try RecordedFile(file).value("response._error") as? String == "TestError")
-        #expect(try !RecordedFile(file).text.contains("planted"))
-    }
-
-    @Test("A disposed request is not recorded")
-    func disposed() throws {
-        let producer = Producer<APIResponse>()
-        provider(ClosureTransport { _ in producer.single }).request(try anyRequest("https://a.example")).subscribe { _ in }.dispose()
-        #expect(producer.subscriptions == 1)
-        producer.send(.failure(TestError()))
-        #expect(try folder.names.isEmpty)
-    }
-
-    @Test("The first request replaces an existing file")
-    func begunAnew() async throws {
-        try Data("old".utf8).write(to: file)
-        let provider = provider(answering())
-        #expect(try String(contentsOf: file, encoding: .utf8) == "old")
-        _ = try await provider.request(anyRequest("https://a.example")).value
-        #expect(try RecordedFile(file).entries.count == 1)
-    }
-
-    @Test("Only its owner can read a new file, and an old file keeps its mode")
-    func mode() async throws {
-        for mode in [0o600, 0o644] as [mode_t] {
-            _ = try await provider(answering()).request(anyRequest("https://a.example/")).value
-            var status = stat()
-            #expect(lstat(file.path, &status) == 0)
-            #expect(status.st_mode & 0o777 == mode)
-            #expect(chmod(file.path, 0o644) == 0)
+    @Test("A disposed request is not recorded, and the live one is disposed")
+    func disposed() async throws {
+        let disposed = Signals<Int>()
+        let producer = Producer<APIResponse> { Disposables.create { disposed.send(1) } }
+        try await test.run(.record, from: ClosureTransport { _ in producer.single }) { provider in
+            let subscription = provider.request(Endpoint<Data>(.get, "/")).subscribe { _ in }
+            while producer.subscriptions == 0 { await Task.yield() }
+            subscription.dispose()
+            await disposed.next()
         }
-    }
-
-    @Test("A file that cannot be written fails no request, and is reported once")
-    func unwritable() async throws {
-        let errors = Log<any Error>()
-        let recording = RecordingMiddleware(to: folder.url("none/session.har"), onFailure: errors.append)
-        let provider = DefaultAPIProvider(baseURL: example, transport: answering(), middlewares: [recording])
-        for _ in 0..<2 { #expect(try await provider.request(anyRequest("https://a.example")).value.statusCode == 200) }
-        #expect(try folder.names.isEmpty)
-        #expect(errors.count == 1)
-    }
-
-    #if os(Linux)
-    @Test("If a system call fails, the file is whole or missing, no request fails, and the next request repairs the file")
-    func faults() async throws {
-        var reports: [String] = []
-        let calls = try await Faults.inTurn { faults in
-            let folder = TemporaryFolder()
-            let file = folder.url("session.har")
-            let errors = Log<any Error>()
-            let recording = RecordingMiddleware(to: file, onFailure: errors.append)
-            let provider = DefaultAPIProvider(baseURL: example, transport: answering(), middlewares: [recording])
-            func statusCode() async throws -> Int { try await provider.request(anyRequest("https://a.example")).value.statusCode }
-            let (statusCodes, open) = try await FaultyFiles.within(folder.url, faults) { try await [statusCode(), statusCode()] }
-            #expect(statusCodes == [200, 200])
-            #expect(open == 0)
-            let names = try folder.names
-            #expect(names.isEmpty || names == ["session.har"])
-            if !names.isEmpty { #expect(try 1...2 ~= RecordedFile(file).entries.count) }
-            #expect(try await statusCode() == 200)
-            #expect(try RecordedFile(file).entries.count == 3)
-            #expect(errors.count <= (faults.hasFailed ? 1 : 0))
-            reports.append(contentsOf: errors.entries.map(\.localizedDescription))
-        }
-        #expect(Set(reports).count >= 4)
-        // For each of two requests: open, write, fsync, rename and close; fchmod for the mode of the old file.
-        #expect(calls >= 11)
-    }
-    #endif
-
-    @Test("A comment says that a body in a file is not recorded")
-    func elsewhere() async throws {
-        let server = try LoopbackServer { $1.respond(body: "a file") }
-        let recording = [RecordingMiddleware(to: file)]
-        let download = folder.url("download")
-        _ = try await DefaultAPIProvider(baseURL: example, configuration: .ephemeral, middlewares: recording)
-            .request(Endpoint(.get, .url(server.url), downloadingTo: download)).value
-        try await MockURLProtocol.withScope {
-            MockURLProtocol.stub(.get, "/empty", respond: .data(Data(), headers: ["Content-Length": "0"]))
-            try await DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: recording)
-                .request(Endpoint<Void>(.get, "/empty")).value
-        }
-        #expect(try String(contentsOf: download, encoding: .utf8) == "a file")
-        let recorded = try RecordedFile(file)
-        #expect(recorded.value("comment") as? String == "No body arrived here; a download, for example, writes it to a file.")
-        #expect(recorded.value("response.content.text") as? String == "")
-        #expect(recorded.value("comment", of: 1) == nil && recorded.value("request.bodySize", of: 1) as? Int == 0)
-    }
-
-    @Test(
-        "The comment about a missing body is only in accepted responses that must have one",
-        arguments: [(HTTPMethod.head, 200), (.get, 204), (.get, 205), (.get, 404)])
-    func noBody(method: HTTPMethod, status: Int) async throws {
-        let transport = ClosureTransport { .just(APIResponse(to: $0, status: status, headers: ["Content-Length": "5"])) }
-        _ = try? await provider(transport).request(Endpoint<Void>(method, "")).value
-        #expect(try RecordedFile(file).value("comment") == nil)
+        #expect(try RecordedFile(test.file).entries.isEmpty)
     }
 
     /// By their names, because the test library takes long with a large argument.
@@ -228,51 +317,12 @@ struct RecordingTests {
     ]
 
     @Test("A replayed body has the recorded bytes", arguments: samples.keys.sorted())
-    func bodies(name: String) async throws {
+    func bytes(name: String) async throws {
         let body = try #require(Self.samples[name])
+        let test = RecordedTest(redaction: .none)
         let request = try anyRequest(.post, "https://a.example", body: body)
-        _ = try await provider(answering { _ in body }, redacting: .none).request(request).value
-        try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: file)
-            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
-            #expect(try await provider.request(request).value.data == body)
+        for mode in [Recording.Mode.record, .replay] {
+            #expect(try await test.run(mode, from: answering { _ in body }) { try await $0.request(request).value.data } == body)
         }
-        struct File: Decodable {
-            struct Log: Decodable { let entries: [Entry] }
-            struct Entry: Decodable { let request: Request }
-            struct Request: Decodable { let postData: PostData }
-            struct PostData: Decodable { let text: String, _encoding: String? }
-            let log: Log
-        }
-        let sent = try JSONDecoder().decode(File.self, from: Data(contentsOf: file)).log.entries[0].request.postData
-        #expect((sent._encoding == "base64" ? Data(base64Encoded: sent.text) : Data(sent.text.utf8)) == body)
-        #expect(sent._encoding == nil || ["a BOM", "no UTF-8", "much data"].contains(name))
-    }
-
-    @Test("Two recordings at once each have their own hundred requests")
-    func parallel() async throws {
-        let files = [file, folder.url("other.har")]
-        let providers = files.map {
-            DefaultAPIProvider(
-                baseURL: example, transport: answering { Data("[\"\($0.url.path)\"]".utf8) },
-                middlewares: [RecordingMiddleware(to: $0)])
-        }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (provider, file) in zip(providers, files) {
-                for number in 0..<100 {
-                    group.addTask {
-                        _ = try await provider.request(anyRequest("https://a.example/\(number)")).value
-                        #expect(try RecordedFile(file).text.contains("\"text\" : \"[\\\"/\(number)\\\"]\""))
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        for file in files {
-            let recorded = try RecordedFile(file)
-            #expect(Set(recorded.entries.indices.map { recorded.value("request.url", of: $0) as? String }).count == 100)
-            #expect(recorded.entries.count == 100)
-        }
-        #expect(try folder.names == ["other.har", "session.har"])
     }
 }

@@ -9,11 +9,11 @@ import Testing
 struct ReplayFuzzTests {
     /// One request that each answers.
     private static let samples = [
-        "chrome": ("GET", "https://shop.example.com/api/items?page=1&sort=price%20up"),
-        "firefox": ("POST", "https://shop.example.com/login"),
-        "safari": ("GET", "https://shop.example.com/status"),
-        "charles": ("HEAD", "http://shop.example.com/file.bin"),
-        "insomnia": ("PUT", "http://localhost:8080/v1/items/7?dry=&tag=a&tag=b"),
+        "chrome": ("GET", "https://shop.example.com/api/items?page=1&sort=price%20up", ""),
+        "firefox": ("POST", "https://shop.example.com/login", "user=me&remember=1"),
+        "safari": ("GET", "https://shop.example.com/status", ""),
+        "charles": ("HEAD", "http://shop.example.com/file.bin", ""),
+        "insomnia": ("PUT", "http://localhost:8080/v1/items/7?dry=&tag=a&tag=b", #"{"name":"x"}"#),
     ]
 
     @Test("Any file is an error or is replayed", arguments: samples.keys.sorted())
@@ -23,8 +23,9 @@ struct ReplayFuzzTests {
         let sample = try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "HAR"))
         let bytes = try Data(contentsOf: sample)
         let strings = strings(of: bytes)
-        let (method, url) = try #require(Self.samples[name])
-        let request = try anyRequest(HTTPMethod(rawValue: method), url).preparedRequest()
+        let (method, url, body) = try #require(Self.samples[name])
+        let sent = body.isEmpty ? nil : Data(body.utf8)
+        let request = try anyRequest(HTTPMethod(rawValue: method), url, body: sent).preparedRequest()
         let folder = TemporaryFolder()
         let file = folder.url("session.har")
         var replayed = 0
@@ -33,7 +34,7 @@ struct ReplayFuzzTests {
             try (isJSON ? random.mutate(bytes, at: strings) : random.mutate(bytes)).write(to: file)
             do {
                 try await MockURLProtocol.withScope {
-                    try MockURLProtocol.replay(har: file)
+                    try replay(file)
                     replayed += (try? await MockTransport().send(request).value) == nil ? 0 : 1
                 }
             } catch {

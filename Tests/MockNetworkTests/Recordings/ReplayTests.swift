@@ -1,25 +1,26 @@
 import APIProvider
 import Foundation
-import MockNetwork
 import MockNetworkTesting
 import TestSupport
 import Testing
+
+@testable import MockNetwork
 
 @Suite("Replay", .mockNetwork, tenMinutes)
 struct ReplayTests {
     private let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
     private let folder = TemporaryFolder()
 
-    private func replay(_ name: String) throws {
-        try MockURLProtocol.replay(
-            har: try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "HAR")))
+    private func replaySample(_ name: String) throws {
+        try replay(try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "HAR")))
     }
 
     private func recording(_ entries: String...) throws -> URL { try recording(text: har(entries)) }
 
     @discardableResult
     private func recording(text: String) throws -> URL {
-        let file = folder.url("session.har")
+        try FileManager.default.createDirectory(at: folder.url("Recordings"), withIntermediateDirectories: true)
+        let file = folder.url("Recordings/session.har")
         try Data(text.utf8).write(to: file)
         return file
     }
@@ -33,7 +34,7 @@ struct ReplayTests {
 
     @Test("Chrome: pseudo-headers, encodings that are undone, Base64, WebSockets and data URLs, failed and blocked requests")
     func chrome() async throws {
-        try replay("chrome")
+        try replaySample("chrome")
         let items = try await get("https://shop.example.com/api/items?sort=price%20up&page=1")
         #expect(String(decoding: items.data, as: UTF8.self) == "{\"items\":[{\"name\":\"Grüße 🌍\",\"price\":3}],\"total\":1}")
         #expect(items.value(forHTTPHeaderField: "Content-Encoding") == nil)
@@ -48,9 +49,11 @@ struct ReplayTests {
 
     @Test("Firefox: several fields in one, on a line each, and redirects")
     func firefox() async throws {
-        try replay("firefox")
-        let response = try await provider.request(anyRequest(.post, "https://shop.example.com/login", body: Data("user=another".utf8)))
-            .value
+        try replaySample("firefox")
+        let response = try await provider.request(
+            anyRequest(.post, "https://shop.example.com/login", body: Data("user=me&remember=1".utf8))
+        )
+        .value
         #expect(String(decoding: response.data, as: UTF8.self) == "account")
         #expect(response.value(forHTTPHeaderField: "Transfer-Encoding") == nil)
         #expect(MockURLProtocol.requests.map(\.path) == ["/login", "/account"])
@@ -58,7 +61,7 @@ struct ReplayTests {
 
     @Test("Safari: a BOM, missing fields, several entries of one URL, an aborted request")
     func safari() async throws {
-        try replay("safari")
+        try replaySample("safari")
         for text in ["pending", "done", "done"] {
             #expect(String(decoding: try await get("https://shop.example.com/status").data, as: UTF8.self) == text)
         }
@@ -67,7 +70,7 @@ struct ReplayTests {
 
     @Test("Charles: null, line breaks in Base64, a HEAD, fields that come twice")
     func charles() async throws {
-        try replay("charles")
+        try replaySample("charles")
         let head = try await provider.request(anyRequest(.head, "http://shop.example.com/file.bin")).value
         #expect(head.value(forHTTPHeaderField: "Content-Length") == "4096")
         #expect(head.value(forHTTPHeaderField: "Vary") == "Accept, Cookie")
@@ -79,8 +82,9 @@ struct ReplayTests {
 
     @Test("Insomnia: items without a value, several of one name")
     func insomnia() async throws {
-        try replay("insomnia")
-        let response = try await provider.request(anyRequest(.put, "http://localhost:8080/v1/items/7?tag=a&tag=b&dry=")).value
+        try replaySample("insomnia")
+        let body = Data(#"{ "name" : "x" }"#.utf8)
+        let response = try await provider.request(anyRequest(.put, "http://localhost:8080/v1/items/7?tag=a&tag=b&dry=", body: body)).value
         #expect(response.statusCode == 422)
         #expect(response.value(forHTTPHeaderField: "Content-Type") == "application/problem+json")
     }
@@ -93,7 +97,7 @@ struct ReplayTests {
         ])
     func unanswered(url: String) async throws {
         try await MockURLProtocol.withScope {
-            try replay("chrome")
+            try replaySample("chrome")
             let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             let error = try await #require(throws: APIError.self) { try await provider.request(anyRequest(url)).value }
             #expect(error.description.contains("chrome.har: log.entries[0]"), "\(error)")
@@ -106,7 +110,7 @@ struct ReplayTests {
             entry("https://a.example/?a=1&b=2&c=3", response: #"{"status":204}"#),
             entry("https://a.example/?a=1&x=9", response: #"{"status":204}"#))
         try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: file)
+            try replay(file)
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
             let request = try anyRequest("https://a.example/?a=1&b=2")
             let error = "\(try await #require(throws: APIError.self) { try await provider.request(request).value })"
@@ -118,7 +122,7 @@ struct ReplayTests {
     @Test("A newer stub answers before the recording, and an older one after it")
     func stubs() async throws {
         MockURLProtocol.stub(.get, "/older", respond: .status(201))
-        try replay("chrome")
+        try replaySample("chrome")
         MockURLProtocol.stub(.get, "/dot.gif", respond: .status(410))
         #expect(try await get("https://shop.example.com/older").statusCode == 201)
         #expect(try await get("https://shop.example.com/dot.gif").statusCode == 410)
@@ -129,11 +133,11 @@ struct ReplayTests {
         let file = try recording(
             entry("HTTPS://REDACTED@a.example/?key=REDACTED&page=1", response: #"{"status":204}"#),
             entry("https://a.example/?page=1&key=REDACTED", response: #"{"status":205}"#))
-        try MockURLProtocol.replay(har: file)
+        try replay(file)
         #expect(try await get("https://a.example?page=1&key=live").statusCode == 204)
         #expect(try await get("https://a.example/?key=other&page=1#x").statusCode == 205)
         try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: file)
+            try replay(file)
             let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
             let error = await #expect(throws: APIError.self) { try await provider.request(anyRequest("https://a.example/")).value }
             #expect(error?.description.contains("got       none\n") == true)
@@ -147,10 +151,10 @@ struct ReplayTests {
     @Test("A redacted part of a path segment matches anything")
     func segment() async throws {
         let file = try recording(entry("https://a.example/bot-REDACTED-x/send"))
-        try MockURLProtocol.replay(har: file)
+        try replay(file)
         #expect(try await get("https://a.example/bot-1:2-x/send").statusCode == 200)
         try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: file)
+            try replay(file)
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
             for other in ["bot-1", "1-x", "bot-1-X"] {
                 await #expect(throws: APIError.self) { try await provider.request(anyRequest("https://a.example/\(other)/send")).value }
@@ -170,7 +174,7 @@ struct ReplayTests {
         ])
     func broken(text: String, sentence: String) throws {
         let file = try recording(text: text)
-        let error = #expect(throws: (any Error).self) { try MockURLProtocol.replay(har: file) }
+        let error = #expect(throws: (any Error).self) { try replay(file) }
         #expect(error?.localizedDescription == sentence)
     }
 
@@ -209,7 +213,7 @@ struct ReplayTests {
             ),
         ])
     func unusable(response: String, reason: String) async throws {
-        try MockURLProtocol.replay(har: recording(entry("https://a.example/good"), entry("https://a.example/bad", response: response)))
+        try replay(recording(entry("https://a.example/good"), entry("https://a.example/bad", response: response)))
         #expect(try await get("https://a.example/good").statusCode == 200)
         let error = try await #require(throws: APIError.self) { try await get("https://a.example/bad") }
         #expect(error.description.contains("session.har: log.entries[1] cannot be answered from: \(reason)."), "\(error)")
@@ -226,7 +230,7 @@ struct ReplayTests {
         ])
     func unreadableRequest(other: String, reason: String) async throws {
         try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: recording(entry("https://a.example/good"), other, entry("https://a.example/fine")))
+            try replay(recording(entry("https://a.example/good"), other, entry("https://a.example/fine")))
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
             for path in ["good", "fine"] {
                 #expect(try await provider.request(anyRequest("https://a.example/\(path)")).value.statusCode == 200)
@@ -241,7 +245,7 @@ struct ReplayTests {
     func unreadableRequests() async throws {
         try await MockURLProtocol.withScope {
             let good = (0..<9).map { entry("https://a.example/good/\($0)") }
-            try MockURLProtocol.replay(har: recording((good + ["null", "7"]).joined(separator: ",")))
+            try replay(recording((good + ["null", "7"]).joined(separator: ",")))
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
             let request = provider.request(try anyRequest("https://a.example/good/x"))
             let error = try await #require(throws: APIError.self) { try await request.value }
@@ -251,14 +255,14 @@ struct ReplayTests {
 
     @Test("A HEAD needs no recorded body, a null header is not sent, and Playwright's bodies are beside the recording")
     func beside() async throws {
-        try Data("beside".utf8).write(to: folder.url("1f.txt"))
         let file = try recording(
             entry("https://a.example/none", response: #"{"status":204,"content":{"size":5}}"#),
             entry(
                 "https://a.example/null",
                 response: #"{"status":200,"headers":[null,{"name":"X-A","value":null},{"name":"X-B","value":"b"}]}"#),
             entry("https://a.example/beside", response: #"{"status":200,"content":{"_file":"1f.txt"}}"#))
-        try MockURLProtocol.replay(har: file)
+        try Data("beside".utf8).write(to: folder.url("Recordings/1f.txt"))
+        try replay(file)
         #expect(try await get("https://a.example/none").statusCode == 204)
         let null = try await get("https://a.example/null")
         #expect(null.value(forHTTPHeaderField: "X-A") == nil)
@@ -272,7 +276,7 @@ struct ReplayTests {
             entry("https://a.example/*", response: #"{"status":201}"#),
             entry("https://a.example/q?q=a+b&r=1%2B1", response: #"{"status":202}"#))
         try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: file)
+            try replay(file)
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
             #expect(try await provider.request(anyRequest("https://a.example/*")).value.statusCode == 201)
             for url in ["https://a.example/q?q=a%20b&r=1%2B1", "https://a.example/q?r=1%2B1&q=a+b"] {
@@ -288,7 +292,7 @@ struct ReplayTests {
     func anyHost() async throws {
         let file = try recording(
             entry("https://a.example/x", response: #"{"status":201}"#), entry("https://b.example/x", response: #"{"status":202}"#))
-        try MockURLProtocol.replay(har: file, forAnyHost: true)
+        try replay(file, forAnyHost: true)
         for status in [201, 202, 202] { #expect(try await get("http://localhost:8080/x").statusCode == status) }
     }
 
@@ -302,7 +306,7 @@ struct ReplayTests {
                 "https://a.example/old", response: #"{"status":301,"headers":[{"name":"Location","value":"https://A.example:443/items"}]}"#),
             entry("https://a.example/top", response: #"{"status":301,"headers":[{"name":"Location","value":"https://a.example?q=1"}]}"#),
             entry("https://a.example/?q=1"))
-        try MockURLProtocol.replay(har: file, forAnyHost: true)
+        try replay(file, forAnyHost: true)
         let items = try await get("http://localhost:8080/items")
         #expect(try items.link("next")?.absoluteString == "http://localhost:8080/items?page=2")
         let others = "</items?page=2>; rel=\"next\", <https://b.example/x>; rel=help, <https://a.example//c>; rel=alternate"
@@ -310,23 +314,15 @@ struct ReplayTests {
         #expect(try await get("http://localhost:8080/old").request.url.absoluteString == "http://localhost:8080/items")
         #expect(try await get("http://localhost:8080/top").request.url.absoluteString == "http://localhost:8080/?q=1")
         MockURLProtocol.reset()
-        try MockURLProtocol.replay(har: file)
+        try replay(file)
         #expect(try await get("https://a.example/items").link("next")?.absoluteString == "https://a.example/items?page=2")
     }
 
-    @Test("Broken JSON, a missing file and the URL of a website are errors that say so")
+    @Test("Broken JSON and a folder are errors that say so")
     func unreadable() throws {
-        let file = folder.url("session.har")
-        func sentence(_ file: URL) -> String? {
-            #expect(throws: (any Error).self) { try MockURLProtocol.replay(har: file) }?.localizedDescription
-        }
-        #expect(sentence(file) == "session.har: there is no such file (\(file.path)).")
+        func sentence(_ file: URL) -> String? { #expect(throws: (any Error).self) { try replay(file) }?.localizedDescription }
         #expect(sentence(folder.url)?.hasSuffix("it cannot be read (\(folder.url.path)).") == true)
-        try recording(text: #"{"log":{"entries":["#)
-        #expect(sentence(file)?.hasPrefix("session.har: it is not valid JSON") == true)
-        #expect(
-            sentence(try #require(URL(string: "https://a.example/b.har?token=s3cret")))
-                == "https://a.example/b.har?token=… is not the URL of a file. Replay reads recordings from files.")
+        #expect(sentence(try recording(text: #"{"log":{"entries":["#))?.hasPrefix("session.har: it is not valid JSON") == true)
     }
 }
 

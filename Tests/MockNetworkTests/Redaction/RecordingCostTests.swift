@@ -10,8 +10,8 @@ struct RecordingCostTests {
     func linear(kind: String) throws {
         let text = try #require(costTexts[kind])
         for work in [
-            { _ = RecordingRedactor(for: nil).responseBody($0, contentType: nil) },
-            { _ = RecordingRedactor(for: nil).requestBody($0, contentType: nil) },
+            { _ = RecordingRedactor(for: nil).body($0, contentType: nil) },
+            { _ = RecordingRedactor(for: nil).body($0, contentType: "text/event-stream") },
             { _ = RecordingRedactor(for: nil, isReport: true).redactedText(of: $0) },
         ] as [(Data) -> Void] {
             let (few, many) = (cpuSeconds(text, 10_000, work), cpuSeconds(text, 40_000, work))

@@ -1,14 +1,12 @@
 import APIProvider
 import Foundation
-import MockNetwork
 import TestSupport
 import Testing
 
+@testable import MockNetwork
+
 @Suite("Redaction of recordings", tenMinutes)
 struct RecordingRedactionTests {
-    private let folder = TemporaryFolder()
-    private var file: URL { folder.url("session.har") }
-
     private struct Session: Codable, Equatable {
         let accessToken: String, expiresIn: Int, tokenType: String, id: UUID, session: [String: Date]
     }
@@ -34,8 +32,8 @@ struct RecordingRedactionTests {
         return ["\(session.expiresIn) \(session.tokenType) \(session.session.count)", "\(page.value.items)", form]
     }
 
-    @Test("A session with a password, cookies and a token in a query replays, and the file has none of them")
-    func session() async throws {
+    @Test("A session with a password, cookies and a token in a query replays, and the file has none of them", arguments: [true, false])
+    func session(bySession: Bool) async throws {
         let server = try LoopbackServer { request, connection in
             switch request.target.prefix(while: { $0 != "?" }) {
             case "/session":
@@ -55,20 +53,19 @@ struct RecordingRedactionTests {
                     headers: ["Content-Type": "application/x-www-form-urlencoded"], body: "access_token=pl4nted-6&scope=repo")
             }
         }
-        let recording = DefaultAPIProvider(configuration: .patient, middlewares: [RecordingMiddleware(to: file)])
-        let recorded = try await useApp(of: server.url, with: recording, password: "pl4nted-7", token: "pl4nted-8")
+        let test = RecordedTest()
+        let recorded = try await test.run(.record, bySession: bySession) {
+            try await useApp(of: server.url, with: $0, password: "pl4nted-7", token: "pl4nted-8")
+        }
         #expect(recorded == ["3600 bearer 1", #"["a1b2c3d4"]"#, "access_token=pl4nted-6&scope=repo"])
-        let text = try String(contentsOf: file, encoding: .utf8)
+        let text = try String(contentsOf: test.file, encoding: .utf8)
         #expect(!text.contains("pl4nted"), "\(text)")
 
-        try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: file)
-            let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-            let replayed = try await useApp(of: server.url, with: provider, password: "other", token: "another")
-            #expect(replayed == ["3600 bearer 1", #"["a1b2c3d4"]"#, "access_token=REDACTED&scope=repo"])
-        }
-        let session = try RecordedFile(file)
-        #expect(session.value("request.postData.text") as? String == #"{"login":"REDACTED","password":"REDACTED"}"#)
+        let replayed = try await test.run(.replay) { try await useApp(of: server.url, with: $0, password: "other", token: "another") }
+        #expect(replayed == ["3600 bearer 1", #"["a1b2c3d4"]"#, "access_token=REDACTED&scope=repo"])
+        #expect(server.requests.count == 3)
+        let session = try RecordedFile(test.file)
+        #expect(session.value("request.postData.text") as? String == #"{"login":"me","password":"REDACTED"}"#)
         #expect(session.value("response.cookies") as? Fields == [["name": "theme", "value": "REDACTED"]])
         #expect(session.value("request.cookies", of: 1) as? Fields == [["name": "sid", "value": "REDACTED"]])
         let url = try #require(session.value("request.url", of: 1) as? String)
@@ -82,13 +79,20 @@ struct RecordingRedactionTests {
 
     private func record(
         _ body: String, type: String? = "application/json", redacting redaction: Redaction = .standard, keeping names: [String] = []
-    ) async throws -> RecordedFile {
+    ) async throws -> RecordedTest {
         let transport = answering(headers: type.map { ["Content-Type": $0] } ?? [:]) { _ in Data(body.utf8) }
-        let recording = RecordingMiddleware(to: file, redacting: redaction, keeping: names)
-        _ = try await DefaultAPIProvider(transport: transport, middlewares: [recording]).request(
-            anyRequest("POST", "https://a.example/?q=a1b2c3&w=1024px&n=7&token=t", headers: ["X-Customer": "7"], body: Data(body.utf8))
-        ).value
-        return try RecordedFile(file)
+        let test = RecordedTest(redaction: redaction, names: names)
+        let request = try anyRequest(
+            "POST", "https://a.example/?q=a1b2c3&w=1024px&n=7&token=t", headers: ["X-Customer": "7"], body: Data(body.utf8))
+        try await test.run(.record, from: transport) { _ = try await $0.request(request).value }
+        return test
+    }
+
+    private func file(
+        of body: String, redacting redaction: Redaction = .standard, keeping names: [String] = []
+    ) async throws -> RecordedFile {
+        let test = try await record(body, redacting: redaction, keeping: names)
+        return try RecordedFile(test.file)
     }
 
     @Test(
@@ -110,47 +114,65 @@ struct RecordingRedactionTests {
             ),
         ])
     func kinds(body: String, recorded: String) async throws {
-        #expect(try await record(body).value("response.content.text") as? String == recorded)
+        #expect(try await file(of: body).value("response.content.text") as? String == recorded)
     }
 
     @Test("A response that is neither JSON nor a form is left out, and the error at replay says how to keep it")
     func otherBodies() async throws {
-        func replayed() async throws -> String {
-            try await MockURLProtocol.withScope {
-                try MockURLProtocol.replay(har: file)
-                let provider = DefaultAPIProvider(configuration: MockURLProtocol.configuration)
-                do {
-                    let request = try anyRequest("POST", "https://a.example/?q=a1b2c3&w=1024px&n=7&token=t")
-                    return String(decoding: try await provider.request(request).value.data, as: UTF8.self)
-                } catch { return "\(error)" }
-            }
+        func replayed(
+            _ body: String, type: String?, redacting redaction: Redaction = .standard, keeping names: [String] = []
+        ) async throws -> String {
+            let test = try await record(body, type: type, redacting: redaction, keeping: names)
+            let request = try anyRequest("POST", "https://a.example/?q=a1b2c3&w=1024px&n=7&token=t", body: Data(body.utf8))
+            do {
+                return try await test.run(.replay) { String(decoding: try await $0.request(request).value.data, as: UTF8.self) }
+            } catch { return "\(error)" }
         }
-        #expect(try await record("<p>s3cret</p>", type: "text/html; charset=utf-8").value("response.content.text") == nil)
+        let html = "text/html; charset=utf-8"
         #expect(
-            try await replayed().hasSuffix(
+            try await replayed("<p>s3cret</p>", type: html).hasSuffix(
                 "session.har: log.entries[0] cannot be answered from: the recording left out its body (text/html, 13 bytes), which is neither "
-                    + "JSON nor a form; to keep it, record with RecordingMiddleware(to: file, keeping: [\"text/html\"])."
-            ))
-        #expect(try await record("s3cret", type: nil).value("response.content.text") == nil)
-        #expect(try await replayed().contains("redacting: .none)"))
-        for (redaction, names) in [(Redaction.standard, ["TEXT/html"]), (.none, [])] {
-            _ = try await record("<p>s3cret</p>", type: "text/html; charset=utf-8", redacting: redaction, keeping: names)
-            #expect(try await replayed() == "<p>s3cret</p>")
-        }
-        _ = try await record("", type: "text/html")
-        #expect(try await replayed() == "")
+                    + "JSON nor a form; to keep it, give the recording keeping: [\"text/html\"]."))
+        #expect(try await replayed("s3cret", type: nil).contains("redacting: .none."))
+        #expect(try await replayed("<p>s3cret</p>", type: html, keeping: ["TEXT/html"]) == "<p>s3cret</p>")
+        #expect(try await replayed("<p>s3cret</p>", type: html, redacting: .none) == "<p>s3cret</p>")
+        #expect(try await replayed("", type: "text/html") == "")
+    }
+
+    @Test(
+        "A stream is redacted line by line",
+        arguments: [
+            (
+                "text/event-stream", "id: 7\r\ndata: {\"token\": \"a\", \"n\": 1}\r\n\r\n: ok\n",
+                "id: 7\r\ndata: {\"token\": \"REDACTED\", \"n\": 1}\r\n\r\n: ok\n"
+            ),
+            ("text/event-stream", "data: Hel\n\ndata: lo: hunter2\n\ndata:pin: no", "data: Hel\n\ndata: lo: REDACTED\n\ndata:REDACTED"),
+            ("text/event-stream", "data: {\"token\":\ndata: \"hunter\"}\n\n", "data: REDACTED\ndata: \"REDACTED\"\n\n"),
+            ("application/x-ndjson", "{\"pin\":1}\n\n[2]\n{\"pin\":", "{\"pin\":0}\n\n[2]\nREDACTED"),
+            ("application/json-seq", "\u{1E}{\"pin\":1}\n\u{1E}3\n", "\u{1E}{\"pin\":0}\n\u{1E}3\n"),
+        ])
+    func lines(type: String, body: String, kept: String) {
+        let redacted = RecordingRedactor(for: nil).body(Data(body.utf8), contentType: type)
+        #expect(redacted.map { String(decoding: $0, as: UTF8.self) } == kept)
+    }
+
+    @Test("A request's JSON has no words that look like a token")
+    func requestBodies() async throws {
+        let sent = try await file(of: #"{"note":"see a1b2c3d4e5 now","id":7}"#).value("request.postData.text") as? String
+        #expect(sent == #"{"note":"see REDACTED now","id":7}"#)
     }
 
     @Test("Names that are kept are recorded, and without redaction everything is")
     func names() async throws {
         func values(_ redaction: Redaction, keeping names: [String] = []) async throws -> [String?] {
-            let recorded = try await record(#"{"token":"t","n":[1]}"#, redacting: redaction, keeping: names)
+            let recorded = try await file(of: #"{"token":"t","n":[1]}"#, redacting: redaction, keeping: names)
             let headers = recorded.value("request.headers") as? Fields
             let bodies = ["request.postData.text", "response.content.text"].map { recorded.value($0) as? String }
             return [recorded.value("request.url") as? String, headers?.first { $0["name"] == "X-Customer" }?["value"]] + bodies
         }
-        let standard = ["https://a.example/?q=REDACTED&w=1024px&n=7&token=REDACTED", "REDACTED", #"{"token":"REDACTED","n":[0]}"#]
-        #expect(try await values(.standard) == standard + [#"{"token":"REDACTED","n":[1]}"#])
+        let standard = ["https://a.example/?q=REDACTED&w=1024px&n=7&token=REDACTED", "REDACTED"]
+        let body = #"{"token":"REDACTED","n":[1]}"#
+        #expect(try await values(.standard) == standard + [body, body])
         let all = ["https://a.example/?q=a1b2c3&w=1024px&n=7&token=t", "7", #"{"token":"t","n":[1]}"#, #"{"token":"t","n":[1]}"#]
         #expect(try await values(.standard, keeping: ["TOKEN", "n", "q", "x-customer"]) == all)
         #expect(try await values(.none) == all)

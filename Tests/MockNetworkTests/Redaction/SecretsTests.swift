@@ -1,9 +1,10 @@
 import APIProvider
 import Foundation
 import MiniRx
-import MockNetwork
 import TestSupport
 import Testing
+
+@testable import MockNetwork
 
 @Suite("Secrets in texts", tenMinutes)
 struct SecretsTests {
@@ -30,13 +31,12 @@ struct SecretsTests {
         }
         let log = Log<String>()
         let file = folder.url("\(UUID()).har")
-        let recording = RecordingMiddleware(to: file)
         // No endpoint has a user in its URL, but a middleware may put one there.
         let endpoint = Endpoint<[Int]>(.get, .url(example))
         for answer in [answer, APIResponse(to: request, status: 200, headers: answer.allHeaders, data: answer.data)] {
             let provider = DefaultAPIProvider(
                 baseURL: request.url, transport: ClosureTransport { _ in .just(answer) },
-                middlewares: [Sending(request), LoggingMiddleware(.bodies, log: log.append), recording])
+                middlewares: [Sending(request), LoggingMiddleware(.bodies, log: log.append)])
             add("response", answer)
             add("provider", provider)
             do { _ = try await provider.request(endpoint).value } catch {
@@ -63,6 +63,8 @@ struct SecretsTests {
         }
         add("invalid", APIError.invalidRequest(reason: words))
         shown.append(("log", log.entries.joined(separator: "\n")))
+        let traffic = Traffic(request: request, answer: Answer(head: answer.response, steps: [.data(answer.data)]), started: Date())
+        try HAR.file(of: [HAR.Entry(traffic).encoded()]).write(to: file)
         for entry in try RecordedFile(file).entries {
             let parts = try ["request", "response"].map { try #require(entry[$0] as? [String: Any]) }
             let bodies = [parts[0]["postData"], isRecorded ? parts[1]["content"] : nil].compactMap { $0 as? [String: Any] }

@@ -148,27 +148,6 @@ struct StreamStubTests {
         #expect(try await way.provider.request(request).value == "abc")
         #expect(try await way.provider.failure(of: request).description.contains("Create one feed per request."))
     }
-
-    @Test("A recording has the data of a stream that arrived before it ended or its reader left, and replays it", arguments: [true, false])
-    func recording(isLeft: Bool) async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b"), every: 1))
-        let folder = TemporaryFolder()
-        let file = folder.url("session.har")
-        let provider = DefaultAPIProvider(
-            baseURL: example, transport: MockTransport(scheduler: scheduler),
-            middlewares: [RecordingMiddleware(to: file, keeping: ["text/event-stream"])])
-        do {
-            var events = try await provider.request(request).value.makeAsyncIterator()
-            scheduler.advance(by: .seconds(1))
-            #expect(try await events.next()?.data == "a")
-            if !isLeft { scheduler.advance(by: .seconds(1)) }
-        }
-        try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: file)
-            let replayed = try await mocked.request(request).value.reduce(into: []) { $0.append($1.data) }
-            #expect(replayed == (isLeft ? ["a"] : ["a", "b"]))
-        }
-    }
 }
 
 @Suite("Events that reconnect", tenMinutes, .mockNetwork)

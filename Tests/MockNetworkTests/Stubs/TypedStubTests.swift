@@ -190,25 +190,19 @@ struct TypedStubTests {
 
     @Test("Reports and recordings show no secret segment")
     func secrets() async throws {
-        let folder = TemporaryFolder()
-        let file = folder.url("session.har")
+        let request = Endpoint<String>(.get, "/bot\(secret: "9:pl4nted")/getMe")
         try await MockURLProtocol.withScope {
-            let provider = DefaultAPIProvider(
-                baseURL: example, transport: MockTransport(), middlewares: [RecordingMiddleware(to: file)])
-            let request = Endpoint<String>(.get, "/bot\(secret: "9:pl4nted")/getMe")
-            let error = try await provider.failure(of: request)
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
             #expect(!error.description.contains("pl4nted"), "\(error)")
             #expect(error.description.contains("GET https://api.example.com/bot…/getMe"), "\(error)")
-            MockURLProtocol.stub(request, respond: .json(["url": "https://api.example.com/bot9:pl4nted/getMe"]))
-            _ = try await provider.request(request).value
-            let text = try String(contentsOf: file, encoding: .utf8)
-            #expect(!text.contains("pl4nted"), "\(text)")
         }
-        try await MockURLProtocol.withScope {
-            try MockURLProtocol.replay(har: file)
-            let other = Endpoint<Void>(.get, "/bot\(secret: "10:an0ther")/getMe")
-            _ = try await mocked.failure(of: other)
-            _ = try await mocked.request(other).value
-        }
+        let test = RecordedTest()
+        let live = answering(headers: ["Content-Type": "application/json"]) { Data("{\"url\": \"\($0.url)\"}".utf8) }
+        _ = try await test.run(.record, from: live) { try await $0.request(request).value }
+        let text = try String(contentsOf: test.file, encoding: .utf8)
+        #expect(!text.contains("pl4nted"), "\(text)")
+        let other = Endpoint<Void>(.get, "/bot\(secret: "10:an0ther")/getMe")
+        try await test.run(.replay) { try await $0.request(other).value }
     }
 }

@@ -13,7 +13,6 @@ let package = Package(
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"),
                 .product(name: "MiniRx", package: "APIProvider"),
-                .product(name: "MockNetwork", package: "APIProvider"),
             ]),
         .testTarget(
             name: "GitHubSearchTests",
@@ -22,6 +21,7 @@ let package = Package(
                 .product(name: "MockNetwork", package: "APIProvider"),
                 .product(name: "MockNetworkTesting", package: "APIProvider"),
             ],
+            exclude: ["Recordings"],
             resources: [.process("Fixtures")]),
     ]
 )

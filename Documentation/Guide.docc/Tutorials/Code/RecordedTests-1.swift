@@ -7,11 +7,9 @@ import Testing
 
 @testable import GitHubSearch
 
-@Suite(.mockNetwork) struct RecordedTests {
-    @Test func findsWhatGitHubFound() async throws {
-        let file = try #require(
-            Bundle.module.url(forResource: "search", withExtension: "har"))
-        try MockURLProtocol.replay(har: file)
+struct RecordedTests {
+    @Test(.mockNetwork(recording: "search"))
+    func findsWhatGitHubFound() async throws {
         let provider = DefaultAPIProvider(
             baseURL: GitHub.url, configuration: MockURLProtocol.configuration)
 

@@ -1,0 +1,52 @@
+import APIProvider
+import Foundation
+
+extension Recording {
+    /// The content of a file with what was recorded, without attempts that were retried. An entry whose response is as in the old file
+    /// keeps its bytes. Each keeps its place among the old entries.
+    ///
+    /// - Parameter old: The content of the old file. Empty if there is none.
+    func merged(_ traffic: [Traffic], into old: Data) throws -> Data {
+        typealias Item = (bytes: Data, entry: HAR.ReadEntry)
+        func read(_ entries: [Data]) throws -> [[(index: Int, item: Item)]] {
+            let items = try entries.map { ($0, try JSONDecoder().decode(HAR.ReadEntry.self, from: $0)) }
+            return Array(zip(items.indices, items)).grouped { $0.1.1.identity(at: $0.0, in: self) }.map { $0 }
+        }
+        let oldGroups = (try? read(HAR.slices(of: old))) ?? []
+        var placed: [(place: Int, order: Int, bytes: Data)] = []
+        for group in try read(traffic.map { try HAR.Entry($0, keeping: names).encoded() }) {
+            let lastSuccess = group.lastIndex { !$0.item.entry.isRetried } ?? -1
+            let entries = group.indices.filter { $0 > lastSuccess || !group[$0].item.entry.isRetried }.map { group[$0] }
+            let identity = group[0].item.entry.identity(at: -1, in: self)
+            let olds = oldGroups.first { $0[0].item.entry.identity(at: -2, in: self) == identity } ?? []
+            for (number, new) in entries.enumerated() {
+                let old = olds.dropFirst(number).first
+                let isSame = old.map { $0.item.entry.hasSameResponse(as: new.item.entry) } == true
+                let bytes = isSame ? old?.item.bytes : nil
+                placed.append((old?.index ?? olds.last?.index ?? .max, new.index, bytes ?? new.item.bytes))
+            }
+        }
+        placed.sort { ($0.place, $0.order) < ($1.place, $1.order) }
+        return HAR.file(of: placed.map(\.bytes))
+    }
+}
+
+extension HAR.ReadEntry {
+    private var recorded: HAR.Response? { (try? response.get()) ?? nil }
+
+    /// Whether an attempt with this outcome is usually followed by another.
+    fileprivate var isRetried: Bool { [0, 408, 429, 500, 502, 503, 504].contains(recorded?.status ?? 0) }
+
+    /// Whether a reader of both responses sees no difference. Times and other headers do not count.
+    fileprivate func hasSameResponse(as other: HAR.ReadEntry) -> Bool {
+        guard let (mine, others) = recorded.flatMap({ mine in other.recorded.map { (mine, $0) } }) else { return false }
+        let headers = ["content-type", "location", "link"]
+        return mine.status == others.status && mine._error == others._error && mine.content?._file == nil
+            && headers.allSatisfy { mine.value(of: $0) == others.value(of: $0) }
+            && mine.content?.text == others.content?.text && mine.content?.encoding == others.content?.encoding
+    }
+}
+
+extension HAR.Response {
+    func value(of name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
+}

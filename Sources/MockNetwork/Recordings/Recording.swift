@@ -1,0 +1,231 @@
+package import APIProvider
+import Foundation
+import MiniRx
+
+/// A recording that a test names: where its file is, and what of it is kept and compared.
+package struct Recording: Sendable {
+    /// What a test does with its recording, as the variable MOCK_NETWORK of the environment says.
+    package enum Mode: String, Sendable {
+        case replay = ""
+        case record, verify
+        case verifyAll = "verify-all"
+
+        package init(environment: [String: String]) throws {
+            let text = environment["MOCK_NETWORK"] ?? ""
+            guard let mode = Mode(rawValue: text) else {
+                throw MockFailure(
+                    "MOCK_NETWORK is \"\(text)\". Set it to record, verify or verify-all, or remove it to replay what was recorded.")
+            }
+            self = mode
+        }
+    }
+
+    private let name: String
+    let file: URL
+    /// The names whose values stay, in lower case. `nil` keeps everything.
+    let names: Set<String>?
+    /// The names that are not compared, in lower case.
+    let ignored: Set<String>
+    let isForAnyHost: Bool
+    private let transport: (any Transport)?
+
+    /// - Parameter filePath: The source file of the test. The recording is in the folder Recordings beside it.
+    package init(
+        _ name: String, redacting redaction: Redaction = .standard, keeping names: [String] = [], ignoring ignored: [String] = [],
+        forAnyHost isForAnyHost: Bool = false, from transport: (any Transport)? = nil, filePath: String
+    ) {
+        self.name = name
+        file = URL(fileURLWithPath: filePath).deletingLastPathComponent().appendingPathComponent("Recordings/\(name).har")
+        self.names = redaction.showsEverything ? nil : Set(names.map { $0.lowercased() })
+        self.ignored = Set(ignored.map { $0.lowercased() })
+        (self.isForAnyHost, self.transport) = (isForAnyHost, transport)
+    }
+
+    /// Whether the test that runs now has failed. A trait that sees its issues sets it.
+    @TaskLocal package static var hasTestFailed: @Sendable () -> Bool = { false }
+
+    /// Runs a test in the current scope with this recording.
+    ///
+    /// - Parameters:
+    ///   - mode: What is done with the recording. `nil` asks the environment.
+    ///   - test: The test, for messages and for `swift test --filter`.
+    ///   - place: The place in the source that names the recording.
+    ///   - files: The recordings that tests have named.
+    ///   - hasFailed: Whether the test has failed without an error.
+    ///   - warn: Gets a sentence about entries that were not used.
+    /// - Throws: The error of the test. If it passes, an error with what `verify` has found, or why the file cannot be written.
+    package func run<R>(
+        _ mode: Mode? = nil, test: String, at place: String, files: RecordingFiles = .ofProcess,
+        isolation: isolated (any Actor)? = #isolation, hasFailed: () -> Bool = { false }, warn: (String) -> Void,
+        _ operation: () async throws -> R
+    ) async throws -> R {
+        let mode = try mode ?? Mode(environment: ProcessInfo.processInfo.environment)
+        guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/") else {
+            throw MockFailure("\"\(name)\" cannot name a recording, because it is not the name of a file.")
+        }
+        try files.open(file, by: "\(test) (\(place))", toRecord: mode == .record)
+        defer { files.close(file) }
+        let run = try RecordingRun(self, mode, command: "MOCK_NETWORK=record swift test --filter \(test)", asking: transport)
+        defer { run.close() }
+        let result = try await operation()
+        guard !hasFailed(), !Self.hasTestFailed() else { return result }
+        if let warning = try await run.finish() { warn(warning) }
+        return result
+    }
+}
+
+/// The recordings that are in use, and who has named each. Two tests must not name one file.
+package final class RecordingFiles: Sendable {
+    private struct User {
+        let name: String
+        var isOpen = true
+        var hasRecorded: Bool
+    }
+
+    package static let ofProcess = RecordingFiles()
+    private let users = Locked<[String: User]>([:])
+
+    package init() {}
+
+    fileprivate func open(_ file: URL, by name: String, toRecord: Bool) throws {
+        let old = users.withLock { users in
+            let old = users[file.path]
+            if old == nil || old?.name == name && old?.isOpen == false && !(toRecord && old?.hasRecorded == true) {
+                users[file.path] = User(name: name, hasRecorded: toRecord)
+                return User?.none
+            }
+            return old
+        }
+        guard let old else { return }
+        let others = old.name == name ? "\(name) names it more than once" : "\(old.name) and \(name) both name it"
+        throw MockFailure(
+            "The recording \(file.lastPathComponent) belongs to one test, but \(others). Give each test and each argument its own: "
+                + "MockURLProtocol.withRecording(\"\(file.deletingPathExtension().lastPathComponent)-\\(argument)\") { … }")
+    }
+
+    fileprivate func close(_ file: URL) { users.withLock { $0[file.path]?.isOpen = false } }
+}
+
+/// A test that runs with its recording.
+private final class RecordingRun: Sendable {
+    private let recording: Recording
+    private let mode: Recording.Mode
+    private let command: String
+    private let scope = MockURLProtocol.scope
+    private let replayed: [ReplayedEntries]
+    /// Asks the server. `nil` in a replay.
+    private let transport: (any Transport)?
+    private let live: LiveTraffic?
+
+    init(_ recording: Recording, _ mode: Recording.Mode, command: String, asking transport: (any Transport)?) throws {
+        (self.recording, self.mode, self.command) = (recording, mode, command)
+        self.transport = mode == .replay ? nil : transport ?? URLSessionTransport(configuration: .ephemeral)
+        live = mode == .record ? self.transport.map { LiveTraffic($0) } : nil
+        let scope = scope
+        if let live {
+            replayed = []
+            _ = scope.add(
+                Stub(
+                    summary: "the server, which is recorded", matchers: [], isOptional: true,
+                    place: Stub.Place(fileID: recording.file.lastPathComponent, filePath: recording.file.path, line: 0, column: 0),
+                    response: .live(live)))
+        } else {
+            guard FileManager.default.fileExists(atPath: recording.file.path) else {
+                throw MockFailure("There is no recording at \(recording.file.path). Make it: \(command)")
+            }
+            replayed = recording.stubs(for: try HAR.entries(of: recording.file)).map { entries in
+                var entries = entries
+                entries.stub = scope.add(entries.stub)
+                return entries
+            }
+        }
+        scope.contents.withLock {
+            $0.live = live
+            $0.recordingHint = live == nil ? "If the test is right, record it again: \(command)" : nil
+        }
+    }
+
+    func close() { live?.close() }
+
+    /// Ends a test that has passed. Returns a sentence about entries that were not used, if there are any.
+    func finish() async throws -> String? {
+        if let live {
+            live.close()
+            try write(live.traffic)
+            return nil
+        }
+        if let transport, mode != .replay {
+            var changes: [String] = []
+            for entries in replayed {
+                changes += try await entries.changes(asking: transport, beside: recording.file, isWhole: mode == .verifyAll)
+            }
+            guard changes.isEmpty else {
+                throw MockFailure(
+                    "The server no longer answers as \(recording.file.lastPathComponent) says:\n\(changes.joined(separator: "\n"))\n"
+                        + "To take its answers, record again: \(command)")
+            }
+        }
+        return unused
+    }
+
+    private func write(_ traffic: [Traffic]) throws {
+        let old = (try? Data(contentsOf: recording.file)) ?? Data()
+        let new = try recording.merged(traffic, into: old)
+        guard new != old else { return }
+        try FileManager.default.createDirectory(at: recording.file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        // It may still hold secrets, so only its owner may read it.
+        try PartialFile.replace(recording.file, with: new, mode: 0o600)
+    }
+
+    private var unused: String? {
+        // A test that has reset its mock has removed the requests.
+        guard scope.contents.withLock(\.stubs).contains(where: { stub in replayed.contains { $0.stub.isSame(as: stub) } }) else {
+            return nil
+        }
+        let names = replayed.flatMap { group in
+            group.places.dropFirst(group.stub.requests.count).map { "\(group.stub.summary) (\($0))" }
+        }
+        guard !names.isEmpty else { return nil }
+        let more = names.count > 5 ? "\nand \(names.count - 5) more" : ""
+        return "The test has not asked for everything in \(recording.file.lastPathComponent):\n"
+            + "\(names.prefix(5).joined(separator: "\n"))\(more)\nTo remove it, record again: \(command)"
+    }
+}
+
+extension ReplayedEntries {
+    /// Sends each GET and HEAD that was answered once more, and returns what is different now.
+    fileprivate func changes(asking transport: any Transport, beside file: URL, isWhole: Bool) async throws -> [String] {
+        var changes: [String] = []
+        for ((entry, place), request) in zip(zip(entries, places), stub.requests) where [.get, .head].contains(request.method) {
+            guard let recorded = (try? entry.response.get()) ?? nil, recorded.status != 0 else { continue }
+            do {
+                let response = try await transport.sendStreamed(request.prepared).value
+                changes += try await recorded.changes(in: response, beside: file, isWhole: isWhole).map {
+                    "\(stub.summary) (\(place)): \($0)"
+                }
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                changes.append("\(stub.summary) (\(place)): the server cannot be asked, \(RecordedFailure(error).text)")
+            }
+        }
+        return changes
+    }
+}
+
+extension HAR.Response {
+    /// What a reader of this finds changed in `response`. The data of a stream, which may not end, is not read.
+    fileprivate func changes(in response: APIResponse, beside file: URL, isWhole: Bool) async throws -> [String] {
+        guard response.statusCode == status else { return ["the status is \(response.statusCode), and was \(status)"] }
+        let types = [response.value(forHTTPHeaderField: "Content-Type"), value(of: "content-type")].map { $0?.mediaType ?? "" }
+        guard types[0] == types[1] else {
+            let words = types.map { $0.isEmpty ? "missing" : $0 }
+            return ["the media type is \(words[0]), and was \(words[1])"]
+        }
+        guard !types[0].isStreamOfLines, let old = try? content?.body(beside: file), let oldTree = try? JSONTree(old) else { return [] }
+        var body = Data()
+        for try await chunk in ByteStream(response) { body += chunk }
+        guard let tree = try? JSONTree(body) else { return ["the body is not JSON, and was"] }
+        return JSONShape(oldTree).changes(in: JSONShape(tree), isWhole: isWhole)
+    }
+}

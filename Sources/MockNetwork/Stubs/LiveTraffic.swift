@@ -1,0 +1,164 @@
+import APIProvider
+import Dispatch
+import Foundation
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends the requests of a scope to the server, and keeps what comes.
+///
+/// A request is sent as one whose response is read while it comes, so nothing waits for the end of a stream of events. Redirects are
+/// responses: whoever has sent the request follows them.
+final class LiveTraffic: Sendable {
+    private struct Item {
+        var traffic: Traffic
+        /// Whether it may be kept though its end has not come: its reader has what has come so far.
+        var isStream = false
+        var isEnded = false
+        var latest = DispatchTime.now()
+        /// Cancels the request.
+        var rest: (any Disposable)?
+
+        /// The seconds since the last call.
+        mutating func lap() -> TimeInterval {
+            let now = DispatchTime.now()
+            defer { latest = now }
+            return TimeInterval(now.uptimeNanoseconds - latest.uptimeNanoseconds) / 1e9
+        }
+    }
+
+    private struct State {
+        /// In the order in which the requests began.
+        var items: [Item] = []
+        var isClosed = false
+    }
+
+    private let transport: any Transport
+    private let state = Locked(State())
+
+    init(_ transport: any Transport) { self.transport = transport }
+
+    /// The requests that have ended, and the streams that were read so far.
+    var traffic: [Traffic] {
+        state.withLock { $0.items.filter { $0.isEnded || $0.isStream }.map(\.traffic) }
+    }
+
+    /// Cancels what is under way. What comes later is not kept.
+    func close() {
+        let rests = state.withLock { state in
+            state.isClosed = true
+            return state.items.compactMap { $0.isEnded ? nil : $0.rest }
+        }
+        rests.forEach { $0.dispose() }
+    }
+
+    /// The answer of the server. Nothing is sent or cancelled on the caller's thread, which may be the one that sessions share.
+    func answer(to request: RecordedRequest) -> Answer {
+        Answer { [self] deliver in
+            let request = request.prepared
+            let (rest, sending) = (SerialDisposable(), SerialDisposable())
+            rest.disposable = sending
+            let number = state.withLock { state in
+                state.items.append(Item(traffic: Traffic(request: request, answer: Answer(), started: Date()), rest: rest))
+                return state.items.count - 1
+            }
+            DispatchQueue.global().async { [self] in
+                sending.disposable = transport.sendStreamed(request).subscribe { event in
+                    switch event {
+                    case .success(let response): self.read(response, of: request, number, rest, deliver)
+                    case .failure(let error): deliver(self.fail(number, error))
+                    }
+                }
+            }
+            return Disposables.create { DispatchQueue.global().async { rest.dispose() } }
+        }
+    }
+
+    /// Delivers the head of a stream at once, and any other response as a whole.
+    private func read(
+        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ rest: SerialDisposable,
+        _ deliver: @escaping @Sendable (Answer) -> Void
+    ) {
+        let head = response.headWithoutEncoding
+        let isStream = request.isStreamed || response.isStreamOfLines
+        let feed = isStream ? StreamFeed() : nil
+        change(number) { item in
+            (item.traffic.answer, item.isStream) = (Answer(delay: item.lap(), head: head), isStream)
+        }
+        let task = Task { [self] in
+            var body = Data()
+            do {
+                for try await chunk in ByteStream(response) {
+                    if feed == nil { body += chunk }
+                    change(number) { $0.traffic.answer.steps += [.wait($0.lap()), .data(chunk)] }
+                    feed?.send(chunk)
+                }
+                change(number) { $0.isEnded = true }
+                feed?.finish()
+                if feed == nil { deliver(.response(head, StubResponse.steps(of: body), to: RecordedRequest(request))) }
+            } catch is CancellationError {
+                if feed != nil { change(number) { $0.isEnded = true } }
+            } catch {
+                let failure = fail(number, error)
+                if let feed { feed.fail(error.withoutRequest) } else { deliver(failure) }
+            }
+        }
+        let cancelling = Disposables.create { task.cancel() }
+        guard let feed else { return rest.disposable = cancelling }
+        // From here on, its reader ends it.
+        feed.whenLeft { DispatchQueue.global().async { task.cancel() } }
+        let isClosed = state.withLock { state in
+            state.items[number].rest = cancelling
+            return state.isClosed
+        }
+        if isClosed { task.cancel() }
+        deliver(Answer(head: head, feed: feed))
+    }
+
+    private func change(_ number: Int, _ body: (inout Item) -> Void) {
+        state.withLock { if !$0.isClosed { body(&$0.items[number]) } }
+    }
+
+    private func fail(_ number: Int, _ error: any Error) -> Answer {
+        change(number) { item in
+            item.traffic.answer.steps.append(.failure(error.withoutRequest))
+            if item.traffic.answer.head == nil { item.traffic.answer.delay = item.lap() }
+            item.isEnded = true
+        }
+        return .failure(error.withoutRequest)
+    }
+}
+
+extension Transport {
+    /// Sends the same request as one whose response is read while it comes.
+    func sendStreamed(_ request: PreparedRequest) -> Single<APIResponse> {
+        .deferred {
+            var streamed = try Endpoint<ByteStream>(.get, .url(request.url)).preparedRequest()
+            streamed.urlRequest = request.urlRequest
+            (streamed.method, streamed.url, streamed.headers, streamed.body) = (request.method, request.url, request.headers, request.body)
+            streamed.timeoutInterval = request.timeoutInterval
+            streamed.returnsRedirects = true
+            return send(streamed)
+        }
+    }
+}
+
+extension APIResponse {
+    /// Whether the body comes line by line.
+    var isStreamOfLines: Bool { value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true }
+
+    /// The head for the body as it is here, decompressed.
+    fileprivate var headWithoutEncoding: HTTPURLResponse {
+        var headers = HTTPHeaders(response.headerFields)
+        if headers["Content-Encoding"] != nil { headers["Content-Length"] = nil }
+        (headers["Content-Encoding"], headers["Transfer-Encoding"]) = (nil, nil)
+        return (try? .mock(statusCode, headers: headers.dictionary, for: request.url)) ?? response
+    }
+}
+
+extension Error {
+    /// The error that a transport has wrapped.
+    fileprivate var withoutRequest: any Error { (self as? APIError)?.underlying ?? self }
+}
