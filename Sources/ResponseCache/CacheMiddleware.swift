@@ -38,7 +38,7 @@ public final class CacheMiddleware: Middleware {
 
     /// A request that the cache may answer.
     private struct Lookup {
-        let request: PreparedRequest
+        var request: PreparedRequest
         let keyState: KeyState
         let next: Next
         /// When the request is sent, if the cache does not answer it.
@@ -147,8 +147,12 @@ public final class CacheMiddleware: Middleware {
 
     /// Validates a stale response for the next request, unless another validation in the background is running.
     private func validateInBackground(_ stored: CachedResponse, _ lookup: Lookup) {
-        guard lookup.keyState.beginValidation() else { return }
-        _ = validate(stored, lookup).do(onDispose: { lookup.keyState.endValidation() }).subscribe { _ in }
+        let keyState = lookup.keyState
+        guard keyState.beginValidation() else { return }
+        var lookup = lookup
+        // If the app asks for a range, the whole response is validated: a part of it is not stored.
+        lookup.request.headers["Range"] = nil
+        _ = validate(stored, lookup).do(onDispose: { keyState.endValidation() }).subscribe { _ in }
     }
 
     /// Validates a stored response before it is used. After an error, uses it if the server or the app allows that.

@@ -11,7 +11,9 @@ extension CachedResponse {
     ///
     /// - Parameter cacheStatus: How the cache has handled the request, for `Cache-Status` (RFC 9211).
     func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
-        var (status, body, fields) = (status, body, fields)
+        var (status, body) = (status, body)
+        // A server may write the names in another case.
+        var fields = fields.removing(["age", "cache-status"])
         let remaining = remainingFreshness(at: now)
         let ttl = remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))"
         fields["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
@@ -20,6 +22,7 @@ extension CachedResponse {
             (status, body) = (304, Data())
         } else if let range = request.range {
             guard let part = byteRange(of: range) else { return nil }
+            fields = fields.removing(["content-range", "content-length"])
             fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
             fields["Content-Length"] = "\(part.count)"
             (status, body) = (206, body.subdata(in: part))

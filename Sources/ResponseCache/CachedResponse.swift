@@ -118,7 +118,7 @@ extension [String: String] {
 
     fileprivate var withoutHopByHopFields: [String: String] { removing(hopByHop.union(members(of: "Connection"))) }
 
-    fileprivate func removing(_ lowercasedNames: Set<String>) -> [String: String] {
+    func removing(_ lowercasedNames: Set<String>) -> [String: String] {
         filter { !lowercasedNames.contains($0.key.lowercased()) }
     }
 }

@@ -293,6 +293,19 @@ struct ValidationTests {
             #expect(response.isFromCache && response.text == "1")
         }
     }
+
+    @Test("After a range in the stale-while-revalidate window, the whole response is validated")
+    func rangeWhileRevalidating() {
+        let hand = Hand()
+        hand.send()
+        hand.answer(0, 200, ["Cache-Control": "max-age=10, stale-while-revalidate=5", "ETag": "\"a\""], "0123")
+        hand.pass(12)
+        #expect(hand.send("/a", .get, ["Range": "bytes=0-1"]).entries.first?.text == "01")
+        #expect(hand.requests.last?.headers["Range"] == nil && hand.requests.last?.headers["If-None-Match"] == "\"a\"")
+        hand.answer(1, 304)
+        #expect(hand.send("/a", .get, ["Range": "bytes=0-1"]).entries.first?.text == "01")
+        #expect(hand.requests.count == 2 && hand.cache.statistics.misses == 1)
+    }
 }
 
 @Suite("The cache: storing", .mockNetwork, tenMinutes)
@@ -579,5 +592,17 @@ struct StoringTests {
         dump(world.provider, to: &text)
         text += "\(world.cache) \(world.provider)"
         #expect(!text.contains("hunter2") && !text.contains("api.example.com/a"))
+    }
+
+    @Test("A field that a cached response sets replaces the server's, in any case")
+    func fieldNames() throws {
+        let fields = ["age": "7", "content-length": "4", "cache-status": "other"]
+        let time = Date(timeIntervalSince1970: 1_700_000_000)
+        let stored = CachedResponse(status: 200, fields: fields, body: Data("0123".utf8), requestTime: time, responseTime: time)
+        let request = PreparedRequest(.get, example, headers: ["Range": "bytes=0-1"])
+        let response = try #require(stored.response(to: request, at: time + 1, cacheStatus: "hit")).response
+        let names = response.allHeaderFields.keys.map { "\($0)".lowercased() }.sorted()
+        #expect(names == ["age", "cache-status", "content-length", "content-range"])
+        #expect(response.value(forHTTPHeaderField: "Age") == "8" && response.value(forHTTPHeaderField: "Content-Length") == "2")
     }
 }
