@@ -6,8 +6,8 @@ import FoundationNetworking
 #endif
 
 extension CachedResponse {
-    /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the app has this response already, by the
-    /// conditions of the request. Returns `nil` if it does not have the range.
+    /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the app has this response already, by
+    /// the conditions of the request. Returns `nil` if it does not have the range.
     ///
     /// - Parameter cacheStatus: How the cache has handled the request, for `Cache-Status` (RFC 9211).
     func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
@@ -111,8 +111,8 @@ extension PreparedRequest {
 }
 
 extension APIResponse {
-    /// If this is a redirect, gives its request the header values of `original` again, so that what the cache and later middlewares have set
-    /// is not sent to the new URL. Any other response is returned as it is.
+    /// If this is a redirect, gives its request the header values of `original` again, so that what the cache and later middlewares have
+    /// set is not sent to the new URL. Any other response is returned as it is.
     func withRequestHeaders(of original: PreparedRequest) -> APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request

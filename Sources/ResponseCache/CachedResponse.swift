@@ -37,8 +37,8 @@ public struct CachedResponse: Sendable, Equatable {
     /// How old it is, in seconds.
     func age(at now: Date) -> TimeInterval { freshness.initialAge + max(0, now.timeIntervalSince(responseTime)) }
 
-    /// The seconds until it is stale. Negative: the seconds since it became stale. If `now` is before it arrived, the clock has been changed
-    /// and the age is unknown, so it counts as stale.
+    /// The seconds until it is stale. Negative: the seconds since it became stale. If `now` is before it arrived, the clock has been
+    /// changed and the age is unknown, so it counts as stale.
     func remainingFreshness(at now: Date) -> TimeInterval { now < responseTime ? -.infinity : freshness.lifetime - age(at: now) }
 
     /// Whether it may be used when it is stale.
@@ -55,8 +55,8 @@ extension CachedResponse {
             requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// Returns this response with the fields of a 304 or of a HEAD (RFC 9111, sections 3.2 and 4.3.4). The result has no ``varyFields`` yet:
-    /// ``storable(for:sent:)`` sets them.
+    /// Returns this response with the fields of a 304 or of a HEAD (RFC 9111, sections 3.2 and 4.3.4). The result has no ``varyFields``
+    /// yet: ``storable(for:sent:)`` sets them.
     func updated(by response: APIResponse, requestTime: Date, responseTime: Date) -> CachedResponse {
         let new = response.response.headerFields.withoutHopByHopFields.removing(["content-length", "content-encoding", "content-range"])
         let old = fields.removing(Set(["age", "date"] + new.keys.map { $0.lowercased() }))

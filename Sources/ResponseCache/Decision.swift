@@ -24,8 +24,8 @@ enum Decision {
         let (age, remaining) = (stored.age(at: now), stored.remainingFreshness(at: now))
         let isTooOld =
             control.seconds("max-age").map { age > $0 } ?? false || control.seconds("min-fresh").map { remaining < $0 } ?? false
-        // `Pragma: no-cache` is the old form of `Cache-Control: no-cache` (RFC 9111, section 5.4). `max-age` says more exactly what is too old,
-        // so it overrides `Pragma`.
+        // `Pragma: no-cache` is the old form of `Cache-Control: no-cache` (RFC 9111, section 5.4). `max-age` says more exactly what is too
+        // old, so it overrides `Pragma`.
         let isNoCache =
             control.has("no-cache") || stored.freshness.requiresValidation
             || !control.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true

@@ -11,8 +11,8 @@ struct Emitter<Element: Sendable>: Sendable {
         var isFinished = false
         /// The thread that starts the source, until the source has started.
         var startingThread: ThreadID? = .current
-        /// The next step, if the source emits on that thread while it is being started. `emit` leaves it here, and `didStart` returns it, so
-        /// that it runs after the resource is disposed.
+        /// The next step, if the source emits on that thread while it is being started. `emit` leaves it here, and `didStart` returns it,
+        /// so that it runs after the resource is disposed.
         var nextStep = TrampolineStep.none
     }
 
