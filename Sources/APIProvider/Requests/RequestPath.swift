@@ -30,7 +30,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
     /// Creates a path from text. Slashes separate its segments, and all other special characters are escaped.
     ///
-    /// Use it with a variable, in which `?` is escaped. With a literal, as in `RequestPath("/a?b")`, Swift calls ``init(stringLiteral:)``
+    /// Use it with a variable, in which `?` is escaped. With a literal, as in `RequestPath("/a?b")`, Swift calls `init(stringLiteral:)`
     /// (SE-0213), and the request is invalid.
     public init(_ path: String) { self.init(percentEncoded: path.percentEncoded(except: .path), problem: nil) }
 
