@@ -92,7 +92,7 @@ extension PreparedRequest {
 
     /// Whether it is safe to send the request more than once, because its method is idempotent (RFC 9110, section 9.2.2) or it has an
     /// Idempotency-Key.
-    var isIdempotent: Bool { isIdempotent(RetryPolicy.default.methods) }
+    var isIdempotent: Bool { isIdempotent([.get, .head, .options, .trace, .put, .delete]) }
 
     /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods.
     func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
