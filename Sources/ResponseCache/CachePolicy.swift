@@ -9,8 +9,8 @@ public enum CachePolicy: Sendable {
     case reload
     /// Nothing is read from the cache, and nothing is stored.
     case noStore
-    /// A stored response is used, fresh or stale, and nothing is sent. The status is 504 if there is none, or if it is stale and the server
-    /// forbids that.
+    /// A stored response is used, fresh or stale, and nothing is sent. The status is 504 if there is none, or if the server forbids its use
+    /// without a validation.
     case onlyIfCached
     /// As ``standard``, but if there is no connection, or the request fails with another temporary error, such as a timeout, a stale
     /// response is used unless the server forbids that.

@@ -48,9 +48,8 @@ extension Endpoint {
             throw APIError.invalid("its URL \"\(base.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
         }
         // Building the URL as text takes less than half the time of `URLComponents`.
-        if !scheme.isHTTP { try base.check() }
         let parts = URLText(base.absoluteString)
-        var text = "\(scheme.lowercased())://\(parts.authority)\(parts.path)"
+        var text = parts.scheme.map { "\($0.lowercased())://\(parts.authority)\(parts.path)" } ?? String(parts.path)
         if !path.percentEncoded.isEmpty {
             while text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
             text += "/"

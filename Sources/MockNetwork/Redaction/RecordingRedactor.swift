@@ -76,8 +76,10 @@ struct RecordingRedactor: Sendable {
         }
     }
 
-    /// The value of a cookie.
-    func cookie(_ name: String, _ value: String) -> String { keeps(name) || value.isEmpty ? value : mark }
+    /// The value of a cookie. One with a comma may have a part of another field that was joined with it.
+    func cookie(_ name: String, _ value: String) -> String {
+        names == nil || keeps(name) && !value.contains(", ") || value.isEmpty ? value : mark
+    }
 
     /// The structure of a request's body, which is never compared; `nil` if it is neither JSON nor a form.
     func requestBody(_ body: Data, contentType: String?) -> Data? {
