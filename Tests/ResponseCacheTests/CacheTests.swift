@@ -216,10 +216,8 @@ struct ValidationTests {
 
     @Test("stale-while-revalidate uses the stale response now and validates it once in the background (RFC 5861)")
     func whileRevalidating() {
-        let hand = Hand()
-        hand.send()
-        hand.answer(0, 200, ["Cache-Control": "max-age=10, stale-while-revalidate=5, stale-if-error=5", "ETag": "\"a\""], "1")
-        hand.pass(14)
+        let hand = Hand(
+            storing: ["Cache-Control": "max-age=10, stale-while-revalidate=5, stale-if-error=5", "ETag": "\"a\""], "1", age: 14)
         for _ in 0..<2 { #expect(hand.send().entries.first?.isFromCache == true) }
         #expect(hand.requests.count == 2)
         // A failed validation is no hit, and the next request starts another one.
@@ -296,10 +294,7 @@ struct ValidationTests {
 
     @Test("After a range in the stale-while-revalidate window, the whole response is validated")
     func rangeWhileRevalidating() {
-        let hand = Hand()
-        hand.send()
-        hand.answer(0, 200, ["Cache-Control": "max-age=10, stale-while-revalidate=5", "ETag": "\"a\""], "0123")
-        hand.pass(12)
+        let hand = Hand(storing: ["Cache-Control": "max-age=10, stale-while-revalidate=5", "ETag": "\"a\""], "0123", age: 12)
         #expect(hand.send("/a", .get, ["Range": "bytes=0-1"]).entries.first?.text == "01")
         #expect(hand.requests.last?.headers["Range"] == nil && hand.requests.last?.headers["If-None-Match"] == "\"a\"")
         hand.answer(1, 304)
@@ -473,10 +468,7 @@ struct StoringTests {
     @Test("A request during removeAll does not store again what it has read")
     func whileRemoving() {
         let store = HookedStore()
-        let hand = Hand(store)
-        hand.send()
-        hand.answer(0, 200, ["Cache-Control": "max-age=10", "ETag": "\"a\""], "old")
-        hand.pass(20)
+        let hand = Hand(store, storing: ["Cache-Control": "max-age=10", "ETag": "\"a\""], "old", age: 20)
         store.beforeRemoval.withLock { $0 = Action { hand.send() } }
         hand.cache.removeAll()
         hand.answer(1, 304)

@@ -55,9 +55,8 @@ extension Endpoint {
             text += "/"
             text += Substring(path.percentEncoded.utf8.drop { $0 == UInt8(ascii: "/") })
         }
-        let query = query.percentEncoded
-        let queries = [parts.query, query.isEmpty ? nil : query[...]].compactMap(\.self)
-        if !queries.isEmpty { text += "?" + queries.filter { !$0.isEmpty }.joined(separator: "&") }
+        let queries = [parts.query ?? "", query.percentEncoded[...]].filter { !$0.isEmpty }
+        if parts.query != nil || !queries.isEmpty { text += "?" + queries.joined(separator: "&") }
         guard let url = URL(string: text) else {
             throw APIError.invalid("no URL can be made of \"\(base.redacted)\" and its path \"\(path)\"")
         }

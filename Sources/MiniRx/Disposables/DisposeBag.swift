@@ -15,10 +15,7 @@ public final class DisposeBag: Sendable {
     public init() {}
 
     deinit {
-        let held = state.withLock { state in
-            defer { state.held = [:] }
-            return state.held
-        }
+        let held = state.withLock { exchange(&$0.held, with: [:]) }
         for (_, disposable) in held.sorted(by: { $0.key < $1.key }) { disposable.dispose() }
     }
 
