@@ -13,6 +13,7 @@ extension APIProvider {
     /// such as `provider.request(.me).flatMap { provider.request(Endpoint<[Repository]>(.get, "/repositories", query: ["owner": $0.login])) }`.
     public func request<Response: Sendable>(_ endpoint: Endpoint<Response>) -> Single<Response> { send(endpoint) }
 
-    /// Calls the requirement. In the overload itself, `request(endpoint)` would mean the overload.
+    /// Calls the protocol's own `request(_:)`. In the overload for `Endpoint`, `request(endpoint)` would call that overload again, without
+    /// end.
     private func send<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> { self.request(request) }
 }

@@ -90,7 +90,7 @@ public struct DefaultAPIProvider: APIProvider {
             if let report = progress.report { request.reportProgress = report }
             request.context = RequestContext(baseURL: baseURL, decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             let response = send(request).map { try endpoint.value(of: $0.with(decoder: decoder)) }
-            return endpoint.applyTimeout(to: progress.finishing(before: response), of: request)
+            return endpoint.applyTimeout(to: progress.reportingLast(before: response), of: request)
         }
     }
 

@@ -30,11 +30,14 @@ public struct MockTransport: Transport {
         var settings = ExchangeTransport.Settings()
         settings.maxRequestsPerHost = nil
         exchanges = ExchangeTransport(settings, scheduler: scheduler, executor: .immediate) { exchange in
-            let rest = SerialDisposable()
+            let timer = SerialDisposable()
             let answer = mock.receive(exchange.request).answer()
             if let count = exchange.request.body?.count, count > 0 { exchange.sent(Int64(count), of: Int64(count)) }
-            answer.play(to: exchange, scheduler, rest)
-            return rest
+            answer.play(to: exchange, scheduler, timer)
+            return Disposables.create {
+                timer.dispose()
+                answer.abandon()
+            }
         }
     }
 
@@ -46,33 +49,36 @@ public struct MockTransport: Transport {
 
 extension Answer {
     /// Delivers the answer up to the next wait, and goes on after it.
-    fileprivate func play(to exchange: Exchange, _ scheduler: any Scheduler, _ rest: SerialDisposable) {
+    fileprivate func play(to exchange: Exchange, _ scheduler: any Scheduler, _ timer: SerialDisposable) {
         func play(_ answer: Answer, after seconds: TimeInterval) {
             // The action may run before `schedule` returns, and set the next timer. This one must not replace that one.
-            let timer = SerialDisposable()
-            rest.disposable = timer
-            timer.disposable = scheduler.schedule(after: DispatchTimeInterval(seconds: seconds)) {
-                answer.play(to: exchange, scheduler, rest)
+            let next = SerialDisposable()
+            timer.disposable = next
+            next.disposable = scheduler.schedule(after: DispatchTimeInterval(seconds: seconds)) {
+                answer.play(to: exchange, scheduler, timer)
             }
         }
         if let later {
-            // The answer may come before this is known here, and then its rest takes this one's place.
+            // The answer may come before this is known here, and then its timer takes this one's place.
             let making = SerialDisposable()
-            rest.disposable = making
-            making.disposable = later { $0.play(to: exchange, scheduler, rest) }
+            timer.disposable = making
+            making.disposable = later { $0.play(to: exchange, scheduler, timer) }
             return
         }
+        func complete(with error: (any Error)? = nil) {
+            abandon()
+            exchange.complete(with: error)
+        }
         guard delay <= 0 else { return play(withoutDelay, after: delay) }
-        if let head, !exchange.receive(head) { return exchange.complete() }
+        if let head, !exchange.receive(head) { return complete() }
         for (index, step) in zip(steps.indices, steps) {
             switch step {
-            case .wait(let seconds): if seconds > 0 { return play(self.rest(after: index), after: seconds) }
-            case .data(let chunk): guard exchange.receive(chunk) else { return exchange.complete() }
-            case .failure(let error): return exchange.complete(with: error)
+            case .wait(let seconds): if seconds > 0 { return play(rest(after: index), after: seconds) }
+            case .data(let chunk): guard exchange.receive(chunk) else { return complete() }
+            case .failure(let error): return complete(with: error)
             }
         }
         guard let feed else { return exchange.complete() }
-        rest.disposable = Disposables.create { feed.leave() }
         feed.play(to: exchange)
     }
 }
@@ -83,7 +89,10 @@ extension StreamFeed {
         while let part = next() {
             switch part {
             case .data(let data):
-                guard exchange.receive(data) else { return exchange.complete() }
+                guard exchange.receive(data) else {
+                    leave()
+                    return exchange.complete()
+                }
                 exchange.whenRead { self.didRead(data.count) }
             case .end(let error): return exchange.complete(with: error)
             }

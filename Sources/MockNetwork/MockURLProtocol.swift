@@ -65,8 +65,8 @@ public class MockURLProtocol: URLProtocol {
     override public func stopLoading() {
         guard isStopFinal else { return }
         switch phase.withLock({ exchange(&$0, with: .ended) }) {
-        case .waiting(let rest): rest?.dispose()
-        case .due(let answer): answer.feed?.leave()
+        case .waiting(let cancellation): cancellation?.dispose()
+        case .due(let answer): answer.abandon()
         case .idle, .playing, .ended: break
         }
     }
@@ -99,12 +99,12 @@ public class MockURLProtocol: URLProtocol {
             cancellation.disposable = later { thread.play($0) }
             return
         }
-        guard transition(to: .playing) else { return }
+        guard transition(to: .playing) else { return answer.abandon() }
         guard answer.delay <= 0 else { return LoadingThread(of: self).play(answer.withoutDelay, after: answer.delay) }
         let answer = joinedForCompletionHandler(answer)
         if let head = answer.head { client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed) }
         for (index, step) in zip(answer.steps.indices, answer.steps) {
-            guard transition(to: .playing) else { return }
+            guard transition(to: .playing) else { return answer.abandon() }
             switch step {
             case .wait(let seconds):
                 if seconds > 0 { return LoadingThread(of: self).play(answer.rest(after: index), after: seconds) }
@@ -119,7 +119,7 @@ public class MockURLProtocol: URLProtocol {
 
     /// Delivers what the feed has sent, and goes on when it sends more. Call it on the loading thread.
     private func play(_ feed: StreamFeed) {
-        while let part = feed.next() {
+        while transition(to: .playing), let part = feed.next() {
             switch part {
             case .data(let data):
                 client?.urlProtocol(self, didLoad: data)
@@ -149,12 +149,17 @@ public class MockURLProtocol: URLProtocol {
 extension LoadingThread {
     /// Plays `answer` on the loading thread. Call it on any thread.
     fileprivate func play(_ answer: Answer) {
-        if urlProtocol.transition(to: .due(answer)) { startLoading() }
+        guard urlProtocol.transition(to: .due(answer)) else { return answer.abandon() }
+        startLoading()
     }
 
     fileprivate func play(_ answer: Answer, after seconds: TimeInterval) {
         let timer = SerialDisposable()
-        guard urlProtocol.transition(to: .waiting(timer)) else { return }
+        let cancellation = Disposables.create {
+            timer.dispose()
+            answer.abandon()
+        }
+        guard urlProtocol.transition(to: .waiting(cancellation)) else { return cancellation.dispose() }
         timer.disposable = MockURLProtocol.delays.schedule(after: DispatchTimeInterval(seconds: seconds)) { play(answer) }
     }
 }

@@ -38,15 +38,16 @@ public final class CacheMiddleware: Middleware {
 
     /// A request that the cache may answer.
     private struct Lookup {
-        let request: PreparedRequest
-        let inFlight: InFlightRequests
+        var request: PreparedRequest
+        let keyState: KeyState
         let next: Next
         /// When the request is sent, if the cache does not answer it.
         var requestTime: Date
     }
 
     private let store: any CacheStore
-    /// Where responses are read, because a store may wait for a disk. `nil` is the subscriber's thread, for a `MemoryCache`.
+    /// The scheduler on which a request looks up responses, so that a slow store does not block the subscriber. `nil` for a `MemoryCache`:
+    /// the look-up is on the subscriber's thread.
     private let scheduler: (any Scheduler)?
     private let now: @Sendable () -> Date
     private let state = Locked(State())
@@ -94,7 +95,7 @@ public final class CacheMiddleware: Middleware {
                 hop.returnsRedirects = true
                 // The request's `redirectPolicy` (`.decide`) may have changed the method.
                 guard hop.isBodylessGetOrHead else { return bypass(hop, next) }
-                return lookUp(hop, epoch, next).map { $0.withHeaders(of: original) }
+                return lookUp(hop, epoch, next).map { $0.withRequestHeaders(of: original) }
             }
         }
     }
@@ -107,12 +108,12 @@ public final class CacheMiddleware: Middleware {
 
     private func lookUp(_ request: PreparedRequest, _ epoch: StoreEpoch, _ next: @escaping Next) -> Single<APIResponse> {
         let response = Single.deferred { [self] () -> Single<APIResponse> in
-            let inFlight = epoch.inFlightRequests(for: request.cacheKey)
+            let keyState = epoch.state(for: request.cacheKey)
             // After the end of the epoch, the stored responses may be another user's.
             let hasEnded = state.withLock { $0.epoch !== epoch }
-            let ignoresStored = hasEnded || request.options.cachePolicy == .reload || request.hasOtherConditions
-            let stored = ignoresStored ? nil : newestMatch(request, inFlight)
-            let lookup = Lookup(request: request, inFlight: inFlight, next: next, requestTime: now())
+            let ignoresStored = hasEnded || request.options.cachePolicy == .reload || request.hasServerConditions
+            let stored = ignoresStored ? nil : newestMatch(request, keyState)
+            let lookup = Lookup(request: request, keyState: keyState, next: next, requestTime: now())
             switch Decision(for: request, stored: stored, at: lookup.requestTime) {
             case .use(let stored): return use(stored, lookup)
             case .useAndValidate(let stored):
@@ -128,8 +129,8 @@ public final class CacheMiddleware: Middleware {
         return scheduler.map { response.subscribe(on: $0) } ?? response
     }
 
-    private func newestMatch(_ request: PreparedRequest, _ inFlight: InFlightRequests) -> CachedResponse? {
-        store.responses(for: inFlight.key).filter { $0.matchesVary(of: request) && $0.canServeRange(of: request) }
+    private func newestMatch(_ request: PreparedRequest, _ keyState: KeyState) -> CachedResponse? {
+        store.responses(for: keyState.key).filter { $0.matchesVary(of: request) && $0.canServeRange(of: request) }
             .max { $0.responseTime < $1.responseTime }
     }
 
@@ -146,17 +147,21 @@ public final class CacheMiddleware: Middleware {
 
     /// Validates a stale response for the next request, unless another validation in the background is running.
     private func validateInBackground(_ stored: CachedResponse, _ lookup: Lookup) {
-        guard lookup.inFlight.beginValidation() else { return }
-        _ = validate(stored, lookup).do(onDispose: { lookup.inFlight.endValidation() }).subscribe { _ in }
+        let keyState = lookup.keyState
+        guard keyState.beginValidation() else { return }
+        var lookup = lookup
+        // If the app asks for a range, the whole response is validated: a part of it is not stored.
+        lookup.request.headers["Range"] = nil
+        _ = validate(stored, lookup).do(onDispose: { keyState.endValidation() }).subscribe { _ in }
     }
 
     /// Validates a stored response before it is used. After an error, uses it if the server or the app allows that.
     private func validateOrUse(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
-        let allowsStaleOnError = stored.allowsStaleIfError(for: lookup.request, at: now())
-        let allowsStaleOffline = lookup.request.options.cachePolicy == .staleIfOffline && stored.allowsStale
-        guard allowsStaleOnError || allowsStaleOffline else { return validate(stored, lookup) }
+        let mayUseStaleOnError = stored.mayBeUsedStaleAfterError(for: lookup.request, at: now())
+        let mayUseStaleOffline = lookup.request.options.cachePolicy == .staleIfOffline && stored.mayBeUsedStale
+        guard mayUseStaleOnError || mayUseStaleOffline else { return validate(stored, lookup) }
         return validate(stored, lookup).flatMap { [self] response in
-            guard allowsStaleOnError, [500, 502, 503, 504].contains(response.statusCode) else { return .just(response) }
+            guard mayUseStaleOnError, [500, 502, 503, 504].contains(response.statusCode) else { return .just(response) }
             return use(stored, lookup, cacheStatus: "fwd=stale; fwd-status=\(response.statusCode)")
         }.catch { [self] error in
             guard error.isTransient else { throw error }
@@ -167,8 +172,8 @@ public final class CacheMiddleware: Middleware {
     /// Asks the server whether a stored response is still valid. Requests at the same time share the answer.
     private func validate(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
         let request = lookup.request
-        guard stored.hasValidator, !request.isConditional, request.method != .head, request.range == nil else { return send(lookup) }
-        return lookup.inFlight.validationCoalescer.intercept(request.validating(stored)) { [self] conditional in
+        guard stored.hasValidator, !request.asksIfModified, request.method != .head, request.range == nil else { return send(lookup) }
+        return lookup.keyState.validationCoalescer.intercept(request.validating(stored)) { [self] conditional in
             count { $0.revalidations += 1 }
             return lookup.next(conditional).flatMap { [self] response in
                 guard response.statusCode == 304, !response.isFromOtherURL else {
@@ -197,17 +202,19 @@ public final class CacheMiddleware: Middleware {
 
     private func storeResponse(_ response: APIResponse, _ lookup: Lookup) {
         let (request, status) = (lookup.request, response.statusCode)
-        guard request.range == nil, !request.hasOtherConditions, !response.isFromOtherURL else { return }
+        guard request.range == nil, !request.hasServerConditions, !response.isFromOtherURL else { return }
         if status == 304 || request.method == .head {
             // A 304 to the app's own condition and a HEAD only update what is stored (RFC 9111, section 4.3.5).
-            guard let stored = newestMatch(request, lookup.inFlight) else { return }
+            guard let stored = newestMatch(request, lookup.keyState) else { return }
             if stored.canBeUpdated(by: response) {
                 let updated = stored.updated(by: response, requestTime: lookup.requestTime, responseTime: now())
                 replaceStored(with: updated, lookup, sent: response.request)
             } else if status == stored.status {
                 replaceStored(with: nil, lookup, sent: response.request)
             }
-        } else if !status.isRefusal || newestMatch(request, lookup.inFlight)?.status.isRefusal ?? true {
+        } else {
+            // A failure or refusal does not replace a stored response that is neither.
+            if status.isRefusal, let stored = newestMatch(request, lookup.keyState), !stored.status.isRefusal { return }
             let new = CachedResponse(response, requestTime: lookup.requestTime, responseTime: now())
             replaceStored(with: new, lookup, sent: response.request)
         }
@@ -215,28 +222,28 @@ public final class CacheMiddleware: Middleware {
 
     /// Replaces the stored responses that match the request. If `new` is `nil` or must not be stored, it only removes them.
     private func replaceStored(with new: CachedResponse?, _ lookup: Lookup, sent: PreparedRequest) {
-        let epoch = lookup.inFlight.epoch
+        let epoch = lookup.keyState.epoch
         guard !lookup.request.cacheControl.has("no-store"), beginWriting(epoch) else { return }
-        lookup.inFlight.serialize { [self] in
+        lookup.keyState.serialize { [self] in
             write(new, lookup, sent: sent)
             epoch.writes.leave()
         }
     }
 
     private func write(_ new: CachedResponse?, _ lookup: Lookup, sent: PreparedRequest) {
-        let (request, inFlight, requestTime) = (lookup.request, lookup.inFlight, lookup.requestTime)
-        guard !inFlight.isInvalidated else { return }
-        let (old, now) = (store.responses(for: inFlight.key), now())
+        let (request, keyState, requestTime) = (lookup.request, lookup.keyState, lookup.requestTime)
+        guard !keyState.isInvalidated else { return }
+        let (old, now) = (store.responses(for: keyState.key), now())
         // Do not replace the response to a later request. A request time in the future is an error of the clock, and does not count.
         guard !old.contains(where: { $0.matchesVary(of: request) && $0.requestTime > requestTime && $0.requestTime <= now }) else { return }
         let others = old.filter { !$0.matchesVary(of: request) }.suffix(Self.maxVariants - 1)
         let all = others + [new?.storable(for: request, sent: sent)].compactMap { $0 }
-        if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: inFlight.key) }
-        // An unsafe request may have changed it while the store was written.
-        if inFlight.isInvalidated { store.replace([], for: inFlight.key) }
+        if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: keyState.key) }
+        // An unsafe request may have changed the resource while the store was written.
+        if keyState.isInvalidated { store.replace([], for: keyState.key) }
     }
 
-    /// Makes `removeAll` wait until a response is stored. Returns false if the epoch is not the current one.
+    /// Makes `removeAll` wait until the caller calls `epoch.writes.leave()`. Returns false if the epoch is not the current one.
     private func beginWriting(_ epoch: StoreEpoch) -> Bool {
         state.withLock { state in
             guard state.epoch === epoch else { return false }
@@ -253,8 +260,8 @@ public final class CacheMiddleware: Middleware {
             return next(request).do(onSuccess: { [self] response in
                 guard 200..<400 ~= response.statusCode else { return }
                 invalidate(request, response)
-                let inFlight = epoch.inFlightRequests(for: request.cacheKey)
-                storePOST(response, Lookup(request: request, inFlight: inFlight, next: next, requestTime: requestTime))
+                let keyState = epoch.state(for: request.cacheKey)
+                storePOST(response, Lookup(request: request, keyState: keyState, next: next, requestTime: requestTime))
             })
         }
     }

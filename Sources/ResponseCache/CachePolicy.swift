@@ -9,10 +9,10 @@ public enum CachePolicy: Sendable {
     case reload
     /// Nothing is read from the cache, and nothing is stored.
     case noStore
-    /// A stored response is used, fresh or stale, and nothing is sent. The status is 504 if there is none, or if it is stale and the server
-    /// forbids that.
+    /// A stored response is used, fresh or stale, and nothing is sent. The status is 504 if there is none, or if the server forbids its use
+    /// without a validation.
     case onlyIfCached
-    /// As ``standard``, but if the request fails without a connection or for another reason that may pass, such as a timeout, a stale
+    /// As ``standard``, but if there is no connection, or the request fails with another temporary error, such as a timeout, a stale
     /// response is used unless the server forbids that.
     case staleIfOffline
 }
@@ -29,7 +29,8 @@ private enum PolicyKey: RequestOptionKey { static var defaultValue: CachePolicy 
 
 /// What a ``CacheMiddleware`` has done.
 public struct CacheStatistics: Sendable {
-    /// The number of responses from the cache, without a request or after a failed validation.
+    /// The number of responses from the cache: without a request, or because the request that should validate one failed (no connection, or
+    /// a 5xx).
     public internal(set) var hits = 0
     /// How many of ``hits`` were stale.
     public internal(set) var staleHits = 0
@@ -40,7 +41,8 @@ public struct CacheStatistics: Sendable {
 }
 
 extension APIResponse {
-    /// Whether the response came from a ``CacheMiddleware``, without a request or after a failed validation.
+    /// Whether the response came from a ``CacheMiddleware``: without a request, or because the request that should validate it failed (no
+    /// connection, or a 5xx).
     public var isFromCache: Bool { wasServedFromCache }
 
     /// The age of the response in seconds, from the `Age` header field. `nil` if no cache has set one.

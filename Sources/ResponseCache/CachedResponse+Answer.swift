@@ -6,20 +6,23 @@ import FoundationNetworking
 #endif
 
 extension CachedResponse {
-    /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the request's own conditions match.
-    /// Returns `nil` if it does not have the range.
+    /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the app has this response already, by
+    /// the conditions of the request. Returns `nil` if it does not have the range.
     ///
     /// - Parameter cacheStatus: How the cache has handled the request, for `Cache-Status` (RFC 9211).
     func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
-        var (status, body, fields) = (status, body, fields)
+        var (status, body) = (status, body)
+        // A server may write the names in another case.
+        var fields = fields.removing(["age", "cache-status"])
         let remaining = remainingFreshness(at: now)
         let ttl = remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))"
         fields["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
         fields["Cache-Status"] = "\(CacheMiddleware.name); \(cacheStatus)\(ttl)"
-        if satisfiesConditional(request) {
+        if isNotModified(for: request) {
             (status, body) = (304, Data())
         } else if let range = request.range {
             guard let part = byteRange(of: range) else { return nil }
+            fields = fields.removing(["content-range", "content-length"])
             fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
             fields["Content-Length"] = "\(part.count)"
             (status, body) = (206, body.subdata(in: part))
@@ -33,7 +36,7 @@ extension CachedResponse {
 
     /// Whether it has the range that `request` asks for, if any.
     func canServeRange(of request: PreparedRequest) -> Bool {
-        request.range.map { satisfiesConditional(request) || byteRange(of: $0) != nil } ?? true
+        request.range.map { isNotModified(for: request) || byteRange(of: $0) != nil } ?? true
     }
 
     /// The bytes that a `Range` field asks for.
@@ -44,7 +47,7 @@ extension CachedResponse {
 
     /// Whether the request's `If-None-Match` or `If-Modified-Since` shows that the app already has this response (RFC 9110, sections 13.1.2
     /// and 13.1.3).
-    private func satisfiesConditional(_ request: PreparedRequest) -> Bool {
+    private func isNotModified(for request: PreparedRequest) -> Bool {
         guard 200..<300 ~= status else { return false }
         if let tags = request.headers["If-None-Match"] {
             let own = value("ETag")?.weakTag
@@ -59,7 +62,7 @@ extension CachedResponse {
     /// Whether a 304 or a response to a HEAD may update this response (RFC 9111, sections 4.3.4 and 4.3.5).
     func canBeUpdated(by response: APIResponse) -> Bool {
         guard response.statusCode == 304 || response.statusCode == status else { return false }
-        // A HEAD has the Content-Length of a GET.
+        // The response to a HEAD has the Content-Length that a GET would have. If that differs, the content has changed.
         let lengths = (response.value(forHTTPHeaderField: "Content-Length"), value("Content-Length"))
         if response.statusCode != 304, let new = lengths.0, let old = lengths.1, new != old { return false }
         if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.weakTag == value("ETag")?.weakTag }
@@ -74,8 +77,8 @@ extension CachedResponse {
     }
 
     /// Whether it may be used stale after an error (RFC 5861, section 4).
-    func allowsStaleIfError(for request: PreparedRequest, at now: Date) -> Bool {
-        guard allowsStale, let window = request.cacheControl.seconds("stale-if-error") ?? freshness.staleIfError else { return false }
+    func mayBeUsedStaleAfterError(for request: PreparedRequest, at now: Date) -> Bool {
+        guard mayBeUsedStale, let window = request.cacheControl.seconds("stale-if-error") ?? freshness.staleIfError else { return false }
         return -remainingFreshness(at: now) <= window
     }
 }
@@ -89,27 +92,28 @@ extension PreparedRequest {
         return request
     }
 
-    /// Whether the app asks only for a newer response than its own.
-    var isConditional: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
+    /// Whether the app sends the validators of a response that it has, to get only a newer one.
+    var asksIfModified: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
 
     /// Whether it has conditions that only the server can evaluate.
-    var hasOtherConditions: Bool { has(oneOf: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
+    var hasServerConditions: Bool { has(oneOf: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
 
     /// The `Range` of a GET (RFC 9110, section 14.2).
     var range: String? { method == .head ? nil : headers["Range"] }
 
     var cacheControl: CacheControl { CacheControl(headers["Cache-Control"]) }
 
-    /// The key of its responses in a store. Requests without a credential or without cookies do not share responses with others.
-    var cacheKey: String { url.withoutFragment + URL.cacheKeySuffixes[(options.isAuthenticated ? 0 : 1) + (handlesCookies ? 0 : 2)] }
+    /// The key of its responses in a store. Requests with and without a credential do not share responses, nor do requests with and without
+    /// cookies.
+    var cacheKey: String { url.cacheKey(isAuthenticated: options.isAuthenticated, handlesCookies: handlesCookies) }
 
     private func has(oneOf names: [String]) -> Bool { names.contains { headers[$0] != nil } }
 }
 
 extension APIResponse {
-    /// Returns a redirect whose request has no headers that the cache and later middlewares have added or changed, so that these are not
-    /// sent to its target.
-    func withHeaders(of original: PreparedRequest) -> APIResponse {
+    /// If this is a redirect, gives its request the header values of `original` again, so that what the cache and later middlewares have
+    /// set is not sent to the new URL. Any other response is returned as it is.
+    func withRequestHeaders(of original: PreparedRequest) -> APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request
         for (name, _) in request.headers { request.headers[name] = original.headers[name] }
@@ -121,8 +125,7 @@ extension APIResponse {
     /// Whether the transport has followed a redirect by itself.
     var isFromOtherURL: Bool { response.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
 
-    /// The URL in the field `name`, if it has the same origin as `original` and as the request that this response answers, which may be a
-    /// redirect of `original`.
+    /// The URL in the field `name`, if it has the origin of `original` and of `request`. These differ if `original` was redirected.
     func target(of name: String, from original: PreparedRequest) -> URL? {
         guard let target = value(forHTTPHeaderField: name).flatMap({ URL(reference: $0, from: request.url) }),
             target.origin == original.url.origin, target.origin == request.url.origin
@@ -137,10 +140,21 @@ extension Int {
 }
 
 extension URL {
-    fileprivate static let cacheKeySuffixes = ["", "#anonymous", "#cookieless", "#anonymous-cookieless"]
+    fileprivate func cacheKey(isAuthenticated: Bool, handlesCookies: Bool) -> String {
+        switch (isAuthenticated, handlesCookies) {
+        case (true, true): withoutFragment
+        case (false, true): withoutFragment + "#anonymous"
+        case (true, false): withoutFragment + "#cookieless"
+        case (false, false): withoutFragment + "#anonymous-cookieless"
+        }
+    }
 
     /// The keys of all its responses.
-    var cacheKeys: [String] { Self.cacheKeySuffixes.map { withoutFragment + $0 } }
+    var cacheKeys: [String] {
+        [true, false].flatMap { isAuthenticated in
+            [true, false].map { cacheKey(isAuthenticated: isAuthenticated, handlesCookies: $0) }
+        }
+    }
 
     var withoutFragment: String {
         let text = absoluteString

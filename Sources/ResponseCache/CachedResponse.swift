@@ -37,25 +37,26 @@ public struct CachedResponse: Sendable, Equatable {
     /// How old it is, in seconds.
     func age(at now: Date) -> TimeInterval { freshness.initialAge + max(0, now.timeIntervalSince(responseTime)) }
 
-    /// The seconds until it is stale, or since then if negative. If the clock was ahead when it arrived, its age is unknown, so it is
-    /// stale.
+    /// The seconds until it is stale. Negative: the seconds since it became stale. If `now` is before it arrived, the clock has been
+    /// changed and the age is unknown, so it counts as stale.
     func remainingFreshness(at now: Date) -> TimeInterval { now < responseTime ? -.infinity : freshness.lifetime - age(at: now) }
 
     /// Whether it may be used when it is stale.
-    var allowsStale: Bool { !freshness.forbidsStaleUse && !freshness.requiresValidation }
+    var mayBeUsedStale: Bool { !freshness.mustRevalidate && !freshness.requiresValidation }
 
     var hasValidator: Bool { value("ETag") != nil || value("Last-Modified") != nil }
 }
 
 extension CachedResponse {
+    /// The new response has no ``varyFields`` yet: ``storable(for:sent:)`` sets them.
     init(_ response: APIResponse, requestTime: Date, responseTime: Date) {
         self.init(
             status: response.statusCode, fields: response.response.headerFields.withoutHopByHopFields, body: response.data,
             requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// Returns this response with the fields of a 304 or of a HEAD (RFC 9111, sections 3.2 and 4.3.4).
-    /// ``storable(for:sent:)`` sets its ``varyFields``.
+    /// Returns this response with the fields of a 304 or of a HEAD (RFC 9111, sections 3.2 and 4.3.4). The result has no ``varyFields``
+    /// yet: ``storable(for:sent:)`` sets them.
     func updated(by response: APIResponse, requestTime: Date, responseTime: Date) -> CachedResponse {
         let new = response.response.headerFields.withoutHopByHopFields.removing(["content-length", "content-encoding", "content-range"])
         let old = fields.removing(Set(["age", "date"] + new.keys.map { $0.lowercased() }))
@@ -70,6 +71,7 @@ extension CachedResponse {
     ///   - sent: The request as it was sent. The cache cannot compare fields that a later middleware has set.
     func storable(for request: PreparedRequest, sent: PreparedRequest) -> CachedResponse? {
         let (control, varying) = (CacheControl(value("Cache-Control")), fields.members(of: "Vary"))
+        // `must-understand` overrides `no-store` if the cache knows the status (RFC 9111, section 5.2.2.3).
         let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[status] == nil : control.has("no-store")
         guard !isForbidden, status != 206, status != 304, !varying.contains("*") else { return nil }
         // `private` allows a private cache to store a response. Servers also send it with errors, where it does not count.
@@ -116,7 +118,7 @@ extension [String: String] {
 
     fileprivate var withoutHopByHopFields: [String: String] { removing(hopByHop.union(members(of: "Connection"))) }
 
-    fileprivate func removing(_ lowercasedNames: Set<String>) -> [String: String] {
+    func removing(_ lowercasedNames: Set<String>) -> [String: String] {
         filter { !lowercasedNames.contains($0.key.lowercased()) }
     }
 }

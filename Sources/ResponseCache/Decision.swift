@@ -24,18 +24,20 @@ enum Decision {
         let (age, remaining) = (stored.age(at: now), stored.remainingFreshness(at: now))
         let isTooOld =
             control.seconds("max-age").map { age > $0 } ?? false || control.seconds("min-fresh").map { remaining < $0 } ?? false
+        // `Pragma: no-cache` is the old form of `Cache-Control: no-cache` (RFC 9111, section 5.4). `max-age` says more exactly what is too
+        // old, so it overrides `Pragma`.
         let isNoCache =
             control.has("no-cache") || stored.freshness.requiresValidation
             || !control.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
         let mustValidate = isTooOld || isNoCache
-        let allowsStale = !mustValidate && stored.allowsStale
+        let mayUseStale = !mustValidate && stored.mayBeUsedStale
         if remaining > 0, !mustValidate {
             self = .use(stored)
-        } else if allowsStale, let limit = control.seconds("max-stale", ifNoArgument: .infinity), -remaining <= limit {
+        } else if mayUseStale, let limit = control.seconds("max-stale", ifNoArgument: .infinity), -remaining <= limit {
             self = .use(stored)
         } else if isOnlyIfCached {
-            self = policy == .onlyIfCached && stored.allowsStale ? .use(stored) : .fail
-        } else if allowsStale, let window = stored.freshness.staleWhileRevalidate, -remaining <= window {
+            self = policy == .onlyIfCached && stored.mayBeUsedStale ? .use(stored) : .fail
+        } else if mayUseStale, let window = stored.freshness.staleWhileRevalidate, -remaining <= window {
             self = .useAndValidate(stored)
         } else {
             self = .validate(stored)

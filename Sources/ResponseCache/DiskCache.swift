@@ -2,7 +2,7 @@ import APIProvider
 public import Foundation
 import MiniRx
 
-/// Stores responses in files, one for each URL, which only their owner may read. When they take more than `maxBytes`, the least recently
+/// Stores responses in files that only their owner may read, one file for each key. When they take more than `maxBytes`, the least recently
 /// used are removed.
 ///
 /// ```swift
@@ -22,7 +22,8 @@ public final class DiskCache: CacheStore {
     /// The path of the folder inside `folder` that contains the files.
     private let responsesPath: String
     private let maxBytes: Int
-    /// About how many bytes the files take, without those of other processes. `nil` before they are counted.
+    /// About how many bytes the files take: the last count of all files, plus what this process has written since. A replaced file is
+    /// counted twice until the next count. `nil` before the first count.
     private let size = Locked<Int64?>(nil)
     private static let (suffix, removedSuffix) = (".response", ".removed")
 
@@ -69,11 +70,11 @@ public final class DiskCache: CacheStore {
             // The old response is outdated.
             unlink(path)
         }
-        let isFull = size.withLock { size in
+        let needsCount = size.withLock { size in
             size = size.map { $0 + data.count.inBlocks }
             return size.map { $0 > maxBytes } ?? true
         }
-        if isFull { removeOldest() }
+        if needsCount { removeOldest() }
     }
 
     /// Removes all responses. When it returns, none can be read. The files are deleted in the background.

@@ -10,7 +10,7 @@ struct Freshness: Sendable, Equatable {
     /// `no-cache`: it must be validated before each use, even if it is fresh.
     let requiresValidation: Bool
     /// `must-revalidate`: it must not be used stale.
-    let forbidsStaleUse: Bool
+    let mustRevalidate: Bool
     let staleWhileRevalidate: TimeInterval?
     let staleIfError: TimeInterval?
 
@@ -35,7 +35,7 @@ struct Freshness: Sendable, Equatable {
             lifetime = 0
         }
         (self.lifetime, self.initialAge) = (lifetime, initialAge)
-        (requiresValidation, forbidsStaleUse) = (control.has("no-cache"), control.has("must-revalidate"))
+        (requiresValidation, mustRevalidate) = (control.has("no-cache"), control.has("must-revalidate"))
         (staleWhileRevalidate, staleIfError) = (control.seconds("stale-while-revalidate"), control.seconds("stale-if-error"))
     }
 }

@@ -84,6 +84,14 @@ final class Hand: Sendable {
         cache = CacheMiddleware(store, scheduler: nil, now: { time.withLock { $0 } })
     }
 
+    /// With a stored response of `age` seconds for `/a`.
+    convenience init(_ store: some CacheStore = MemoryCache(), storing headers: HTTPHeaders, _ text: String, age: TimeInterval) {
+        self.init(store)
+        send()
+        answer(0, 200, headers, text)
+        pass(age)
+    }
+
     func pass(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 
     var requests: [PreparedRequest] { sent.entries.map(\.request) }

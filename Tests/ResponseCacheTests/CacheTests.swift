@@ -216,10 +216,8 @@ struct ValidationTests {
 
     @Test("stale-while-revalidate uses the stale response now and validates it once in the background (RFC 5861)")
     func whileRevalidating() {
-        let hand = Hand()
-        hand.send()
-        hand.answer(0, 200, ["Cache-Control": "max-age=10, stale-while-revalidate=5, stale-if-error=5", "ETag": "\"a\""], "1")
-        hand.pass(14)
+        let hand = Hand(
+            storing: ["Cache-Control": "max-age=10, stale-while-revalidate=5, stale-if-error=5", "ETag": "\"a\""], "1", age: 14)
         for _ in 0..<2 { #expect(hand.send().entries.first?.isFromCache == true) }
         #expect(hand.requests.count == 2)
         // A failed validation is no hit, and the next request starts another one.
@@ -292,6 +290,16 @@ struct ValidationTests {
             #expect(response.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; \(status); ttl=-10")
             #expect(response.isFromCache && response.text == "1")
         }
+    }
+
+    @Test("After a range in the stale-while-revalidate window, the whole response is validated")
+    func rangeWhileRevalidating() {
+        let hand = Hand(storing: ["Cache-Control": "max-age=10, stale-while-revalidate=5", "ETag": "\"a\""], "0123", age: 12)
+        #expect(hand.send("/a", .get, ["Range": "bytes=0-1"]).entries.first?.text == "01")
+        #expect(hand.requests.last?.headers["Range"] == nil && hand.requests.last?.headers["If-None-Match"] == "\"a\"")
+        hand.answer(1, 304)
+        #expect(hand.send("/a", .get, ["Range": "bytes=0-1"]).entries.first?.text == "01")
+        #expect(hand.requests.count == 2 && hand.cache.statistics.misses == 1)
     }
 }
 
@@ -460,10 +468,7 @@ struct StoringTests {
     @Test("A request during removeAll does not store again what it has read")
     func whileRemoving() {
         let store = HookedStore()
-        let hand = Hand(store)
-        hand.send()
-        hand.answer(0, 200, ["Cache-Control": "max-age=10", "ETag": "\"a\""], "old")
-        hand.pass(20)
+        let hand = Hand(store, storing: ["Cache-Control": "max-age=10", "ETag": "\"a\""], "old", age: 20)
         store.beforeRemoval.withLock { $0 = Action { hand.send() } }
         hand.cache.removeAll()
         hand.answer(1, 304)
@@ -579,5 +584,17 @@ struct StoringTests {
         dump(world.provider, to: &text)
         text += "\(world.cache) \(world.provider)"
         #expect(!text.contains("hunter2") && !text.contains("api.example.com/a"))
+    }
+
+    @Test("A field that a cached response sets replaces the server's, in any case")
+    func fieldNames() throws {
+        let fields = ["age": "7", "content-length": "4", "cache-status": "other"]
+        let time = Date(timeIntervalSince1970: 1_700_000_000)
+        let stored = CachedResponse(status: 200, fields: fields, body: Data("0123".utf8), requestTime: time, responseTime: time)
+        let request = PreparedRequest(.get, example, headers: ["Range": "bytes=0-1"])
+        let response = try #require(stored.response(to: request, at: time + 1, cacheStatus: "hit")).response
+        let names = response.allHeaderFields.keys.map { "\($0)".lowercased() }.sorted()
+        #expect(names == ["age", "cache-status", "content-length", "content-range"])
+        #expect(response.value(forHTTPHeaderField: "Age") == "8" && response.value(forHTTPHeaderField: "Content-Length") == "2")
     }
 }

@@ -12,10 +12,7 @@ import Testing
 struct OrderTests {
     @Test("A late response does not replace the response to a later request", arguments: [200, 204, 304, 404])
     func late(status: Int) {
-        let hand = Hand()
-        hand.send()
-        hand.answer(0, 200, ["Cache-Control": "max-age=10", "ETag": "\"1\""], "old")
-        hand.pass(20)
+        let hand = Hand(storing: ["Cache-Control": "max-age=10", "ETag": "\"1\""], "old", age: 20)
         hand.send()
         hand.pass(1)
         hand.send("/a", "GET", [:], .reload)
@@ -44,10 +41,7 @@ struct OrderTests {
 
     @Test("After a 304 for another entity tag, the request is sent without conditions (RFC 9111, section 4.3.4)")
     func anotherTag() {
-        let hand = Hand()
-        hand.send()
-        hand.answer(0, 200, ["Cache-Control": "max-age=10", "ETag": "\"1\""], "one")
-        hand.pass(20)
+        let hand = Hand(storing: ["Cache-Control": "max-age=10", "ETag": "\"1\""], "one", age: 20)
         let second = hand.send()
         hand.answer(1, 304, ["Cache-Control": "max-age=10", "ETag": "\"2\""])
         #expect(hand.requests.count == 3)
@@ -121,10 +115,7 @@ struct OrderTests {
 
     @Test("Validations at the same time send one request, and all get its response")
     func once() {
-        let hand = Hand()
-        hand.send()
-        hand.answer(0, 200, ["Cache-Control": "max-age=10", "ETag": "\"a\""], "1")
-        hand.pass(20)
+        let hand = Hand(storing: ["Cache-Control": "max-age=10", "ETag": "\"a\""], "1", age: 20)
         let responses = (0..<20).map { _ in hand.send() }
         #expect(hand.requests.count == 2)
         hand.answer(1, 304)

@@ -6,7 +6,7 @@ extension Date {
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Upper and lower case do
     ///     not matter.
-    ///   - now: The time now. A year of two digits is at most 50 years later.
+    ///   - now: The time now. A year of two digits means the last such year that is at most 50 years after `now`.
     package init?(httpDate text: String, now: Date) {
         let fields = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
         let (day, month, year, time): (Substring, Substring, Substring, Substring)

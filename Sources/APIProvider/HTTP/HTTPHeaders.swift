@@ -11,7 +11,7 @@ import Foundation
 /// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
     @HiddenFromReflection private var fields: [(name: String, value: String)] = []
-    /// The reason why a field cannot be made. Otherwise `nil`.
+    /// Why a request with these headers is invalid; `nil` if it is not.
     private(set) var problem: String?
 
     /// Creates headers with `headers`, in their order. A field whose value is `nil` is left out.
@@ -50,14 +50,14 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// Notes why a field cannot be made, unless a reason is known already.
-    mutating func adopt(_ problem: String?) { self.problem = self.problem ?? problem }
+    /// Sets the problem, unless there is one already.
+    mutating func noteProblem(_ problem: String?) { self.problem = self.problem ?? problem }
 
     /// Returns these headers with each field of `headers` set. Fields of the same name are replaced.
     public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
         var merged = self
         for (name, value) in headers { merged[name] = value }
-        merged.adopt(headers.problem)
+        merged.noteProblem(headers.problem)
         return merged
     }
 

@@ -19,18 +19,18 @@ extension HTTPURLResponse {
     /// The length of the decoded body in bytes. It is `nil` if it is 0 or unknown, for example because the Content-Length counts compressed
     /// bytes.
     package var bodyLength: Int64? {
-        let encoding = values(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? ""
+        let encoding = joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? ""
         return expectedContentLength > 0 && ["", "identity"].contains(encoding) ? expectedContentLength : nil
     }
 
     /// Whether the response has several fields Content-Length that differ: then it is unknown where the body ends (RFC 9112, section 6.3).
     var hasContradictoryLengths: Bool {
-        guard expectedContentLength < 0, let lengths = values(forHTTPHeaderField: "Content-Length") else { return false }
+        guard expectedContentLength < 0, let lengths = joinedValue(forHTTPHeaderField: "Content-Length") else { return false }
         return Set(lengths.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }).count > 1
     }
 
-    /// The values of all fields with this name. Names are case-insensitive.
-    func values(forHTTPHeaderField name: String) -> String? {
+    /// The values of all fields with this name, joined with `", "`; `nil` if there is none. Names are case-insensitive.
+    func joinedValue(forHTTPHeaderField name: String) -> String? {
         // On Linux `value(forHTTPHeaderField:)` returns any one of the fields whose names differ only in case, and is slow.
         let fields = allHeaderFields.compactMap { field -> (name: String, value: String)? in
             guard let key = field.key as? String, key.isField(name), let value = field.value as? String else { return nil }

@@ -9,7 +9,7 @@ public import Foundation
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
 /// ```
 ///
-/// An array of several types is written by its ``queryValues``: `["id": ids.queryValues]` where `ids` is `[any QueryValue]`.
+/// For an array whose elements have several types, pass its ``queryValues``: `["id": ids.queryValues]` where `ids` is `[any QueryValue]`.
 public protocol QueryValue: Sendable {
     /// The values of the key. If there are none, the key is left out. If there are several, it is repeated in their order.
     var queryValues: [String] { get }

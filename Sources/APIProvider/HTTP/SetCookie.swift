@@ -53,9 +53,10 @@ package struct SetCookie {
 
     /// The domain of the cookie, with a leading dot if the cookie is also for subdomains; `nil` if `host` may not set the cookie.
     func domain(from host: String) -> String? {
-        let isShared = host.isAddress || domain.isPublicSuffix
-        if domain.isEmpty || domain == host && isShared { return host }
-        return domain == host || host.hasSuffix(".\(domain)") && !isShared ? ".\(domain)" : nil
+        // No cookie may be for the subdomains of an address or of a public suffix.
+        let allowsHostOnly = host.isAddress || domain.isPublicSuffix
+        if domain.isEmpty || domain == host && allowsHostOnly { return host }
+        return domain == host || host.hasSuffix(".\(domain)") && !allowsHostOnly ? ".\(domain)" : nil
     }
 
     /// Whether the cookie meets the requirements of a `__Host-` or `__Secure-` prefix in its name (section 4.1.3).

@@ -7,7 +7,7 @@ extension URL {
         self = target.absoluteURL
     }
 
-    /// The URL without the name and the password that Linux would send, and Apple's systems would not.
+    /// The URL without user name and password. Linux would send them, and Apple's systems would not.
     var withoutUserInfo: URL {
         guard user != nil || password != nil, var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
         (components.user, components.password) = (nil, nil)

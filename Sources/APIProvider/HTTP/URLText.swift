@@ -22,13 +22,15 @@ package struct URLText: Sendable {
         }
     }
 
+    /// The authority without the user in front of it.
+    package var hostAndPort: Substring { authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "" }
+
     /// The URL without user, password and fragment, with these texts for its path and its query. Without a host, as in `data:`, `mailto:`
     /// and `file:`, the path may be anything, and is `…`.
     package func redacted(path redactPath: (String) -> String, query redactQuery: (Substring) -> String) -> String {
         let query = query.map { "?" + redactQuery($0) } ?? ""
         if let scheme, !authority.isEmpty || path.isEmpty {
-            let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-            return "\(scheme)://\(host)\(redactPath(String(path)))\(query)"
+            return "\(scheme)://\(hostAndPort)\(redactPath(String(path)))\(query)"
         }
         let opaqueScheme = scheme ?? path.utf8.firstIndex(of: UInt8(ascii: ":")).map { path[..<$0] }
         guard let opaqueScheme, !opaqueScheme.contains("/") else { return redactPath(String(path)) + query }

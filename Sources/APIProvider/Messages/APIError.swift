@@ -15,7 +15,7 @@ public enum APIError: Error, Sendable {
     case decoding(APIResponse, expected: String, underlying: any Error)
 
     /// An error whose reason this library has written. The reason contains no secrets and is not redacted.
-    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason, underlying: TrustedReason()) }
+    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason, underlying: SafeReason()) }
 
     /// The response, if one arrived.
     public var response: APIResponse? {
@@ -31,7 +31,7 @@ public enum APIError: Error, Sendable {
     /// The underlying error, if there is one.
     public var underlying: (any Error)? {
         switch self {
-        case .invalidRequest(_, let underlying): underlying is TrustedReason ? nil : underlying
+        case .invalidRequest(_, let underlying): underlying is SafeReason ? nil : underlying
         case .transport(_, let underlying), .decoding(_, _, let underlying): underlying
         case .unacceptableStatus: nil
         }
@@ -50,4 +50,4 @@ public enum APIError: Error, Sendable {
 }
 
 /// The underlying error of an ``APIError/invalidRequest(reason:underlying:)`` whose reason this library has written.
-struct TrustedReason: Error {}
+struct SafeReason: Error {}

@@ -23,9 +23,9 @@ extension APIResponse {
                 !parameters.contains(where: { $0.name == "anchor" }),
                 let url = target.isEmpty ? request.url : URL(reference: String(target), from: request.url)
             else { continue }
-            let hasLeft = request.redirectTrail == .otherOrigin
-            guard allowsOtherOrigins || url.origin == request.url.origin && !hasLeft else {
-                let start = hasLeft ? "a request that was redirected to another origin" : request.url.origin
+            let hasLeftOrigin = request.redirectTrail == .otherOrigin
+            guard allowsOtherOrigins || url.origin == request.url.origin && !hasLeftOrigin else {
+                let start = hasLeftOrigin ? "a request that was redirected to another origin" : request.url.origin
                 throw APIError.invalid(
                     "the link \"\(relation)\" leads from \(start) to \(url.origin); if that is right, use "
                         + "link(\"\(relation)\", allowsOtherOrigins: true)")

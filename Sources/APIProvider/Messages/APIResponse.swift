@@ -22,7 +22,7 @@ public struct APIResponse: Sendable {
     /// Whether a cache answered, without a request to the server or after one that failed.
     package var wasServedFromCache = false
     /// The body, if it is streamed.
-    package private(set) var bodyStream: UnreadStream?
+    package private(set) var bodyStream: UnclaimedStream?
     @HiddenFromReflection private var head: HTTPURLResponse
     @HiddenFromReflection private var body: Data
     /// What errors call the data: "the body", or a part of it such as "line 3".
@@ -39,7 +39,7 @@ public struct APIResponse: Sendable {
     /// Creates a response whose body is streamed.
     package init(request: PreparedRequest, response: HTTPURLResponse, stream: StreamBuffer) {
         self.init(request: request, response: response, data: Data())
-        bodyStream = UnreadStream(StreamReader(stream))
+        bodyStream = UnclaimedStream(StreamOwner(stream))
     }
 
     /// Creates a response to `request`, for tests and for your own transports.
@@ -61,7 +61,7 @@ public struct APIResponse: Sendable {
     public var statusCode: Int { response.statusCode }
 
     /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
-    public func value(forHTTPHeaderField name: String) -> String? { response.values(forHTTPHeaderField: name) }
+    public func value(forHTTPHeaderField name: String) -> String? { response.joinedValue(forHTTPHeaderField: name) }
 
     /// Decodes the body. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
     ///
@@ -101,6 +101,13 @@ public struct APIResponse: Sendable {
     func excerpt(_ name: String, _ data: Data) -> APIResponse {
         var response = self
         (response.dataDescription, response.body, response.bodyStream) = (name, data, nil)
+        return response
+    }
+
+    /// The same response without its body, which is in a file.
+    func withoutBody() -> APIResponse {
+        var response = self
+        (response.body, response.bodyStream) = (Data(), nil)
         return response
     }
 

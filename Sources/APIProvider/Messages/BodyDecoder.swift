@@ -32,9 +32,9 @@ extension BodyDecoder {
 }
 
 #if !canImport(FoundationNetworking) && !os(visionOS)
-// Apple declares its decoders `Sendable` from macOS 13 and iOS 16 on. Decoding does not mutate the decoders of older systems either.
-extension JSONDecoder: @retroactive @unchecked Sendable {}
-extension PropertyListDecoder: @retroactive @unchecked Sendable {}
+// Apple declares its decoders `Sendable` from macOS 13 and iOS 16 on.
+extension JSONDecoder: @retroactive @unchecked Sendable {}  // Decoding does not mutate it on older systems either.
+extension PropertyListDecoder: @retroactive @unchecked Sendable {}  // Decoding does not mutate it on older systems either.
 #endif
 
 extension JSONDecoder: BodyDecoder {

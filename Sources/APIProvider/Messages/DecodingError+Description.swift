@@ -50,9 +50,10 @@ extension DecodingError {
             let message = context.message(in: json, by: redactor)
             // If the data is not JSON at all, the decoder's error has no path.
             guard context.codingPath.isEmpty else { return "\(message) at \(context.codingPath.text)" }
-            guard let json, !context.isTrusted else { return message }
+            guard let json, !context.isSafeToShow else { return message }
             guard (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
-                // Foundation gives no place for such a number, and says only that the data "was not valid JSON".
+                // The data is valid JSON, so the decoder failed at a number that its type cannot hold. Foundation gives no coding path for
+                // that, and says only that the data "was not valid JSON".
                 return context.debugDescription.contains("not valid JSON") ? "a number in it does not fit its type" : message
             }
             let start = json.first { ![9, 10, 13, 32].contains($0) }
@@ -121,12 +122,12 @@ extension String {
 
 extension DecodingError.Context {
     /// Whether this library has written the message.
-    fileprivate var isTrusted: Bool { underlyingError is CharsetMismatch }
+    fileprivate var isSafeToShow: Bool { underlyingError is CharsetMismatch }
 
     /// What the decoder says, without the value that `json` has there.
     fileprivate func message(in json: Data?, by redactor: Redactor) -> String {
         let message = debugDescription.withoutFullStop
-        if isTrusted || redactor.redaction.showsEverything { return message }
+        if isSafeToShow || redactor.redaction.showsEverything { return message }
         // The standard library's message about an unknown raw value ends in the value.
         if message.hasPrefix("Cannot initialize "), let value = message.range(of: " value ") { return message[..<value.upperBound] + "…" }
         let value = json.flatMap { JSONValue(at: codingPath, in: $0) }
@@ -138,7 +139,7 @@ extension Redactor {
     func explanation(of error: any Error) -> String {
         // The description of a `URLError` contains the whole URL.
         if let error = error as? URLError { return error.reason(by: self) ?? message(error.localizedDescription) }
-        if error.isRedacted { return secrets.hide(in: error.explanation) }
+        if error.isSafeToShow { return secrets.hide(in: error.explanation) }
         if let error = error as? APIError { return error.description(redacting: redaction) }
         if let error = error as? DecodingError { return error.finding(in: nil, by: self) }
         return message(error.explanation)

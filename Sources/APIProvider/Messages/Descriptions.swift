@@ -31,8 +31,8 @@ extension APIError: CustomStringConvertible, LocalizedError {
         case .invalidRequest(let reason, let underlying):
             let redactor = Redactor(redaction)
             let cause = self.underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
-            let isTrusted = underlying is TrustedReason || underlying.map(\.isRedacted) == true
-            let reason = isTrusted ? reason : redactor.message(reason)
+            let isSafeToShow = underlying is SafeReason || underlying.map(\.isSafeToShow) == true
+            let reason = isSafeToShow ? reason : redactor.message(reason)
             return "The request was not sent: \(reason)\(cause)."
         case .transport(let request, let underlying):
             let redactor = Redactor(redaction, for: request)
@@ -79,6 +79,6 @@ extension APIError: CustomNSError, CustomReflectable {
         return Redactor(for: response?.request)
     }
 
-    /// A mirror with the description only. The `dump` of a request would show its headers.
+    /// A mirror with the description only, so that `dump` does not show the underlying error.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

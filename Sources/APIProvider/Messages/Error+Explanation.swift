@@ -33,7 +33,7 @@ extension Error {
     }
 
     /// Whether this library or a mock has written the description, so that it needs no redaction.
-    var isRedacted: Bool { (self as NSError).userInfo[NSError.isRedactedKey] as? Bool == true }
+    var isSafeToShow: Bool { (self as NSError).userInfo[NSError.isRedactedKey] as? Bool == true }
 }
 
 extension NSError {

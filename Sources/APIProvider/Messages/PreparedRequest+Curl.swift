@@ -50,7 +50,8 @@ private struct CurlCommand: CustomStringConvertible {
 
     private mutating func addBody(of request: PreparedRequest, method: String) {
         let type = request.headers["Content-Type"]
-        // Without a Content-Type, curl adds that of a form to any request with a body, and URLSession only to a POST.
+        // Without a Content-Type, curl adds the type of a form to any request with a body, and URLSession only to a POST with a body. For
+        // all others, the empty field tells curl to add none.
         let count = request.body?.count ?? 0
         if type == nil, method != "POST" || count == 0 { arguments.append("--header 'Content-Type:'") }
 

@@ -55,7 +55,7 @@ public struct PreparedRequest: Sendable {
     /// invalid; set ``body`` instead.
     public var urlRequest: URLRequest {
         get {
-            // On Linux, setting the method costs as much as parsing the URL, and setting a header twice that.
+            // On Linux, setting the method costs as much as parsing the URL, and setting a header costs double.
             var request = template ?? URLRequest(url: url)
             if template != nil { request.url = url }
             if method != .get || template != nil { request.httpMethod = method.rawValue }
@@ -70,7 +70,7 @@ public struct PreparedRequest: Sendable {
             method = HTTPMethod(rawValue: newValue.httpMethod ?? "GET")
             let problem = headers.problem
             headers = HTTPHeaders((newValue.allHTTPHeaderFields ?? [:]).map { (key: $0, value: $1) })
-            headers.adopt(problem)
+            headers.noteProblem(problem)
             template = newValue
             template?.allHTTPHeaderFields = nil
         }
@@ -100,7 +100,8 @@ extension PreparedRequest {
     /// Whether a user has signed out since the request was subscribed to.
     package var isBeforeSignOut: Bool { context.map { $0.signOutCount < SignOutCounter.current } ?? false }
 
-    /// The request, with the internal properties of `original` if a middleware has created it to replace `original`.
+    /// This request, for use in place of `original`. A request that a middleware has made with the initializer has no context: it gets the
+    /// internal properties of `original`.
     func inheriting(from original: PreparedRequest) -> PreparedRequest {
         guard context == nil, original.context != nil else { return self }
         var request = original
@@ -114,6 +115,6 @@ extension PreparedRequest {
     /// Sets those of `headers` that the request does not have.
     mutating func addMissing(_ headers: HTTPHeaders) {
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
-        self.headers.adopt(headers.problem)
+        self.headers.noteProblem(headers.problem)
     }
 }

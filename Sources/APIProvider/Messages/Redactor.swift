@@ -13,13 +13,13 @@ package struct Redactor: Sendable {
     /// `GET https://api.example.com/search?q=…`
     package func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
 
-    /// A URL with `…` for the values of its query, and without user, password and fragment.
+    /// Returns the URL with `…` for the values of its query, and without user, password and fragment.
     package func url(_ url: URL) -> String {
         guard !redaction.showsEverything else { return url.absoluteString }
         return Self.redacted(url: url.absoluteString, secrets: secrets)
     }
 
-    /// A URL, or a reference to one.
+    /// Returns the URL, or reference to one, with `…` for the values of its query, and without user, password and fragment.
     static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets()) -> String {
         URLText(text).redacted(path: secrets.hide(inPath:)) { query in
             URLText.items(query) { name, value in
@@ -30,12 +30,12 @@ package struct Redactor: Sendable {
         }
     }
 
-    /// The value of a header.
+    /// Returns the value of the header, or `…` if the value may say something about a person or a credential.
     package func header(_ name: String, _ value: String) -> String {
         redaction.showsEverything || Redaction.isHarmless(header: name) ? secrets.hide(in: value) : "…"
     }
 
-    /// A message of a server, of the system, or of the app's own error.
+    /// Returns a message without secrets and without words that have digits. The message comes from a server, the system or the app.
     package func message(_ text: String) -> String {
         redaction.showsEverything ? text : secrets.hide(in: text).withoutWordsWithDigits
     }
@@ -49,7 +49,7 @@ package struct Redactor: Sendable {
     /// The text of a body if everything is shown and it is text; `nil` otherwise.
     ///
     /// - Parameter total: How many bytes the body has, if `body` is the beginning of it.
-    func text(of body: Data, of total: Int) -> String? {
+    func text(of body: Data, total: Int) -> String? {
         guard redaction.showsEverything else { return nil }
         // The beginning of a body may end within a character.
         let cuts = 0...(total > body.count ? 3 : 0)
@@ -64,7 +64,7 @@ extension Redactor {
     /// What the server says went wrong, on one line of at most 200 bytes; `nil` if it says nothing.
     func message(of response: APIResponse) -> String? {
         let body = response.data
-        if let text = text(of: body.prefix(1024), of: body.count) { return text.onOneLine.cut(to: 200) }
+        if let text = text(of: body.prefix(1024), total: body.count) { return text.onOneLine.cut(to: 200) }
         // A larger body is no message, and takes long to read.
         guard !redaction.showsEverything, body.count <= 1 << 20 else { return nil }
         let text: String?

@@ -7,8 +7,8 @@ public enum RedirectPolicy: Sendable {
     /// The redirect is the response, and an endpoint accepts its status: read the `Location` with `withResponse()`.
     case never
     /// The closure decides. It gets the proposed request and the redirect response. Return the request, changed or not, to follow the
-    /// redirect. Return `nil` to make the redirect the response. An endpoint fails on its status, unless its `validating` accepts it. If
-    /// the closure throws, the request fails with that error. It is called on any thread.
+    /// redirect. Return `nil` to make the redirect the response. An endpoint then fails, because the status is not in 200...299, unless its
+    /// `validating` accepts the status. If the closure throws, the request fails with that error. The closure is called on any thread.
     ///
     /// If the redirect leads to another origin, the proposed request keeps only conditional and range headers, `User-Agent`, and headers
     /// that describe the body or what the client accepts, such as `Content-Type` and `Accept`.

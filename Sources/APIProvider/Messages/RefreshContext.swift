@@ -2,8 +2,8 @@
 enum RefreshContext {
     @TaskLocal static var all: [any RefreshUnderWay] = []
 
-    /// Whether one of them has not ended.
-    static var areUnderWay: Bool { all.contains(where: \.isUnderWay) }
+    /// Whether any of them has not ended.
+    static var isAnyUnderWay: Bool { all.contains(where: \.isUnderWay) }
 }
 
 protocol RefreshUnderWay: AnyObject, Sendable {

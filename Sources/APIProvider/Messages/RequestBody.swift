@@ -93,7 +93,7 @@ public struct RequestBody: Sendable {
         return data
     }
 
-    /// Throws if a file cannot be read, or is shorter than it was. Nothing is read for this.
+    /// Throws if a file cannot be read, or is shorter than it was. A regular file is only opened and mapped; its bytes are not read.
     func check() throws { try explainingFailures { for piece in pieces { _ = try piece.data() } } }
 
     private func explainingFailures<Result>(_ read: () throws -> Result) throws -> Result {

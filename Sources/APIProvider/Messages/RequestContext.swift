@@ -31,7 +31,7 @@ package struct RequestContext: Sendable {
     let isPartOfRefresh: Bool
 
     package init(baseURL: URL?, decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil) {
-        (self.baseURL, self.decoder, isPartOfRefresh) = (baseURL, decoder, RefreshContext.areUnderWay)
+        (self.baseURL, self.decoder, isPartOfRefresh) = (baseURL, decoder, RefreshContext.isAnyUnderWay)
         self.signOutCount = signOutCount ?? SignOutCounter.current
     }
 }

@@ -8,7 +8,7 @@ package struct RequestSecrets: Sendable {
     private var texts: [String] = []
     /// The least number of bytes of a text that is replaced everywhere. A shorter one may occur by chance, so it is replaced only where it
     /// is a whole segment of the path.
-    private static let minimumInText = 6
+    private static let minimumByteCountInText = 6
 
     package init() {}
 
@@ -24,10 +24,12 @@ package struct RequestSecrets: Sendable {
             replacements[text] = replacements[text] ?? "…"
             replacements[text.percentEncoded(except: .unreserved)] = replacements[text]
         }
-        texts = replacements.keys.filter { $0.utf8.count >= Self.minimumInText }.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+        texts = replacements.keys.filter { $0.utf8.count >= Self.minimumByteCountInText }.sorted {
+            ($1.utf8.count, $0) < ($0.utf8.count, $1)
+        }
     }
 
-    /// The path of a URL.
+    /// Returns the path of a URL with its secret segments replaced.
     package func hide(inPath path: String) -> String {
         guard !replacements.isEmpty else { return path }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
@@ -35,7 +37,7 @@ package struct RequestSecrets: Sendable {
         }.joined(separator: "/")
     }
 
-    /// Text of any kind.
+    /// Returns any text with the secrets in it replaced.
     package func hide(in text: String) -> String {
         texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacements[secret] ?? "…") }
     }

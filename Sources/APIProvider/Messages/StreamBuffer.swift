@@ -3,28 +3,30 @@ package import MiniRx
 
 /// Buffers the bytes of a stream between its transfer and its reader.
 ///
-/// If the reader is behind, the transfer should pause: ``isFull`` is then true, and ``whenReady(_:)`` tells when to continue.
+/// If the reader is behind, the transfer should pause: ``isFull`` is then true, and ``whenNotFull(_:)`` tells when to continue.
+///
+/// A reader leaves when its iterator is released or its task is cancelled.
 package final class StreamBuffer: Sendable {
     /// The number of buffered bytes at which the transfer should pause.
     package static let highWaterMark = 65_536
 
     private struct Recording {
         var data: Data
-        let whenOver: @Sendable (Data) -> Void
+        let onEnd: @Sendable (Data) -> Void
 
-        func end() { whenOver(data) }
+        func end() { onEnd(data) }
     }
 
     private struct State {
-        /// The chunks that the reader has not taken yet. Joining them would copy the bytes and fragment the heap.
+        /// The chunks that the reader has not read yet. Joining them would copy the bytes and fragment the heap.
         var waiting: ArraySlice<Data> = []
         var count = 0
         /// How the stream ended; `nil` while more bytes may arrive.
         var end: Result<Data?, any Error>?
         var reader: CheckedContinuation<Data?, any Error>?
-        /// Called when the buffer has room.
-        var readyCallbacks: [@Sendable () -> Void] = []
-        /// Called when the reader waits for more bytes.
+        /// Called when the buffer is no longer full.
+        var notFullCallbacks: [@Sendable () -> Void] = []
+        /// Called when the buffer is empty and the reader asks for more bytes.
         var drainedCallbacks: [@Sendable () -> Void] = []
         var recording: Recording?
         /// Ends the transfer.
@@ -32,7 +34,7 @@ package final class StreamBuffer: Sendable {
 
         mutating func takeFirst() -> Data? {
             guard let chunk = waiting.first else { return nil }
-            // The array keeps the places of what was taken. The bytes must not stay there.
+            // `removeFirst()` of a slice leaves the element in the array, so its bytes are released first.
             waiting[waiting.startIndex] = Data()
             waiting.removeFirst()
             count -= chunk.count
@@ -48,24 +50,26 @@ package final class StreamBuffer: Sendable {
     /// Whether the reader is behind.
     package var isFull: Bool { state.withLock { $0.end == nil && $0.count >= Self.highWaterMark } }
 
-    /// Calls `proceed` once, when the buffer has room or its reader has left: at once, or on the reader's thread.
-    package func whenReady(_ proceed: @escaping @Sendable () -> Void) {
-        let isReady = state.withLock { state in
+    /// Calls `proceed` once, when the buffer is not full, or the stream has ended or its reader has left: at once, or on the thread that
+    /// reads or ends the stream.
+    package func whenNotFull(_ proceed: @escaping @Sendable () -> Void) {
+        let isNotFull = state.withLock { state in
             guard state.end == nil, state.count >= Self.highWaterMark else { return true }
-            state.readyCallbacks.append(proceed)
+            state.notFullCallbacks.append(proceed)
             return false
         }
-        if isReady { proceed() }
+        if isNotFull { proceed() }
     }
 
-    /// Calls `body` once when the reader has taken all and asks for more, or has left: at once, or on the reader's thread.
-    package func whenRead(_ body: @escaping @Sendable () -> Void) {
-        let isRead = state.withLock { state in
+    /// Calls `body` once, when the reader has read all bytes and asks for more, or has left: at once, or on the thread on which that
+    /// happens.
+    package func whenDrained(_ body: @escaping @Sendable () -> Void) {
+        let isDrained = state.withLock { state in
             guard state.reader == nil, state.end == nil || !state.waiting.isEmpty else { return true }
             state.drainedCallbacks.append(body)
             return false
         }
-        if isRead { body() }
+        if isDrained { body() }
     }
 
     /// Adds bytes. They are dropped if the reader has left.
@@ -90,17 +94,18 @@ package final class StreamBuffer: Sendable {
             defer { state = State(waiting: state.waiting, count: state.count, end: end, drainedCallbacks: state.drainedCallbacks) }
             return state
         }
-        old?.readyCallbacks.forEach { $0() }
+        old?.notFullCallbacks.forEach { $0() }
         old?.recording?.end()
         old?.reader?.resume(with: end)
     }
 
-    /// Calls `body` with the bytes so far when the stream has ended or its reader has left. Call it before the first read.
+    /// When the stream has ended or its reader has left, calls `body` with all bytes that had arrived by then. Call this method before the
+    /// first read.
     package func record(_ body: @escaping @Sendable (Data) -> Void) {
         let ended = state.withLock { state -> Data? in
-            let come = Data(state.waiting.joined())
-            guard state.end == nil else { return come }
-            state.recording = Recording(data: come, whenOver: body)
+            let arrived = Data(state.waiting.joined())
+            guard state.end == nil else { return arrived }
+            state.recording = Recording(data: arrived, onEnd: body)
             return nil
         }
         ended.map(body)
@@ -125,8 +130,8 @@ package final class StreamBuffer: Sendable {
         let (ready, calls) = state.withLock { state -> (Result<Data?, any Error>?, [@Sendable () -> Void]) in
             if let chunk = state.takeFirst() {
                 guard state.count < Self.highWaterMark / 2 else { return (.success(chunk), []) }
-                defer { state.readyCallbacks = [] }
-                return (.success(chunk), state.readyCallbacks)
+                defer { state.notFullCallbacks = [] }
+                return (.success(chunk), state.notFullCallbacks)
             }
             guard state.end != nil || reader != nil else { return (nil, []) }
             defer { state.drainedCallbacks = [] }
@@ -144,14 +149,14 @@ package final class StreamBuffer: Sendable {
             return state
         }
         old.transfer?.dispose()
-        (old.readyCallbacks + old.drainedCallbacks).forEach { $0() }
+        (old.notFullCallbacks + old.drainedCallbacks).forEach { $0() }
         old.recording?.end()
         old.reader?.resume(throwing: reason)
     }
 }
 
-/// Owns the buffer of a stream on behalf of its reader. The transfer ends when this is released.
-package final class StreamReader: Sendable {
+/// Owns the buffer of a stream. Its release ends the transfer.
+package final class StreamOwner: Sendable {
     package let buffer: StreamBuffer
 
     init(_ buffer: StreamBuffer) { self.buffer = buffer }
@@ -159,5 +164,5 @@ package final class StreamReader: Sendable {
     deinit { buffer.cancel() }
 }
 
-/// The reader of a stream, until the first iterator takes it.
-package typealias UnreadStream = Locked<StreamReader?>
+/// The owner of a stream; `nil` once an iterator has taken it.
+package typealias UnclaimedStream = Locked<StreamOwner?>

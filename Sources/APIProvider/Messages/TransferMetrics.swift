@@ -2,8 +2,8 @@ public import Foundation
 
 /// The durations of a request's phases, in seconds. After redirects, only the last request is measured.
 public struct TransferMetrics: Sendable {
-    /// How long the request waited until fewer requests to its host were in flight. On Apple's systems this is 0, because the session makes
-    /// requests wait.
+    /// How long the request waited until fewer requests to its origin were in flight. On Apple's systems this is 0, because the session
+    /// makes requests wait.
     public internal(set) var waiting: TimeInterval = 0
     /// The time from sending the request until the head of the response arrived.
     public internal(set) var firstByte: TimeInterval = 0

@@ -49,7 +49,7 @@ extension URLError {
 
     /// What its transport says happened.
     func reason(by redactor: Redactor) -> String? {
-        (userInfo[Self.reasonKey] as? String).map { isRedacted ? $0 : redactor.message($0) }
+        (userInfo[Self.reasonKey] as? String).map { isSafeToShow ? $0 : redactor.message($0) }
     }
 
     private func standardReason(_ host: String, _ port: Int) -> String? {

@@ -130,9 +130,10 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         }
         let signOutCount = request.context?.signOutCount ?? SignOutCounter.current
         return credential(signOutCount: signOutCount, for: request).flatMap { [self] credential in
-            guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential, signOutCount: signOutCount) else {
+            guard let date = expiry(credential.value), date <= now() else {
                 return send(request, with: credential, signOutCount: signOutCount, next)
             }
+            credentials.markExpired(credential)
             return self.credential(signOutCount: signOutCount, for: request).flatMap {
                 self.send(request, with: $0, signOutCount: signOutCount, next)
             }

@@ -22,8 +22,9 @@ public final class CoalescingMiddleware: Middleware {
         let timeout: TimeInterval?
         let handlesCookies: Bool
         let returnsRedirects: Bool
-        /// Who the request belongs to. Requests before and after a sign-out are never shared.
+        /// Whether the request has the credential.
         let isAuthenticated: Bool
+        /// The user of the request: requests before and after a sign-out are never shared. `nil` without a credential.
         let signOutCount: Int?
     }
 

@@ -31,12 +31,12 @@ public struct ConcurrencyLimitMiddleware: Middleware {
         }
         guard request.context?.isPartOfRefresh != true else { return next(request) }
         return .deferred { [limiter] in
-            let permit = limiter.permit()
+            let ticket = limiter.ticket()
             let turn = Single<Void>.create { observer in
-                permit.acquire { observer(.success(())) }
+                ticket.acquire { observer(.success(())) }
                 return Disposables.create()
             }
-            return turn.flatMap { next(request) }.do(onDispose: { permit.release() })
+            return turn.flatMap { next(request) }.do(onDispose: { ticket.release() })
         }
     }
 }

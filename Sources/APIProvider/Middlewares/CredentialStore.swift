@@ -5,8 +5,8 @@ import MiniRx
 struct VersionedCredential<Value: Sendable>: Sendable {
     let value: Value
     let version: Int
-    /// One minute after the refresh that returned the credential; `nil` if the app has set it. A second rejection before that pauses
-    /// refreshes.
+    /// The end of the minute after the refresh that returned this credential; `nil` if the app has set the credential. If the server
+    /// rejects the second attempt of a request before this time, no rejection starts a refresh until then.
     let refreshCooldownEnd: DispatchTime?
 }
 
@@ -24,11 +24,12 @@ final class CredentialStore<Value: Sendable>: Sendable {
         var value: Value?
         var version = 0
         var refreshCooldownEnd: DispatchTime?
-        /// The number of sign-outs, including the last one of this store.
-        var lastSignOut = 0
+        /// `SignOutCounter` just after the last sign-out of this store; 0 if there was none. A request with a smaller count belongs to the
+        /// previous user.
+        var signOutCountAtLastSignOut = 0
         var needsRefresh = false
         var refresh: Refresh?
-        /// Set when the server rejects a credential right after a refresh. Until then, a rejection starts no refresh.
+        /// The time before which a rejection starts no refresh. Set when the server rejects a credential right after a refresh.
         var refreshPausedUntil: DispatchTime?
 
         /// The credential, unless it is known to be rejected.
@@ -41,12 +42,12 @@ final class CredentialStore<Value: Sendable>: Sendable {
             if refreshCooldownEnd == nil { refreshPausedUntil = nil }
             version += 1
             needsRefresh = false
-            if value == nil { lastSignOut = SignOutCounter.advance() }
+            if value == nil { signOutCountAtLastSignOut = SignOutCounter.advance() }
         }
 
         /// What a request does that was subscribed to after `signOutCount` sign-outs.
         mutating func step(signOutCount: Int) throws -> Step {
-            guard lastSignOut <= signOutCount else { throw CredentialStore.signedOut }
+            guard signOutCountAtLastSignOut <= signOutCount else { throw CredentialStore.signedOut }
             if let valid { return .use(valid) }
             if let refresh { return .wait(refresh) }
             let new = Refresh()
@@ -115,13 +116,10 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// Notes that `credential` has expired. Returns whether the request may have another, which it may not if its user has signed out.
-    ///
-    /// - Parameter signOutCount: The number of sign-outs when the request was subscribed to.
-    func markExpired(_ credential: Credential, signOutCount: Int) -> Bool {
+    /// Notes that `credential` has expired.
+    func markExpired(_ credential: Credential) {
         state.withLock { state in
             if state.version == credential.version { state.needsRefresh = true }
-            return state.lastSignOut <= signOutCount
         }
     }
 
@@ -131,7 +129,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     func markRejected(_ credential: Credential, signOutCount: Int) -> Bool {
         let now = scheduler.now
         return state.withLock { state in
-            guard state.lastSignOut <= signOutCount else { return false }
+            guard state.signOutCountAtLastSignOut <= signOutCount else { return false }
             guard state.version == credential.version, !state.needsRefresh else { return true }
             if credential.refreshCooldownEnd != nil, let end = state.refreshPausedUntil, now < end { return false }
             state.needsRefresh = true

@@ -104,20 +104,20 @@ extension Redactor {
         // No file is read if its bytes are not shown.
         let start = redaction.showsEverything ? request.body?.prefix(Self.readLength) : nil
         return lines(of: request.headers.dictionary)
-            + lines(of: start ?? Data(), of: request.body?.count ?? 0, type: request.headers["Content-Type"])
+            + lines(ofBody: start ?? Data(), total: request.body?.count ?? 0, type: request.headers["Content-Type"])
     }
 
     fileprivate func details(of response: APIResponse) -> [String] {
         let (data, type) = (response.data, response.value(forHTTPHeaderField: "Content-Type"))
-        return lines(of: response.response.headerFields) + lines(of: data.prefix(Self.readLength), of: data.count, type: type)
+        return lines(of: response.response.headerFields) + lines(ofBody: data.prefix(Self.readLength), total: data.count, type: type)
     }
 
-    /// The number of bytes to read of a body: more than is shown, so that a large body costs no more.
+    /// At most this many bytes of a body are read, so that a large body costs no more. It is more than the 1024 that are shown.
     private static let readLength = 8192
 
     /// The beginning of a body if everything is shown, and otherwise its type and its size.
-    private func lines(of body: Data, of total: Int, type: String?) -> [String] {
-        total == 0 ? [] : [text(of: body, of: total)?.cut(to: 1024) ?? size(total, type: type)]
+    private func lines(ofBody body: Data, total: Int, type: String?) -> [String] {
+        total == 0 ? [] : [text(of: body, total: total)?.cut(to: 1024) ?? size(total, type: type)]
     }
 
     private func lines(of headers: [String: String]) -> [String] {

@@ -8,15 +8,16 @@ import FoundationNetworking
 
 /// Sends a request again after a failure that may pass.
 ///
-/// These failures are the statuses 408, 429, 500, 502, 503 and 504, and a connection that timed out, was lost or could not be made. A
-/// request is sent again if one of these is true:
+/// These failures are the statuses 408, 429, 500, 502, 503 and 504, a connection that timed out, was lost or could not be made, and an
+/// answer that is not HTTP. A request is sent again if one of these is true:
 ///
 /// - Its method is idempotent (RFC 9110, section 9.2.2).
 /// - It has the header `Idempotency-Key`.
 /// - It cannot have reached the server, because there was no network, no host or no connection.
 ///
-/// If none of these is true and the request was redirected, the middleware sends the redirected request again, because the server has
-/// already processed the original one. After a redirect to another origin, it sends nothing again.
+/// If the request was redirected and is neither idempotent nor has that header, the conditions are those of the redirected request. If one
+/// of them is true, the middleware sends that request again, because the server has already processed the original one. After a redirect to
+/// another origin, it sends nothing again.
 ///
 /// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
 /// endpoint replaces the policy.

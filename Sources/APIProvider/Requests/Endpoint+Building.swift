@@ -48,17 +48,15 @@ extension Endpoint {
             throw APIError.invalid("its URL \"\(base.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
         }
         // Building the URL as text takes less than half the time of `URLComponents`.
-        if !scheme.isHTTP { try base.check() }
         let parts = URLText(base.absoluteString)
-        var text = "\(scheme.lowercased())://\(parts.authority)\(parts.path)"
+        var text = parts.scheme.map { "\($0.lowercased())://\(parts.authority)\(parts.path)" } ?? String(parts.path)
         if !path.percentEncoded.isEmpty {
             while text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
             text += "/"
             text += Substring(path.percentEncoded.utf8.drop { $0 == UInt8(ascii: "/") })
         }
-        let query = query.percentEncoded
-        let queries = [parts.query, query.isEmpty ? nil : query[...]].compactMap(\.self)
-        if !queries.isEmpty { text += "?" + queries.filter { !$0.isEmpty }.joined(separator: "&") }
+        let queries = [parts.query ?? "", query.percentEncoded[...]].filter { !$0.isEmpty }
+        if parts.query != nil || !queries.isEmpty { text += "?" + queries.joined(separator: "&") }
         guard let url = URL(string: text) else {
             throw APIError.invalid("no URL can be made of \"\(base.redacted)\" and its path \"\(path)\"")
         }

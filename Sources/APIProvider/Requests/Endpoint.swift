@@ -94,7 +94,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
             }
             return try decode(response)
         } catch {
-            // The error keeps the response alive, but nobody will read its stream. Releasing the reader ends the transfer.
+            // The error keeps the response alive, but nobody will read its stream. Releasing its owner ends the transfer.
             _ = response.bodyStream?.withLock { $0.take() }
             throw error
         }
@@ -152,8 +152,8 @@ extension Endpoint where Response == Data {
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
     ) {
-        // This and the initializer for `Void` make `Endpoint(.get, "/x")` ambiguous. With one of them alone, the compiler would infer its
-        // type without a warning.
+        // This and the initializer for `Void` make `Endpoint(.get, "/x")` ambiguous, so that you must write the type. With one of them
+        // alone, the compiler would infer the type without a warning.
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { $0.data }
     }
 }

@@ -10,21 +10,21 @@ struct ThrottledProgressHandler: Sendable {
 /// Reports the progress of one request to the handlers of its endpoint. The transport calls `report`.
 struct ProgressReporter: Sendable {
     let report: (@Sendable (TransferProgress) -> Void)?
-    fileprivate let queued: ProgressQueue?
-    fileprivate let throttled: [ProgressThrottle]
+    fileprivate let queue: ProgressQueue?
+    fileprivate let throttles: [ProgressThrottle]
 
-    /// Returns a single that reports the last progress before its value, and none after a dispose. For a stream, the handlers of
+    /// Wraps `single` so that the last progress is reported before its value, and none after a dispose. For a stream, the handlers of
     /// ``Endpoint/onProgress(_:)`` are still called after the value, while it is read.
-    func finishing<Element>(before single: Single<Element>) -> Single<Element> {
+    func reportingLast<Element>(before single: Single<Element>) -> Single<Element> {
         guard report != nil else { return single }
-        return (queued.map { single.observe(on: $0.scheduler) } ?? single).do(
-            onSuccess: { [queued, throttled] _ in
-                queued?.finish()
-                throttled.forEach { $0.finish() }
+        return (queue.map { single.observe(on: $0.scheduler) } ?? single).do(
+            onSuccess: { [queue, throttles] _ in
+                queue?.finish()
+                throttles.forEach { $0.finish() }
             },
-            onDispose: { [queued, throttled] in
-                queued?.stop()
-                throttled.forEach { $0.stop() }
+            onDispose: { [queue, throttles] in
+                queue?.stop()
+                throttles.forEach { $0.stop() }
             })
     }
 }
@@ -46,7 +46,7 @@ private final class ProgressQueue: Sendable {
 
     func finish() { state.withLock { $0.isFinished = true } }
 
-    /// Stops reporting, unless `finish()` was called before.
+    /// Stops reporting. After `finish()`, it does nothing, so that the last report is still delivered.
     func stop() { state.withLock { $0.isStopped = !$0.isFinished } }
 }
 
@@ -54,15 +54,15 @@ extension Endpoint {
     /// The progress of a new request.
     var progress: ProgressReporter {
         guard configuration.report != nil || !configuration.throttledHandlers.isEmpty else {
-            return ProgressReporter(report: nil, queued: nil, throttled: [])
+            return ProgressReporter(report: nil, queue: nil, throttles: [])
         }
-        let queued = configuration.report.map { ProgressQueue($0) }
-        let throttled = configuration.throttledHandlers.map { ProgressThrottle($0) }
+        let queue = configuration.report.map { ProgressQueue($0) }
+        let throttles = configuration.throttledHandlers.map { ProgressThrottle($0) }
         return ProgressReporter(
             report: { progress in
-                queued?.enqueue(progress)
-                for one in throttled { one.enqueue(progress) }
-            }, queued: queued, throttled: throttled)
+                queue?.enqueue(progress)
+                for one in throttles { one.enqueue(progress) }
+            }, queue: queue, throttles: throttles)
     }
 }
 
@@ -100,7 +100,7 @@ private final class ProgressThrottle: Sendable {
         if isWaiting { deliver(at: .now()) }
     }
 
-    /// Stops reporting, unless `finish()` was called before. A report that it has scheduled is still delivered.
+    /// Stops reporting. After `finish()`, it does nothing, so that the last report is still delivered.
     func stop() {
         state.withLock { state in
             if !state.isFinished { state.latest = nil }

@@ -30,8 +30,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
     /// Creates a path from text. Slashes separate its segments, and all other special characters are escaped.
     ///
-    /// Pass a variable. `RequestPath("/a?b")` with a literal means the same as the literal `"/a?b"` (SE-0213), which makes the request
-    /// invalid: only in a variable is `?` escaped.
+    /// Use it with a variable, in which `?` is escaped. With a literal, as in `RequestPath("/a?b")`, Swift calls `init(stringLiteral:)`
+    /// (SE-0213), and the request is invalid.
     public init(_ path: String) { self.init(percentEncoded: path.percentEncoded(except: .path), problem: nil) }
 
     /// Creates a path from a literal. Slashes separate its segments.

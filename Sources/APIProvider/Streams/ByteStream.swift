@@ -12,10 +12,10 @@ import FoundationNetworking
 /// for try await chunk in bytes { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// Reading throws ``APIError/transport(_:underlying:)`` if the connection breaks, after what has come before, and `CancellationError` if the
-/// task is cancelled.
+/// Reading throws ``APIError/transport(_:underlying:)`` if the connection breaks, but only after it has returned the bytes that had
+/// arrived. It throws `CancellationError` if the task is cancelled.
 public struct ByteStream: StreamedResponse {
-    /// The status and the headers. Its data is empty, unless the response was whole before it was read.
+    /// The response. Its `data` is empty, unless the transport returned the whole body in memory.
     public let response: APIResponse
 
     /// Creates a stream of the body of `response`. A body that is already there is one chunk.
@@ -26,8 +26,8 @@ public struct ByteStream: StreamedResponse {
 
     /// Returns an iterator over the bytes. A stream can be read once: a second iterator throws.
     public func makeAsyncIterator() -> AsyncIterator {
-        guard let unread = response.bodyStream else { return AsyncIterator(source: .data(response.data)) }
-        if let reader = unread.withLock({ $0.take() }) { return AsyncIterator(source: .stream(reader)) }
+        guard let stream = response.bodyStream else { return AsyncIterator(source: .data(response.data)) }
+        if let owner = stream.withLock({ $0.take() }) { return AsyncIterator(source: .stream(owner)) }
         let reason = "a stream can be read once, and this one was read before; send the request again"
         let error = URLError(.unknown, reason: reason)
         return AsyncIterator(source: .failed(APIError.transport(response.request, underlying: error)))
@@ -35,11 +35,11 @@ public struct ByteStream: StreamedResponse {
 
     /// Reads the bytes.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        // This iterator and those around it have no existentials but errors: optimized builds leak others (see Documentation/Upstream.md,
-        // "swift").
+        // This iterator, and the iterators that contain it, store no existential except errors, because optimized builds leak any other
+        // (see Documentation/Upstream.md, "swift"). So `LineIterator` and `JSONLineParser` store closures instead.
         enum Source {
             case data(Data)
-            case stream(StreamReader)
+            case stream(StreamOwner)
             case failed(any Error)
             case end
         }
@@ -60,9 +60,9 @@ public struct ByteStream: StreamedResponse {
             case .data(let data):
                 source = .end
                 return data.isEmpty ? nil : data
-            case .stream(let reader):
+            case .stream(let owner):
                 do {
-                    if let chunk = try await reader.buffer.next(isolation: actor) { return chunk }
+                    if let chunk = try await owner.buffer.next(isolation: actor) { return chunk }
                     source = .end
                     return nil
                 } catch {

@@ -20,7 +20,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     private let bytes: ByteStream
 
     /// Creates the values of `bytes`.
-    public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = bytes }
+    public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = ByteStream(bytes.response.with(decoder: decoder)) }
 
     /// Returns what reads the values.
     public func makeAsyncIterator() -> AsyncIterator {

@@ -17,33 +17,33 @@ protocol LineParser: Sendable {
 
 /// Reads elements from a stream of bytes.
 struct LineIterator<Parser: LineParser> {
-    private let failed: @Sendable (URLError) -> APIError
+    private let makeTransportError: @Sendable (URLError) -> APIError
     private var bytes: ByteStream.AsyncIterator?
     private var splitter: LineSplitter
     var parser: Parser
     /// What has been read and not yet returned.
     private var elements: [Parser.Element] = []
-    private var next = 0
+    private var nextIndex = 0
     private var failure: (any Error)?
 
     init(_ bytes: ByteStream, _ splitter: LineSplitter, _ parser: Parser) {
-        failed = { [request = bytes.response.request] in .transport(request, underlying: $0) }
+        makeTransportError = { [request = bytes.response.request] in .transport(request, underlying: $0) }
         self.bytes = bytes.makeAsyncIterator()
         (self.splitter, self.parser) = (splitter, parser)
     }
 
     mutating func nextElement(isolation actor: isolated (any Actor)?) async throws -> Parser.Element? {
         if Task.isCancelled {
-            (bytes, elements, next) = (nil, [], 0)
+            (bytes, elements, nextIndex) = (nil, [], 0)
             throw CancellationError()
         }
         while true {
-            if next < elements.count {
-                defer { next += 1 }
-                return elements[next]
+            if nextIndex < elements.count {
+                defer { nextIndex += 1 }
+                return elements[nextIndex]
             }
             elements.removeAll(keepingCapacity: true)
-            next = 0
+            nextIndex = 0
             if let failure = failure.take() { throw failure }
             guard bytes != nil else { return nil }
             await readBytes(isolation: actor)
@@ -58,7 +58,7 @@ struct LineIterator<Parser: LineParser> {
             try Self.read(chunk, &splitter, &parser, &elements)
         } catch {
             bytes = nil
-            failure = (error as? ElementTooLarge).map { failed($0.urlError) } ?? error
+            failure = (error as? ElementTooLarge).map { makeTransportError($0.urlError) } ?? error
         }
     }
 

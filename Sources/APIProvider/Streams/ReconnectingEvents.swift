@@ -9,8 +9,8 @@ extension APIProvider {
     /// for try await event in provider.events(Endpoint(.get, "/changes")) { apply(event) }
     /// ```
     ///
-    /// The next request has the header `Last-Event-ID` if the server has sent an identifier. It is sent after the time that the server
-    /// names in `retry` or `Retry-After`, or else after that of `policy`. The wait is at least half of the `baseDelay`. It grows while no
+    /// The next request has the header `Last-Event-ID` if the server has sent an identifier. It waits for the time that the server names in
+    /// `retry` or `Retry-After`, or else for the backoff of `policy`, and at least for half of the `baseDelay`. The wait grows while no
     /// event comes. The sequence ends at a 204. It throws at a status that `policy` does not repeat, at a `Retry-After` that is longer than
     /// the `maxDelay`, at errors that no second try can mend, and after as many attempts in a row without a response as `policy` allows
     /// (WHATWG HTML, section 9.2).
@@ -110,7 +110,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             return try await stream?.next()
         }
 
-        /// Whether another request may succeed. A request that got no stream counts, up to the attempts of the policy.
+        /// Whether another request may succeed. Each request that got no stream is a failure. After `maxAttempts` failures in a row, no
+        /// other is sent.
         private mutating func isRecoverable(_ error: any Error) throws -> Bool {
             guard stream == nil else { return error.isTransient }
             failures += 1

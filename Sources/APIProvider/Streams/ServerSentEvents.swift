@@ -28,7 +28,7 @@ public struct ServerSentEvents: StreamedResponse {
             let problem = DecodingError.Context(codingPath: [], debugDescription: "it is not text/event-stream")
             throw APIError.decoding(bytes.response, expected: "ServerSentEvents", underlying: DecodingError.dataCorrupted(problem))
         }
-        self.bytes = bytes
+        self.bytes = ByteStream(bytes.response.with(decoder: decoder))
     }
 
     /// Returns what reads the events.

@@ -51,7 +51,7 @@ extension Endpoint where Response: StreamedResponse {
     /// The request succeeds when the head of a successful response has arrived. If the status is outside of 200...299, it fails with an
     /// error that has the whole body. The response that ``Endpoint/validating(_:)`` gets has no `data`.
     ///
-    /// The stream as a whole has no limit.
+    /// Neither the size nor the duration of the whole stream is limited.
     ///
     /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``. `timeoutInterval` limits how long the server
     /// may send nothing, also within the body.
@@ -71,8 +71,8 @@ extension Endpoint where Response: StreamedResponse {
 }
 
 extension RequestOptions {
-    /// The most bytes that one line or event of a stream may have, 16 MB by default. A larger one ends the stream with an error. The stream
-    /// as a whole has no limit.
+    /// The most bytes that one line or event of a stream may have, 16 MB by default. A larger one ends the stream with an error. The size
+    /// of the whole stream is not limited.
     public var maxElementSize: Int {
         get { self[MaxElementSizeKey.self] }
         set { self[MaxElementSizeKey.self] = newValue }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What takes the bytes of a body.
+/// Where the bytes of a body go.
 enum BodySink {
     case memory(Data)
     case file(PartialFile)
@@ -18,7 +18,7 @@ enum BodySink {
         if case .memory(let data) = self { data } else { Data() }
     }
 
-    /// Takes `chunk` if the body goes into memory. It does not wait, so you may call it under a lock.
+    /// Appends `chunk` if the body goes into memory. It does not wait, so you may call it under a lock.
     mutating func keep(_ chunk: Data) {
         guard case .memory(var data) = self else { return }
         // Only one reference is left, so the bytes are appended without a copy.
@@ -27,7 +27,7 @@ enum BodySink {
         self = .memory(data)
     }
 
-    /// Takes `chunk` if the body goes to a file or a reader. It may wait for the disk.
+    /// Writes `chunk` if the body goes to a file or a reader. It may wait for the disk.
     func write(_ chunk: Data) throws {
         switch self {
         case .memory: break

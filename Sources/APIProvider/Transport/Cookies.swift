@@ -22,7 +22,7 @@ struct Cookies: Sendable {
     /// Keeps the cookies that `response` to `request` sets.
     func keep(_ response: HTTPURLResponse, to request: PreparedRequest) {
         guard areKept, request.handlesCookies, let url = response.url,
-            let fields = response.values(forHTTPHeaderField: "Set-Cookie")
+            let fields = response.joinedValue(forHTTPHeaderField: "Set-Cookie")
         else { return }
         // More than these would not be kept.
         for field in fields.setCookieFields.suffix(HTTPCookieStorage.maxPerHost) {
@@ -81,7 +81,7 @@ extension HTTPCookieStorage {
 }
 
 /// A cookie that keeps the creation time of the one it replaces. Foundation on Linux gives each cookie the current time.
-private final class KeptCookie: HTTPCookie, @unchecked Sendable {  // It only adds a constant.
+private final class KeptCookie: HTTPCookie, @unchecked Sendable {  // It only adds a stored `let` of a Sendable type.
     private let firstCreated: TimeInterval?
 
     init?(properties: [HTTPCookiePropertyKey: Any], created: TimeInterval?) {

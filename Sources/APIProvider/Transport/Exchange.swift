@@ -20,8 +20,8 @@ public final class Exchange: Sendable {
     private let original: PreparedRequest
     private let transport: ExchangeTransport
     private let observer: Single<APIResponse>.SingleObserver
-    /// `nil` without a limiter, and for a stream, which may never end and so does not count against the limit of its host.
-    private let permit: RequestLimiter.Permit?
+    /// `nil` without a limiter, and for a stream, which may never end and so does not count against the limit of its origin.
+    private let ticket: RequestLimiter.Ticket?
     private let watchdog: Watchdog?
     private let state: Locked<ExchangeState>
 
@@ -29,27 +29,27 @@ public final class Exchange: Sendable {
         _ request: PreparedRequest, by transport: ExchangeTransport, observer: @escaping Single<APIResponse>.SingleObserver
     ) {
         (original, self.transport, self.observer) = (request, transport, observer)
-        permit = request.isStreamed ? nil : transport.limiter?.permit(for: request.url.origin)
+        ticket = request.isStreamed ? nil : transport.limiter?.ticket(for: request.url.origin)
         watchdog = transport.clock.map { Watchdog($0, transport.settings, request) }
         state = Locked(ExchangeState(request))
     }
 
     /// Begins when it is the exchange's turn.
     func start() {
-        guard let permit else { return begin() }
-        permit.acquire { self.begin() }
-        if state.withLock(\.isWaiting) { watchdog?.start(for: self) }
+        guard let ticket else { return begin() }
+        ticket.acquire { self.begin() }
+        if state.withLock(\.isWaiting) { watchdog?.setTimer(for: self) }
     }
 
     /// Lets the network stack send the request, unless it is too late.
     private func begin() {
-        watchdog?.markIdleStart()
+        watchdog?.beginIdleTime()
         guard state.withLock({ $0.begin() }) else { return }
-        // Cookies that have come while it waited are sent, too.
+        // Cookies that have arrived while it waited are sent, too.
         if let request = transport.cookies?.added(to: original) { state.withLock { $0.request = request } }
         let transfer = transport.start(self)
         // An exchange that has ended by now, as with a mock, needs no timer.
-        watchdog?.start(for: self)
+        watchdog?.setTimer(for: self)
         if !state.withLock({ $0.didStart(transfer) }) { transfer.dispose() }
     }
 
@@ -64,7 +64,7 @@ public final class Exchange: Sendable {
         }
     }
 
-    /// Takes the head of the response. Returns false when its body cannot be taken: then stop the transfer, and complete the exchange.
+    /// Accepts the head of the response. Returns false if the exchange accepts no body: then stop the transfer, and complete the exchange.
     ///
     /// - Parameter response: The head of the response. Not one with a status below 200.
     public func receive(_ response: HTTPURLResponse) -> Bool {
@@ -78,7 +78,7 @@ public final class Exchange: Sendable {
             case .memory: return true
             case .file(let url):
                 let file = try PartialFile(beside: url)
-                let isOpen = state.withLock { $0.use(.file(file)) } != nil
+                let isOpen = state.withLock { $0.replaceSink(with: .file(file)) } != nil
                 if !isOpen { file.remove() }
                 return isOpen
             case .stream: return deliverStream(response)
@@ -86,8 +86,8 @@ public final class Exchange: Sendable {
         }
     }
 
-    /// Takes bytes of the response's body, decoded as its Content-Encoding says. Returns false when they cannot be taken, because they are
-    /// too many or the disk is full: then stop the transfer, and complete the exchange.
+    /// Accepts bytes of the response's body, decoded as its Content-Encoding says. Returns false if the exchange cannot accept them,
+    /// because they are too many or the disk is full: then stop the transfer, and complete the exchange.
     public func receive(_ chunk: Data) -> Bool {
         watchdog?.recordActivity()
         return attempt {
@@ -106,17 +106,17 @@ public final class Exchange: Sendable {
     /// A `URLError` is best. To replace what ``APIError/description`` says about its code, set its `NSLocalizedFailureReasonErrorKey`. If a
     /// proxy has failed, set its `NSURLErrorFailingURLErrorKey` to the proxy's URL, so that the description names the proxy.
     ///
-    /// Call it always, also after a dispose: it lets the next request to the same host begin. Only the first call counts.
+    /// Call it always, also after a dispose: it lets the next request to the same origin begin. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
         end(state.withLock { $0.complete(error) }.ending)
-        permit?.release()
+        ticket?.release()
     }
 
-    /// Fails the exchange because its time is over. The network stack is stopped when the event has been delivered.
+    /// Fails the exchange because its time is over. The single disposes itself after its event, and that stops the network stack.
     func timeOut() {
         let (wasWaiting, ending) = state.withLock { ($0.isWaiting, $0.end(URLError(.timedOut))) }
         end(ending)
-        if wasWaiting { permit?.release() }
+        if wasWaiting { ticket?.release() }
     }
 
     /// The subscriber has disposed the single. A stream that it has received continues.
@@ -125,12 +125,12 @@ public final class Exchange: Sendable {
     }
 
     /// Cancels the exchange and removes its partial file. No event follows. A progress report that already runs on another thread may
-    /// finish. The exchange counts against the limit of its host until the network stack has completed it.
+    /// finish. The exchange counts against the limit of its origin until the network stack has completed it.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
         watchdog?.stop()
         switch phase {
-        case .waiting: permit?.release()
+        case .waiting: ticket?.release()
         case .receiving(_, let sink): sink.file?.remove()
         case .delivering(let file): file?.remove()
         case .sending, .finished: break
@@ -195,7 +195,7 @@ extension Exchange {
     /// Gives the response to the subscriber. The reader of its stream then ends the exchange.
     private func deliverStream(_ response: HTTPURLResponse) -> Bool {
         let stream = StreamBuffer(transfer: Disposables.create { self.cancel() })
-        guard let metrics = state.withLock({ $0.use(.stream(stream)) }) else { return false }
+        guard let metrics = state.withLock({ $0.replaceSink(with: .stream(stream)) }) else { return false }
         let response = APIResponse(request: original, response: response, stream: stream).with(metrics: metrics)
         transport.executor.execute { [observer] in observer(.success(response)) }
         return true
@@ -204,31 +204,33 @@ extension Exchange {
     /// While the reader is behind, it is unknown whether the server sends anything.
     private func pauseWatchdog(until stream: StreamBuffer) {
         guard let watchdog, watchdog.pauseIdleTimer() else { return }
-        stream.whenReady { watchdog.startIdleTimer(for: self) }
+        stream.whenNotFull { watchdog.resumeIdleTimer(for: self) }
     }
 
     /// Whether the reader of the stream is behind, so that ``whenReady(_:)`` would wait.
     var isReaderBehind: Bool { isStreamed && state.withLock(\.stream)?.isFull == true }
 
-    /// Calls `proceed` when the next bytes can be taken: at once or, if the reader of a stream is behind, when it has read what waits or has left.
+    /// Calls `proceed` when the exchange can accept the next bytes. That is at once or, if the reader of a stream is behind, when it has
+    /// read the buffered bytes, has been released, or its task is cancelled.
     ///
     /// Do not read from the server until then. Bytes that you pass to ``receive(_:)-(Data)`` in the meantime are buffered in memory. `proceed` is
     /// called once, on any thread.
     public func whenReady(_ proceed: @escaping @Sendable () -> Void) {
         guard isStreamed, let stream = state.withLock(\.stream) else { return proceed() }
-        stream.whenReady(proceed)
+        stream.whenNotFull(proceed)
     }
 
-    /// Calls `body` when the reader of the stream has taken all that has come and asks for more, or has left. Without a stream, at once.
+    /// Calls `body` when the reader of the stream has read all bytes that have arrived and asks for more, or has left. Without a stream, at
+    /// once.
     package func whenRead(_ body: @escaping @Sendable () -> Void) {
         guard isStreamed, let stream = state.withLock(\.stream) else { return body() }
-        stream.whenRead(body)
+        stream.whenDrained(body)
     }
 }
 
 #if !canImport(FoundationNetworking)
 extension Exchange {
-    /// Takes what the session has measured. Call it before ``complete(with:)``.
+    /// Stores what the session has measured. Call it before ``complete(with:)``.
     func collect(_ metrics: URLSessionTaskMetrics) { state.withLock { $0.clock.metrics.taskMetrics = metrics } }
 }
 #endif

@@ -68,7 +68,7 @@ struct ExchangeState {
         return true
     }
 
-    /// Changes the progress and returns it; `nil` when nothing more is taken.
+    /// Changes the progress and returns it; `nil` if the exchange has not begun or has ended.
     mutating func report(_ change: (inout TransferProgress) -> Void) -> TransferProgress? {
         guard isOpen else { return nil }
         change(&progress)
@@ -76,7 +76,7 @@ struct ExchangeState {
         return progress
     }
 
-    /// Takes a head. Returns whether its body goes into memory so far; `nil` when nothing more is taken.
+    /// Stores a head. Returns whether its body goes into memory so far; `nil` if the exchange has not begun or has ended.
     mutating func receive(_ response: HTTPURLResponse) -> Bool? {
         switch phase {
         case .sending:
@@ -90,28 +90,30 @@ struct ExchangeState {
         return if case .receiving(_, .memory) = phase { true } else { false }
     }
 
-    /// Replaces the sink. Returns the times so far; `nil` when nothing more is taken.
-    mutating func use(_ sink: BodySink) -> TransferMetrics? {
+    /// Replaces the sink. Returns the metrics so far, which the response of a stream gets; `nil` if the exchange has ended.
+    mutating func replaceSink(with sink: BodySink) -> TransferMetrics? {
         guard case .receiving(let response, _) = phase else { return nil }
         phase = .receiving(response, sink)
         return clock.metrics
     }
 
-    /// Takes bytes. Returns the sink to write them to; `nil` when nothing more is taken.
+    /// Keeps bytes that go into memory. The returned sink is then an empty `.memory`, whose `write(_:)` does nothing. For other bytes,
+    /// returns the sink to write them to. `nil` if the exchange has not begun or has ended.
     mutating func receive(_ chunk: Data, limit: Int?) throws -> BodySink? {
         guard isOpen else { return nil }
         progress.bytesReceived += Int64(chunk.count)
         if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.responseTooLarge(limit: limit) }
+        // Bytes without a head are dropped.
         guard case .receiving(let response, var sink) = phase else { return .memory(Data()) }
         guard case .memory = sink else { return sink }
-        // Only one reference is left, so the bytes are appended without a copy.
+        // `phase` gives up its reference first, so the bytes are appended without a copy.
         phase = .sending
         sink.keep(chunk)
         phase = .receiving(response, sink)
         return .memory(Data())
     }
 
-    /// Takes nothing more. Returns how the exchange ends, the first time.
+    /// Ends the exchange: later heads and bytes are ignored. Returns how it ends; `nil` if it has ended before.
     mutating func end(_ error: (any Error)?) -> Ending? {
         switch phase {
         case .waiting, .sending:

@@ -8,8 +8,8 @@ public import FoundationNetworking
 /// A transport that sends with your network stack.
 ///
 /// Your closure sends one request and reports the response. The transport does all else as ``URLSessionTransport`` does: it keeps cookies,
-/// ends what takes too long, queues requests by host, limits the size of a response, reports progress, writes files, and delivers no event
-/// after a dispose.
+/// ends what takes too long, queues requests by origin, limits the size of a response, reports progress, writes files, and delivers no
+/// event after a dispose.
 ///
 /// ```swift
 /// let transport = ExchangeTransport { exchange in
@@ -33,13 +33,13 @@ public struct ExchangeTransport: Transport {
             set { storage = newValue }
         }
         @HiddenFromReflection private var storage: HTTPCookieStorage?
-        /// The maximum number of requests to a host at the same time, also over HTTP/2. Others wait, first come, first served. `nil` is no
-        /// limit.
+        /// The maximum number of requests to an origin (scheme, host and port) at the same time, also over HTTP/2. Others wait, first come,
+        /// first served. `nil` is no limit.
         public var maxRequestsPerHost: Int? = 6
         /// The most bytes that a response's body may have. `nil` is no limit.
         public var maxResponseSize: Int?
-        /// How many seconds may pass without activity, unless the request has its own timeout: ``Exchange/sent(_:of:)``, the head of the
-        /// response, and each part of its body. Waiting in the queue does not count.
+        /// How many seconds may pass without activity, unless the request has its own timeout. Activity is a call of
+        /// ``Exchange/sent(_:of:)``, the head of the response, and each part of its body. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
         /// How many seconds a request may take as a whole. The time starts again after a redirect.
         public var timeoutIntervalForResource: TimeInterval = 604_800

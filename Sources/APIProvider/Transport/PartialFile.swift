@@ -38,8 +38,8 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Waits until the system has handed the whole file to the disk. Otherwise the destination may be empty after a power failure. It is
-    /// also where the file system of a network may say that the disk is full.
+    /// Waits until the system has handed the whole file to the disk. Otherwise the destination may be empty after a power failure. This is
+    /// also the call in which a network file system may report that the disk is full.
     func synchronize() throws {
         while fsync(descriptor) != 0 {
             // Some file systems cannot do it.

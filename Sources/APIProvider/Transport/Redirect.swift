@@ -18,8 +18,8 @@ extension Single<APIResponse> {
             guard count < URLError.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
-            let hasLeft = request.redirectTrail == .otherOrigin || next.url.origin != response.request.url.origin
-            next.redirectTrail = hasLeft ? .otherOrigin : .sameOrigin
+            let hasLeftOrigin = request.redirectTrail == .otherOrigin || next.url.origin != response.request.url.origin
+            next.redirectTrail = hasLeftOrigin ? .otherOrigin : .sameOrigin
             return followingRedirects(next, count: count + 1, send)
         }
     }
@@ -56,9 +56,9 @@ extension APIResponse {
 }
 
 extension PreparedRequest {
-    /// The request to retry if this request is not idempotent: the target of the redirect if it was redirected to `last`, because the
-    /// server has then processed this request, and otherwise this request. It has only the headers of this request; inner middlewares add
-    /// theirs again.
+    /// The request to send again, if this request is not idempotent. Without a redirect, it is this request. After redirects within the
+    /// origin, it is the last target, because the server has already processed this request. It has the header names of this request, with
+    /// the values that `last` had; inner middlewares add theirs again.
     ///
     /// `nil` after a redirect to another origin, because what middlewares add does not belong there.
     func retryRequest(after last: PreparedRequest?) -> PreparedRequest? {

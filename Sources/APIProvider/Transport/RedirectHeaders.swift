@@ -11,7 +11,9 @@ enum RedirectHeaders {
     /// The header fields of a request that are kept when a redirect leads to another origin, in lower case.
     ///
     /// They say what the client accepts, what the body is, and what the client has already. All others may hold a credential for the first
-    /// origin under any name. This list decides who gets a header, so it is not the one that decides what logs show.
+    /// origin under any name.
+    ///
+    /// Do not merge it with the list in `Redaction`: this one decides who gets a header, that one what logs show.
     static let allowedAcrossOrigins: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "connection", "content-disposition",
         "content-encoding", "content-language", "content-length", "content-range", "content-type", "if-match", "if-modified-since",

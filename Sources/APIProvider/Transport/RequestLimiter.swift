@@ -1,16 +1,17 @@
 import MiniRx
 
-/// Limits the number of requests to a host at the same time. Others wait, first come, first served.
+/// Limits the number of requests with the same key that run at the same time. Others wait, first come, first served.
 ///
-/// A host without permits takes no memory.
+/// The key is an origin, or empty for a limit of all requests. A key without tickets takes no memory.
 final class RequestLimiter: Sendable {
-    /// The right to send one request.
-    struct Permit: Sendable {
+    /// A place in the queue of a key, for one request. After `acquire` has called its closure, it is the right to send the request, until
+    /// `release`.
+    struct Ticket: Sendable {
         fileprivate let limiter: RequestLimiter
-        fileprivate let host: String
+        fileprivate let key: String
         fileprivate let number: Int
 
-        /// Calls `start` when fewer requests than the limit run: at once, or on the thread that releases another permit.
+        /// Calls `start` when fewer requests than the limit run: at once, or on the thread that releases another ticket.
         func acquire(_ start: @escaping @Sendable () -> Void) { limiter.acquire(self, Action(start)) }
 
         /// Ends the request, or stops waiting. Only the first call has an effect.
@@ -18,43 +19,43 @@ final class RequestLimiter: Sendable {
     }
 
     private let limit: Int
-    private let state = Locked((hosts: [String: Host](), permitCount: 0))
+    private let state = Locked((lanes: [String: Lane](), ticketCount: 0))
 
-    /// - Parameter limit: The number of requests to each host, at least 1.
+    /// - Parameter limit: The number of requests with each key, at least 1.
     init(limit: Int) { self.limit = max(limit, 1) }
 
-    func permit(for host: String = "") -> Permit {
+    func ticket(for key: String = "") -> Ticket {
         let number = state.withLock { state in
-            state.permitCount += 1
-            return state.permitCount
+            state.ticketCount += 1
+            return state.ticketCount
         }
-        return Permit(limiter: self, host: host, number: number)
+        return Ticket(limiter: self, key: key, number: number)
     }
 
-    private func acquire(_ permit: Permit, _ start: Action) {
-        change(permit.host) { $0.add(permit.number, start) }
-        startNext(of: permit.host)
+    private func acquire(_ ticket: Ticket, _ start: Action) {
+        change(ticket.key) { $0.add(ticket.number, start) }
+        startNext(of: ticket.key)
     }
 
-    private func release(_ permit: Permit) {
-        // The closure of a permit that waited is released outside of the lock.
-        withExtendedLifetime(change(permit.host) { $0.release(permit.number) }) {}
-        startNext(of: permit.host)
+    private func release(_ ticket: Ticket) {
+        // The closure of a ticket that waited is released outside of the lock.
+        withExtendedLifetime(change(ticket.key) { $0.release(ticket.number) }) {}
+        startNext(of: ticket.key)
     }
 
     /// Starts requests while fewer than the limit run. If a request ends while it starts, this loop starts the next one, so the stack does
     /// not grow.
-    private func startNext(of host: String) {
-        while let (number, start) = change(host, { $0.takeNext(limit: limit) }) {
+    private func startNext(of key: String) {
+        while let (number, start) = change(key, { $0.takeNext(limit: limit) }) {
             start()
-            change(host) { $0.didStart(number) }
+            change(key) { $0.didStart(number) }
         }
     }
 
-    private func change<Result>(_ host: String, _ body: (inout Host) -> Result) -> Result {
+    private func change<Result>(_ key: String, _ body: (inout Lane) -> Result) -> Result {
         state.withLock { state in
-            defer { if state.hosts[host]?.permits.isEmpty == true { state.hosts[host] = nil } }
-            return body(&state.hosts[host, default: Host()])
+            defer { if state.lanes[key]?.tickets.isEmpty == true { state.lanes[key] = nil } }
+            return body(&state.lanes[key, default: Lane()])
         }
     }
 }
@@ -64,44 +65,44 @@ extension RequestLimiter {
         case waiting(Action)
         case starting
         case started
-        /// The thread that starts the request frees its permit.
+        /// The thread that starts the request frees its ticket.
         case releasedWhileStarting
     }
 
-    private struct Host {
-        private(set) var permits: [Int: Phase] = [:]
-        private var permitsInUse = 0
-        /// The permits that wait, in order, and some that were released.
+    private struct Lane {
+        private(set) var tickets: [Int: Phase] = [:]
+        private var runningCount = 0
+        /// The tickets that wait, in order, and some that were released.
         private var queue: ArraySlice<Int> = []
 
         mutating func add(_ number: Int, _ start: Action) {
-            permits[number] = .waiting(start)
+            tickets[number] = .waiting(start)
             queue.append(number)
         }
 
         mutating func takeNext(limit: Int) -> (number: Int, start: Action)? {
-            guard permitsInUse < limit else { return nil }
+            guard runningCount < limit else { return nil }
             while let number = queue.popFirst() {
-                guard case .waiting(let start) = permits[number] else { continue }
-                permits[number] = .starting
-                permitsInUse += 1
+                guard case .waiting(let start) = tickets[number] else { continue }
+                tickets[number] = .starting
+                runningCount += 1
                 return (number, start)
             }
             return nil
         }
 
         mutating func didStart(_ number: Int) {
-            if case .releasedWhileStarting = permits[number] { free(number) } else { permits[number] = .started }
+            if case .releasedWhileStarting = tickets[number] { free(number) } else { tickets[number] = .started }
         }
 
-        /// Returns the phase that the permit was in.
+        /// Returns the phase that the ticket was in.
         mutating func release(_ number: Int) -> Phase? {
-            let phase = permits[number]
+            let phase = tickets[number]
             switch phase {
             case .waiting:
-                permits[number] = nil
-                if queue.count > 2 * permits.count + 64 { queue.removeAll { permits[$0] == nil } }
-            case .starting: permits[number] = .releasedWhileStarting
+                tickets[number] = nil
+                if queue.count > 2 * tickets.count + 64 { queue.removeAll { tickets[$0] == nil } }
+            case .starting: tickets[number] = .releasedWhileStarting
             case .started: free(number)
             case .releasedWhileStarting, nil: break
             }
@@ -109,8 +110,8 @@ extension RequestLimiter {
         }
 
         private mutating func free(_ number: Int) {
-            permits[number] = nil
-            permitsInUse -= 1
+            tickets[number] = nil
+            runningCount -= 1
         }
     }
 }

@@ -38,20 +38,20 @@ final class Watchdog: Sendable {
         deadline = request.isStreamed ? .max : clock.now + resourceTimeout
     }
 
-    /// Starts the idle time now. Call ``start(for:)`` to set the timer.
-    func markIdleStart() {
+    /// Begins to measure the idle time. Call ``setTimer(for:)`` to set the timer.
+    func beginIdleTime() {
         let now = clock.now
         state.withLock { $0.lastActivity = now }
     }
 
-    /// Sets the timer for the deadline, and for the idle time if that has started.
-    func start(for exchange: Exchange) {
+    /// Sets the timer for the deadline, and for the idle time if that has begun.
+    func setTimer(for exchange: Exchange) {
         let now = clock.now
         state.withLock { setTimer(for: exchange, now, &$0) }
     }
 
-    /// Starts the idle timer.
-    func startIdleTimer(for exchange: Exchange) {
+    /// Begins the idle time again after ``pauseIdleTimer()``, and sets the timer.
+    func resumeIdleTimer(for exchange: Exchange) {
         let now = clock.now
         state.withLock { state in
             state.lastActivity = now

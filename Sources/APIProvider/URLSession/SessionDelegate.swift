@@ -57,19 +57,19 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         records.withLock { $0[ObjectIdentifier(task)] = record }
     }
 
-    /// What is known of `task`, which `change` may change.
-    private func record<Result>(of task: URLSessionTask, _ change: (inout Record?) -> Result) -> Result {
+    /// Calls `change` with what is known of `task`, under the lock, and returns its result.
+    private func withRecord<Result>(of task: URLSessionTask, _ change: (inout Record?) -> Result) -> Result {
         records.withLock { change(&$0[ObjectIdentifier(task)]) }
     }
 
-    private func exchange(of task: URLSessionTask) -> Exchange? { record(of: task) { $0?.exchange } }
+    private func exchange(of task: URLSessionTask) -> Exchange? { withRecord(of: task) { $0?.exchange } }
 
     /// Cancels `task`, unless it has been cancelled or has ended.
     ///
     /// Foundation on Linux puts the cancellation on the task's queue. A second `cancel()` blocks that queue. If the task has completed by
     /// then, Foundation crashes (Swift 6.3.1). Call this, and never `cancel()`.
     func cancel(_ task: URLSessionTask, of session: URLSession) {
-        let isFirst = record(of: task) { record in
+        let isFirst = withRecord(of: task) { record in
             guard record?.isCancelled == false else { return false }
             record?.isCancelled = true
             return true
@@ -79,7 +79,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         Self.cancels.async { [self] in
             // A server that sends without a pause would keep the queue busy, so that `cancel()` would wait for seconds.
             let curlQueue = usesNetwork ? session.curlQueue : nil
-            let isRunning = record(of: task) { record in
+            let isRunning = withRecord(of: task) { record in
                 guard record != nil else { return false }
                 record?.curlQueue = curlQueue
                 curlQueue?.suspend()
@@ -105,7 +105,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         #if canImport(FoundationNetworking)
         // Calling the completion handler of a cancelled task crashes (Swift 6.3.1).
-        record(of: task) { if $0?.isCancelled == false { completionHandler(nil) } }
+        withRecord(of: task) { if $0?.isCancelled == false { completionHandler(nil) } }
         #else
         completionHandler(nil)
         #endif
@@ -127,7 +127,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             #endif
             return completionHandler(.performDefaultHandling, nil)
         }
-        record(of: task) { $0?.isChallenged = true }
+        withRecord(of: task) { $0?.isChallenged = true }
         #if canImport(FoundationNetworking)
         // With any other disposition than `.rejectProtectionSpace`, the task never completes (Swift 6.3.1,
         // swiftlang/swift-corelibs-foundation#5456). That disposition calls `cancel()`, which would block this queue.
@@ -145,7 +145,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     private func noteSent(_ count: Int64, of task: URLSessionTask) {
-        guard let record = record(of: task, { $0 }) else { return }
+        guard let record = withRecord(of: task, { $0 }) else { return }
         record.exchange.sent(max(count - record.bytesSentBeforeResend, 0), of: Int64(record.exchange.request.body?.count ?? 0))
     }
 
@@ -156,11 +156,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let stream = task.originalRequest?.httpBodyStream
         if let exchange = exchange(of: task), exchange.request.isIdempotent, let body = stream as? BodyStream {
             let sent = task.countOfBytesSent
-            record(of: task) { $0?.bytesSentBeforeResend = sent }
+            withRecord(of: task) { $0?.bytesSentBeforeResend = sent }
             body.rewind()
             return completionHandler(body)
         }
-        record(of: task) { $0?.connectionWasLost = true }
+        withRecord(of: task) { $0?.connectionWasLost = true }
         // For some bodies, libcurl never reads the new stream, and the request would hang.
         cancel(task, of: session)
         // If the original body is not a stream, passing one crashes Foundation. Otherwise, pass a stream that fails when it is read.
@@ -174,7 +174,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.allow)
-        let isDeferred = record(of: dataTask) { record in
+        let isDeferred = withRecord(of: dataTask) { record in
             guard case .awaitedFromProxy? = record?.head else { return false }
             record?.head = response.mayBeConnectResponse ? .deferred(response) : .awaited
             return response.mayBeConnectResponse
@@ -185,7 +185,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let record = record(of: dataTask, { $0 }) else { return }
+        guard let record = withRecord(of: dataTask, { $0 }) else { return }
         let exchange = record.exchange
         switch record.head {
         case .received: break
@@ -201,10 +201,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         if exchange.isReaderBehind { pause(dataTask, of: session, until: exchange) }
     }
 
-    /// Pauses the task until the reader of the stream has read what waits, or has left.
+    /// Pauses the task until the reader of the stream has read the buffered bytes, or has left.
     private func pause(_ task: URLSessionTask, of session: URLSession, until exchange: Exchange) {
         let setPaused: @Sendable (Bool) -> Bool? = { [self] isPaused in
-            record(of: task) { record in
+            withRecord(of: task) { record in
                 defer { record?.isPaused = isPaused }
                 return record?.isPaused
             }
@@ -218,31 +218,32 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let isChallenged = record(of: task) { $0?.isChallenged } == true
+        let isChallenged = withRecord(of: task) { $0?.isChallenged } == true
         // On Linux, the complete 401 response arrives before the challenge. Cancelling the task then reports `.cancelled` (Swift 6.3.1).
         let isWhole = error == nil || isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
         // On Linux the head of a redirect without a Location comes only here, and its body never (Swift 6.3.1).
-        if isWhole, let response = task.response, record(of: task, { $0?.head.isReceived }) == false {
+        if isWhole, let response = task.response, withRecord(of: task, { $0?.head.isReceived }) == false {
             _ = receive(response, of: task)
         }
-        guard let record = record(of: task, { $0.take() }) else { return }
+        guard let record = withRecord(of: task, { $0.take() }) else { return }
         #if canImport(FoundationNetworking)
         record.curlQueue?.resume()
         #endif
         let failure = isWhole ? nil : error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage }
-        // The request was sent on a reused connection, and then no new connection could be made. So the server may have received it.
+        // If bytes were sent and the error says that no connection could be made, a reused connection broke and a new one failed. So the
+        // server may have received the request.
         let connectionWasLost = record.connectionWasLost || (failure as? URLError)?.wasNeverSent == true && task.countOfBytesSent > 0
         record.exchange.complete(with: connectionWasLost ? URLError(.networkConnectionLost) : failure)
     }
 
-    /// Returns false when the body of this response cannot be taken.
+    /// Returns false if the exchange accepts no body for this response.
     private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
         if let response = response as? HTTPURLResponse, response.statusCode < 200 {
             // An informational response is activity, but not the response.
             noteSent(task.countOfBytesSent, of: task)
             return true
         }
-        let record = record(of: task) { record in
+        let record = withRecord(of: task) { record in
             defer { record?.head = .received }
             return record
         }

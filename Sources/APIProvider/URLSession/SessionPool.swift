@@ -11,7 +11,7 @@ final class SessionPool: Sendable {
     private let delegate: SessionDelegate
     private let usesNetwork: Bool
     #if !canImport(FoundationNetworking)
-    private let streams = Locked<URLSession?>(nil)
+    private let streamSession = Locked<URLSession?>(nil)
     #endif
 
     /// - Parameters:
@@ -27,7 +27,7 @@ final class SessionPool: Sendable {
     deinit {
         session.finishTasksAndInvalidate()
         #if !canImport(FoundationNetworking)
-        streams.withLock { $0.take() }?.finishTasksAndInvalidate()
+        streamSession.withLock { $0.take() }?.finishTasksAndInvalidate()
         #endif
     }
 
@@ -61,13 +61,14 @@ final class SessionPool: Sendable {
             return session
         }
         guard request.wouldBeSentAgain else { return session }
-        // It gets a new connection, on which it is sent once.
+        // The request gets its own session and so a new connection, on which it is sent only once.
         return URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
         #else
         guard request.isStreamed else { return session }
-        return streams.withLock { streams in
-            let session = streams ?? URLSession(configuration: session.configuration.forStreams(), delegate: delegate, delegateQueue: nil)
-            streams = session
+        return streamSession.withLock { streamSession in
+            let session =
+                streamSession ?? URLSession(configuration: session.configuration.forStreams(), delegate: delegate, delegateQueue: nil)
+            streamSession = session
             return session
         }
         #endif

@@ -68,8 +68,8 @@ extension PreparedRequest {
     }
 
     #if canImport(FoundationNetworking)
-    /// Whether libcurl would silently resend a non-idempotent request after a reused connection is closed. If the request has a body,
-    /// Foundation asks for the bytes again: see `SessionDelegate`.
+    /// Whether this request must not be sent twice, but libcurl would silently do that when a reused connection is closed: it is not
+    /// idempotent and has no body. For a body, Foundation asks for the bytes again, and `SessionDelegate` refuses.
     var wouldBeSentAgain: Bool { (body?.count ?? 0) == 0 && !isIdempotent }
     #endif
 }

@@ -39,7 +39,7 @@ extension URLSessionConfiguration {
     }
 
     #if canImport(FoundationNetworking)
-    /// The cookies that the transport stores and sends instead of a session with this configuration.
+    /// Stores and sends cookies in place of the session, as this configuration says; `nil` without a storage.
     var cookies: Cookies? {
         httpCookieStorage.map {
             Cookies(
@@ -52,7 +52,8 @@ extension URLSessionConfiguration {
 extension TimeInterval {
     /// A timeout for the session.
     var forSession: TimeInterval {
-        // Infinity, NaN and other absurd values trap on Linux (Swift 6.3.1), and are not documented elsewhere. Neither is 0.
+        // Infinity, NaN and huge values trap on Linux (Swift 6.3.1). What they do on Apple's systems is not documented, and nor is what 0
+        // does.
         let seconds = self <= 0 ? 60 : self < 1_000_000 ? self : 1_000_000
         #if canImport(FoundationNetworking)
         // Timers are cut to whole seconds and fire a little early (Swift 6.3.1). The transport has its own, and this one must never be first.

@@ -81,9 +81,9 @@ public final class URLSessionTransport: Transport {
         settings.maxRequestsPerHost = nil
         let (callbacks, clock, cookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
         #endif
-        let session = SessionPool(
+        let pool = SessionPool(
             configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, callbacks: callbacks)
-        exchanges = ExchangeTransport(settings, clock: clock, cookies: cookies) { session.start($0) }
+        exchanges = ExchangeTransport(settings, clock: clock, cookies: cookies) { pool.start($0) }
     }
 
     /// Sends `request`. Disposing cancels the task.

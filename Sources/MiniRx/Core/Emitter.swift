@@ -1,7 +1,7 @@
 /// The producer's side of a source: it delivers one event, and disposes the source's resource once.
 ///
-/// Each subscription to a `create` has an emitter, and so has each child group and each subscriber of a `share`. The subscription keeps its
-/// emitter, so an emitter does not keep the subscription but gets it with each call.
+/// Each subscription to a `create` has an emitter, and so has each child group and each subscriber of a `share`. A subscription keeps
+/// its emitter (in `cancelSource`). To avoid a retain cycle, the emitter does not store the subscription: each call passes it.
 struct Emitter<Element: Sendable>: Sendable {
     private struct State {
         /// `nil` after the first event or `cancel`, so that a producer that keeps its callback for ever keeps nothing else alive.
@@ -11,7 +11,8 @@ struct Emitter<Element: Sendable>: Sendable {
         var isFinished = false
         /// The thread that starts the source, until the source has started.
         var startingThread: ThreadID? = .current
-        /// The step that follows an event on that thread, until `didStart` returns it.
+        /// The next step, if the source emits on that thread while it is being started. `emit` leaves it here, and `didStart` returns it,
+        /// so that it runs after the resource is disposed.
         var nextStep = TrampolineStep.none
     }
 
@@ -21,7 +22,7 @@ struct Emitter<Element: Sendable>: Sendable {
         state = Locked(State(observer: observer, resource: resource))
     }
 
-    /// Delivers the event and then disposes the resource. Later events are ignored, and so is an event after `cancel`.
+    /// Delivers the event, disposes the resource, and returns the next step. Later events are ignored, and so is an event after `cancel`.
     func emit(_ event: SingleEvent<Element>, in subscription: Subscription) -> TrampolineStep {
         guard let nextStep = notifyObserver(of: event, in: subscription)?.runBeforeDisposal() else { return .none }
         let (resource, isStarting) = state.withLock { state in
@@ -51,8 +52,8 @@ struct Emitter<Element: Sendable>: Sendable {
         return observer
     }
 
-    /// Stores the resource that the source has returned, or disposes it if the source has ended. Returns the step that follows an event on
-    /// this thread.
+    /// Stores the resource that the source has returned, or disposes it if the source has ended. Returns the next step if `emit` was called
+    /// on this thread.
     func didStart(with resource: (any Disposable)? = nil, in subscription: Subscription) -> TrampolineStep {
         let (isFinished, nextStep) = state.withLock { state in
             defer { (state.startingThread, state.nextStep) = (nil, .none) }
@@ -74,7 +75,7 @@ struct Emitter<Element: Sendable>: Sendable {
         if let resource { dispose(resource, in: subscription) }
     }
 
-    /// Disposes the resource. The source is no longer pending then.
+    /// Disposes the resource. The subscription no longer counts the source as pending then.
     private func dispose(_ resource: any Disposable, in subscription: Subscription) {
         resource.dispose()
         subscription.leave()

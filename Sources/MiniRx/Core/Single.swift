@@ -1,10 +1,11 @@
 /// The event of a ``Single``: one value or one error.
 public typealias SingleEvent<Element> = Result<Element, any Error>
 
-/// A cold computation that ends in exactly one value or one error.
+/// A cold computation that ends in one value or one error.
 ///
-/// Nothing runs before you subscribe. Each subscription runs the computation again, on the subscriber's thread, and gets exactly one event,
-/// on the thread that produces it. Then the source's resource is disposed, and `onDisposed` is called, in this order.
+/// Nothing runs before you subscribe. Each subscription runs the computation again, on the subscriber's thread. It gets at most one event,
+/// on the thread that produces it: none if it is disposed first, or if the source never ends. Then the source's resource is disposed, and
+/// `onDisposed` is called, in this order.
 ///
 /// ```swift
 /// let number = Single<Int>.create { observer in
@@ -24,7 +25,7 @@ public struct Single<Element: Sendable>: Sendable {
     /// A closure that gets the one event.
     public typealias SingleObserver = @Sendable (SingleEvent<Element>) -> Void
 
-    /// The downstream observer in a chain. It returns the next step.
+    /// The downstream observer in a chain. It returns what to call next: see ``TrampolineStep``.
     typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> TrampolineStep
 
     /// Starts the computation in a subscription. The observer gets its event.
@@ -34,7 +35,7 @@ public struct Single<Element: Sendable>: Sendable {
 
     init(_ body: @escaping @Sendable (Subscription, @escaping Observer) -> TrampolineStep) { self.body = body }
 
-    /// Runs the computation as part of a chain. Returns the next step.
+    /// Runs the computation as part of a chain. Returns what to call next.
     func run(in subscription: Subscription, _ observer: @escaping Observer) -> TrampolineStep {
         switch subscription.timingOfNextCall() {
         case .never: .none
@@ -43,7 +44,8 @@ public struct Single<Element: Sendable>: Sendable {
         }
     }
 
-    /// Runs the computation in a new subscription, in which this call is pending.
+    /// Runs the computation in a new subscription. A new subscription counts this call as pending (see ``Subscription``), so the call ends
+    /// with `leave()`.
     func start(in subscription: Subscription, _ observer: @escaping Observer) {
         run(in: subscription, observer).run()
         subscription.leave()

@@ -2,16 +2,22 @@
 ///
 /// It finishes once: with its event, or by `dispose()`. After that, it calls no observer.
 ///
-/// It is torn down when it has finished and nothing is pending in it. The call that starts it is pending until it returns, each source
-/// until its resource is disposed, each child until the child is torn down, and each step of a chain while it runs.
+/// It is torn down when it has finished and `pendingCount` is 0. These are counted:
+/// - the call that starts it, until it returns;
+/// - a source, until its resource is disposed;
+/// - a child, until it is torn down;
+/// - the run of a `share` that has ended for it, until the run is torn down;
+/// - a running ``TrampolineStep``;
+/// - a running `dispose()`.
 final class Subscription: Cancelable {
     private enum Finish { case event, cancellation }
 
     private struct State {
         var finish: Finish?
-        /// Cancels the current source. A source starts only after the previous one has delivered its event, so the previous one has nothing
-        /// left to cancel.
+        /// Cancels the latest source. It is enough to keep one action, because a source starts only after the one before has delivered its
+        /// event.
         var cancelSource: (@Sendable (Subscription) -> Void)?
+        /// Starts with 1, for the call that starts the subscription.
         var pendingCount = 1
         /// The number of calls from operator to operator.
         var callCount = 0
@@ -20,7 +26,7 @@ final class Subscription: Cancelable {
     }
 
     private let state = Locked(State())
-    /// For a child, such as one single of a `zip`: the subscription of the `zip`, in which the child is pending until it is torn down.
+    /// For a child, such as one single of a `zip`: the subscription of the `zip`, which counts the child as pending.
     private let parent: Subscription?
 
     init(childOf parent: Subscription? = nil) { self.parent = parent }
@@ -46,7 +52,7 @@ final class Subscription: Cancelable {
         let isFirst = state.withLock { state in
             guard state.finish == nil else { return false }
             state.finish = .cancellation
-            // This call is pending until the source is cancelled.
+            // For this call, until the source is cancelled.
             state.pendingCount += 1
             return true
         }
@@ -55,8 +61,8 @@ final class Subscription: Cancelable {
         leave()
     }
 
-    /// Registers a source that is about to start. It is pending until its resource is disposed. Returns false if the subscription has
-    /// finished; the source must not be started then.
+    /// Registers a source that is about to start, and counts it as pending. Returns false if the subscription has finished; the source must
+    /// not be started then.
     func addSource(cancel: @escaping @Sendable (Subscription) -> Void) -> Bool {
         state.withLock { state in
             guard state.finish == nil else { return false }

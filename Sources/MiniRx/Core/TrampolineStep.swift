@@ -1,7 +1,5 @@
-/// A call that an operator returns to a trampoline, a loop at the bottom of the stack, instead of making it.
-///
-/// An operator returns the start of the next source in this way. So the stack does not grow, and a source is torn down before the next one
-/// starts.
+/// What to call next. An operator returns it instead of making the call. The loop in ``run()`` makes the call later, so the stack does not
+/// grow.
 enum TrampolineStep {
     typealias Call = (Subscription) -> TrampolineStep
 

@@ -1,7 +1,7 @@
 /// Disposes its contents when it is released, in the order in which they were inserted.
 ///
-/// Keep a bag in the object that uses the subscriptions. A subscription leaves the bag when it ends, so a bag that lives long does not
-/// grow. A disposable of another kind stays until the bag is released. You may use a bag on any thread.
+/// Keep a bag in the object that uses the subscriptions. A subscription leaves the bag when it has been torn down, so a bag that lives
+/// long does not grow. A disposable of another kind stays until the bag is released. You may use a bag on any thread.
 public final class DisposeBag: Sendable {
     private struct State {
         /// The disposables, by sequence number.
@@ -15,14 +15,11 @@ public final class DisposeBag: Sendable {
     public init() {}
 
     deinit {
-        let held = state.withLock { state in
-            defer { state.held = [:] }
-            return state.held
-        }
+        let held = state.withLock { exchange(&$0.held, with: [:]) }
         for (_, disposable) in held.sorted(by: { $0.key < $1.key }) { disposable.dispose() }
     }
 
-    /// Keeps `disposable` until the bag is released. A subscription leaves when it ends.
+    /// Keeps `disposable` until the bag is released. A subscription leaves when it has been torn down.
     public func insert(_ disposable: any Disposable) {
         let number = state.withLock { state in
             state.count += 1

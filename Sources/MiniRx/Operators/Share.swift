@@ -44,7 +44,7 @@ private final class SharedSource<Element: Sendable>: Sendable {
             state.run = run
             return (run, true)
         }
-        // If it was disposed before it was a member, `removeMember` has found nothing. So it is removed now.
+        // The subscription may have been disposed between `addSource` and the insertion, when `removeMember` found no member yet.
         if subscription.isFinished { removeMember(number) }
         if isFirst { source.start(in: run) { run, event in run.finish() ? self.emit(event, from: run) : .none } }
         return emitter.didStart(in: subscription)
@@ -57,7 +57,7 @@ private final class SharedSource<Element: Sendable>: Sendable {
             return state.members
         }
         .sorted { $0.key < $1.key }
-        for (_, member) in members { delayTeardown(of: member, until: run) }
+        for (_, member) in members { delayTeardown(of: member, untilTeardownOf: run) }
         let nextSteps = members.map { _, member in member.emitter.emit(event, in: member.subscription) }
         return .afterDisposal(run) { _ in
             for step in nextSteps { step.run() }
@@ -71,11 +71,12 @@ private final class SharedSource<Element: Sendable>: Sendable {
             return (member, member != nil && state.members.isEmpty ? state.run.take() : nil)
         }
         guard let member, let abandonedRun else { return }
-        delayTeardown(of: member, until: abandonedRun)
+        delayTeardown(of: member, untilTeardownOf: abandonedRun)
         abandonedRun.dispose()
     }
 
-    private func delayTeardown(of member: Member, until run: Subscription) {
+    /// Tears a subscriber down only after the run, so that its `onDisposed` comes after the source's resource is disposed.
+    private func delayTeardown(of member: Member, untilTeardownOf run: Subscription) {
         member.subscription.enter()
         run.onTeardown { member.subscription.leave() }
     }

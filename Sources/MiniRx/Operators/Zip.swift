@@ -47,7 +47,7 @@ extension Single {
     public static func zip<each T: Sendable>(
         _ singles: repeat Single<each T>, resultSelector: @escaping @Sendable (repeat each T) throws -> Element
     ) -> Single {
-        // Singles of different types wait together in an array, so each value is in a box until all are there.
+        // The array version of `zip` needs one element type, so each value travels in a `Box`.
         var boxed: [Single<any AnyObject & Sendable>] = []
         repeat boxed.append((each singles).map { Box($0) })
         return Single<[any AnyObject & Sendable]>.zip(boxed).map { boxes in

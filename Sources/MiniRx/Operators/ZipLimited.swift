@@ -28,7 +28,7 @@ extension Single {
                     return next
                 }
                 guard index < singles.count else { return .just(()) }
-                // Stops the other workers from starting another single before the failure disposes them.
+                // On a failure, `next` moves to the end at once, so that no other worker starts a single before `zip` disposes the workers.
                 return singles[index].do(onError: { _ in next.withLock { $0 = singles.count } }).flatMap { value in
                     values.withLock { $0[index] = value }
                     return worker()

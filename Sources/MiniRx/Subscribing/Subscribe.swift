@@ -32,13 +32,14 @@ extension Single {
         }
     }
 
-    /// Subscribes with closures that get `object`. The object is held weakly. After it is released, none of the closures is called.
+    /// Subscribes with closures that get `object`. The object is held weakly. After it is released, none of the closures is called, and an
+    /// error does not go to ``Hooks/defaultErrorHandler``.
     ///
     /// - Parameters:
     ///   - object: The object that the closures use.
     ///   - onSuccess: Gets the object and the value.
     ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been torn down.
+    ///   - onDisposed: Called once, after the event or `dispose()`, when the source has been torn down, if the object still exists.
     @preconcurrency
     public func subscribe<Object: AnyObject & Sendable>(
         with object: Object, onSuccess: (@Sendable (Object, Element) -> Void)? = nil,

@@ -19,7 +19,7 @@ struct URLParts: Sendable {
     /// The scheme and the host, with the port unless it is the default. `nil` if the URL begins with its path.
     var origin: String? {
         guard let scheme = text.scheme?.lowercased() else { return nil }
-        let host = text.authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        let host = text.hostAndPort
         // The colons inside the brackets of an IPv6 address do not start a port.
         let colon = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 } ?? host.endIndex
         let port = Int(host[colon...].dropFirst()).flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : $0 }

@@ -78,8 +78,10 @@ struct RecordingRedactor: Sendable {
         }
     }
 
-    /// The value of a cookie.
-    func cookie(_ name: String, _ value: String) -> String { keeps(name) || value.isEmpty ? value : mark }
+    /// The value of a cookie. One with a comma may have a part of another field that was joined with it.
+    func cookie(_ name: String, _ value: String) -> String {
+        names == nil || keeps(name) && !value.contains(", ") || value.isEmpty ? value : mark
+    }
 
     /// The body of a request or a response without the values of secret names; `nil` if it is neither JSON, a form, nor a stream of lines.
     func body(_ body: Data, contentType: String?) -> Data? {

@@ -27,7 +27,9 @@ struct Answer: Sendable {
         _ head: HTTPURLResponse, _ steps: [StubResponse.Step], feed: StreamFeed? = nil, to request: RecordedRequest
     ) -> Answer {
         let hasBody = request.method != .head && head.statusCode != 204 && head.statusCode != 304
-        return hasBody ? Answer(head: head, steps: steps[...], feed: feed) : Answer(head: head)
+        guard !hasBody else { return Answer(head: head, steps: steps[...], feed: feed) }
+        feed?.leave()
+        return Answer(head: head)
     }
 
     /// The pieces of the body. Empty if there is no body.
@@ -35,6 +37,9 @@ struct Answer: Sendable {
 
     /// The rest of the answer after the step at `index`.
     func rest(after index: Int) -> Answer { Answer(steps: steps[(index + 1)...], feed: feed) }
+
+    /// Tells the feed that its body will not be delivered.
+    func abandon() { feed?.leave() }
 
     var withoutDelay: Answer { Answer(head: head, steps: steps, feed: feed) }
 
@@ -57,9 +62,9 @@ struct Answer: Sendable {
     /// The answer to a request that fails if nothing arrives for `timeout` seconds.
     func within(_ timeout: TimeInterval) -> Answer {
         let late = steps.firstIndex { if case .wait(let seconds) = $0 { seconds > timeout } else { false } }
-        if timeout > 0, delay > timeout { return Answer(delay: timeout, steps: [.failure(URLError(.timedOut))]) }
+        if timeout > 0, delay > timeout { return Answer(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
         guard timeout > 0, let late else { return self }
-        return Answer(delay: delay, head: head, steps: steps[..<late] + [.wait(timeout), .failure(URLError(.timedOut))])
+        return Answer(delay: delay, head: head, steps: steps[..<late] + [.wait(timeout), .failure(URLError(.timedOut))], feed: feed)
     }
 }
 

@@ -18,7 +18,9 @@ public struct Stub: Sendable {
         package let column: Int
 
         /// In a recording, the line is 0, and `fileID` names the file and the entry.
-        var text: String { line == 0 ? fileID : "\(fileID):\(line)" }
+        var isInRecording: Bool { line == 0 }
+
+        var text: String { isInRecording ? fileID : "\(fileID):\(line)" }
     }
 
     /// The state and the identity that all copies share.
@@ -69,7 +71,7 @@ extension Stub {
     }
 
     /// Whether it comes from a recording.
-    var isRecorded: Bool { place.line == 0 }
+    var isRecorded: Bool { place.isInRecording }
 
     /// The requests that this stub has answered, in order. Empty after its scope has ended.
     public var requests: [RecordedRequest] { allRequests().filter { $0.stub?.isSame(as: self) == true } }

@@ -579,6 +579,18 @@ struct AuthenticationMiddlewareTests {
         #expect(answers.requests.map(\.token) == ["Bearer new"])
     }
 
+    @Test("An expired credential is not sent if its user signs out meanwhile")
+    func expiredAtSignOut() async {
+        let (middleware, answers) = (Locked<AuthenticationMiddleware<Session>?>(nil), Answers(.status(200)))
+        let expiring = sessions(Session(access: "old")) { _ in
+            middleware.withLock { $0.take() }?.credential = nil
+            return .distantPast
+        }
+        middleware.withLock { $0 = expiring }
+        await #expect(throws: APIError.self) { try await expiring.intercept(PreparedRequest("GET"), next: answers.next).value }
+        #expect(answers.requests.isEmpty)
+    }
+
     @Test("A request that already has the credential, as after a redirect, is sent")
     func addedBefore() async throws {
         let request = PreparedRequest("GET", headers: ["Authorization": "Bearer new"])

@@ -72,6 +72,12 @@ struct EndpointTests {
         #expect(try original.preparedRequest(relativeTo: example).headers["X-Timeout"] == nil)
     }
 
+    @Test("adapting may replace a URL of another scheme")
+    func anotherScheme() throws {
+        let endpoint = Endpoint<Item>(.get, "/a").adapting { $0.url = example }
+        #expect(try endpoint.preparedRequest(relativeTo: URL(string: "app://api/v1")).url == example)
+    }
+
     @Test("An error that a closure of the endpoint throws reaches the subscriber unchanged, and after adapting nothing is sent")
     func closureErrors() async throws {
         let get = Endpoint<Item>(.get, "")

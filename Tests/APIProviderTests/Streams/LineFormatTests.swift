@@ -57,6 +57,17 @@ struct LineFormatTests {
         #expect(try await lines.next() == nil)
     }
 
+    @Test("JSON lines and the data of events are decoded with the decoder of the initializer")
+    func decoder() async throws {
+        struct Row: Decodable, Equatable { let userName: String }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let json = #"{"user_name":"a"}"#
+        #expect(try await JSONLines<Row>(streamedResponse([json.utf8]), decoder: decoder).all() == [Row(userName: "a")])
+        let events = try ServerSentEvents(streamedResponse(["data: \(json)\n\n".utf8], type: "text/event-stream"), decoder: decoder)
+        #expect(try await events.all().first?.decode(Row.self) == Row(userName: "a"))
+    }
+
     @Test("The size of a line is limited by maxElementSize")
     func limit() async throws {
         let bytes = streamedResponse(["1234\n12", "345"].map(\.utf8), maxElementSize: 4)

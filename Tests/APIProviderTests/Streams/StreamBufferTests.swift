@@ -40,7 +40,7 @@ struct StreamBufferTests {
         let buffer = makeBuffer()
         var stream: ByteStream? = ByteStream(response(buffer))
         buffer.append(Data(count: StreamBuffer.highWaterMark))
-        buffer.whenReady(log.adds("goes on"))
+        buffer.whenNotFull(log.adds("goes on"))
         #expect(log.entries == [])
         withExtendedLifetime(stream) {}
         stream = nil

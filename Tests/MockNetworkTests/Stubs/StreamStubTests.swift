@@ -139,6 +139,32 @@ struct StreamStubTests {
         await feed.waitUntilRead()
     }
 
+    @Test("A feed is cancelled if its body is never delivered", arguments: Way.allCases)
+    func feedIsNotDelivered(_ way: Way) async throws {
+        let (headOnly, timedOut, disposed) = (StreamFeed(), StreamFeed(), StreamFeed())
+        MockURLProtocol.stub(.head, "/head", respond: .stream(from: headOnly))
+        try await way.provider.request(Endpoint<Void>(.head, "/head")).value
+        await headOnly.waitUntilCancelled()
+
+        MockURLProtocol.stub(.get, "/late", respond: .stream(from: timedOut).delayed(by: 600))
+        let error = try await way.provider.failure(of: Endpoint<Void>(.get, "/late", timeoutInterval: 0.01))
+        #expect(error.urlError?.code == .timedOut)
+        await timedOut.waitUntilCancelled()
+
+        let requests = Signals<Void>()
+        let response = StubResponse.stream(from: disposed).delayed(by: 600)
+        MockURLProtocol.stub(
+            .get, "/disposed",
+            respond: .handler { _ in
+                requests.send(())
+                return response
+            })
+        let subscription = way.provider.request(Endpoint<Void>(.get, "/disposed", timeoutInterval: 1200)).subscribe()
+        await requests.next()
+        subscription.dispose()
+        await disposed.waitUntilCancelled()
+    }
+
     @Test("A request that does not stream gets the whole feed at its end, and a second request fails", arguments: Way.allCases)
     func feedIsWhole(_ way: Way) async throws {
         let (feed, request) = (StreamFeed(), Endpoint<String>(.get, "/text"))

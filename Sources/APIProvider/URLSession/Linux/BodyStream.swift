@@ -1,8 +1,8 @@
 #if canImport(FoundationNetworking)
 import Foundation
 
-/// The body as a stream that libcurl reads. When a request is sent again, Foundation asks for a new stream. For a body in memory, it asks
-/// for none, and the request fails (Swift 6.3.1).
+/// The body as a stream that libcurl reads. A body in memory is sent as a stream, too: when libcurl sends a request again, Foundation asks
+/// only for a new stream, and with `httpBody` the request would fail (Swift 6.3.1).
 ///
 /// One thread at a time reads it.
 final class BodyStream: InputStream {

@@ -1,13 +1,6 @@
 public import Dispatch
 
 extension Single {
-    /// Subscribes to the source on `scheduler`.
-    ///
-    /// ![The source starts on the queue.](subscribeOn)
-    public func subscribe(on scheduler: any Scheduler) -> Single {
-        Single<Void>.timer(.zero, scheduler).flatMap { self }
-    }
-
     /// Delivers the value `dueTime` later, on `scheduler`. An error is not delayed.
     ///
     /// ![The value arrives after one second, and is delivered after three.](delay)

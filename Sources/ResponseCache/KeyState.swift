@@ -4,37 +4,39 @@ import MiniRx
 
 /// The time between two calls of `removeAll`. Responses to requests of an epoch are not stored after it.
 final class StoreEpoch: Sendable {
-    private struct WeakReference { weak var requests: InFlightRequests? }
+    private struct WeakReference { weak var state: KeyState? }
 
     /// The responses that are being stored.
     let writes = DispatchGroup()
     private let references = Locked<[String: WeakReference]>([:])
 
-    /// Returns what the requests in flight for `key` share, or a new object if there are none.
-    func inFlightRequests(for key: String) -> InFlightRequests {
+    /// Returns the state that the requests in flight for `key` share, or a new one if there are none.
+    func state(for key: String) -> KeyState {
         references.withLock { references in
-            if let requests = references[key]?.requests { return requests }
-            let requests = InFlightRequests(key, self)
-            references[key] = WeakReference(requests: requests)
-            return requests
+            if let state = references[key]?.state { return state }
+            let state = KeyState(key, self)
+            references[key] = WeakReference(state: state)
+            return state
         }
     }
 
-    /// Prevents responses to the requests in flight for `key` from being stored. Later requests share a new object.
-    func invalidate(_ key: String) { references.withLock { $0.removeValue(forKey: key) }?.requests?.invalidate() }
+    /// Prevents responses to the requests in flight for `key` from being stored. Later requests share a new state.
+    func invalidate(_ key: String) { references.withLock { $0.removeValue(forKey: key) }?.state?.invalidate() }
 
     fileprivate func removeReference(for key: String) {
-        // A new object may be there. This may be the last reference to it: release it after unlocking, because its `deinit` takes the lock.
-        _ = references.withLock { references -> InFlightRequests? in
-            let new = references[key]?.requests
-            if new == nil { references[key] = nil }
-            return new
+        // `key` may already have a newer state. `newer` may be its last strong reference, and its `deinit` takes this lock, so `newer` is
+        // returned and released after unlocking.
+        _ = references.withLock { references -> KeyState? in
+            let newer = references[key]?.state
+            if newer == nil { references[key] = nil }
+            return newer
         }
     }
 }
 
-/// What the requests for a key share while they are in flight. Each request keeps a reference. Invalidating the key starts a new object.
-final class InFlightRequests: Sendable {
+/// The state that the requests in flight for a key share. It lives as long as one of them. After an invalidation, later requests get a new
+/// one.
+final class KeyState: Sendable {
     private struct State {
         var isInvalidated = false
         var isValidating = false
@@ -51,7 +53,7 @@ final class InFlightRequests: Sendable {
 
     deinit { epoch.removeReference(for: key) }
 
-    /// Whether an unsafe request may have changed the response. It is not stored then.
+    /// Whether an unsafe request may have changed the resource, so that the responses in flight must not be stored.
     var isInvalidated: Bool { state.withLock(\.isInvalidated) }
 
     fileprivate func invalidate() { state.withLock { $0.isInvalidated = true } }
