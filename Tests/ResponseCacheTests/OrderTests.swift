@@ -254,6 +254,8 @@ private final class WaitingStore: CacheStore {
 
     func responses(for key: String) -> [CachedResponse] {
         hasSubscribed.wait()
+        // It is asked again before the response is stored.
+        hasSubscribed.signal()
         return []
     }
 
