@@ -73,7 +73,9 @@ public class MockURLProtocol: URLProtocol {
 
     private func makeAnswer() {
         if let unsupportedTaskError { return play(.failure(unsupportedTaskError)) }
-        let (runsUserCode, answer) = Self.receive(requestWithBody)
+        var sent = requestWithBody
+        sent.secrets = RequestSecrets(taskDescription: task?.taskDescription)
+        let (runsUserCode, answer) = Self.receive(sent)
         // On Linux, sessions do not apply timeouts to protocol classes (as of Swift 6.3.1).
         let timeout = request.timeoutInterval
         guard runsUserCode else { return play(answer().within(timeout)) }

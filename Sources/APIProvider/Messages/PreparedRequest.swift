@@ -34,7 +34,7 @@ public struct PreparedRequest: Sendable {
     /// Whether redirects are returned as responses, because a middleware follows them.
     package var returnsRedirects = false
     /// Texts that no error and no log shows.
-    package internal(set) var secrets = RequestSecrets()
+    package var secrets = RequestSecrets()
     /// Whether redirects led to this request, and whether one left the origin.
     var redirectTrail = RedirectTrail.none
     /// A temporary file with the whole body, for a session that can upload only a single file.

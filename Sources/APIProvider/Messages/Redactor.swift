@@ -21,7 +21,7 @@ package struct Redactor: Sendable {
 
     /// Returns the URL, or reference to one, with `…` for the values of its query, and without user, password and fragment.
     static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets()) -> String {
-        URLText(text).redacted(path: secrets.hide(inPath:)) { query in
+        URLText(text).redacted(path: { secrets.hide(inPath: $0) }) { query in
             URLText.items(query) { name, value in
                 // An item without a value may be a token. A token in Base64 may end in "=", which looks like an empty value. So such a name
                 // is hidden, too.

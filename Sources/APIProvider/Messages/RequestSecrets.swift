@@ -12,6 +12,19 @@ package struct RequestSecrets: Sendable {
 
     package init() {}
 
+    /// Creates the secrets that ``taskDescription`` holds.
+    package init(taskDescription: String?) {
+        let data = Data((taskDescription ?? "").utf8)
+        replacements = (try? JSONDecoder().decode([String: String].self, from: data)) ?? [:]
+        sortTexts()
+    }
+
+    /// The secrets as text for the description of a task, by which a protocol class knows them: a `URLRequest` cannot carry them. `nil` if
+    /// there are none.
+    var taskDescription: String? {
+        isEmpty ? nil : (try? JSONEncoder().encode(replacements)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// Marks as secret each segment of `path` that differs in `redactedPath`, and every occurrence of `secrets`.
     mutating func add(_ secrets: [String], path: String = "", redactedPath: String = "") {
         guard !secrets.isEmpty else { return }
@@ -24,22 +37,34 @@ package struct RequestSecrets: Sendable {
             replacements[text] = replacements[text] ?? "…"
             replacements[text.percentEncoded(except: .unreserved)] = replacements[text]
         }
+        sortTexts()
+    }
+
+    private mutating func sortTexts() {
         texts = replacements.keys.filter { $0.utf8.count >= Self.minimumByteCountInText }.sorted {
             ($1.utf8.count, $0) < ($0.utf8.count, $1)
         }
     }
 
-    /// Returns the path of a URL with its secret segments replaced.
-    package func hide(inPath path: String) -> String {
+    /// Returns the path of a URL with its secret segments replaced. `mark` stands for a secret.
+    package func hide(inPath path: String, as mark: String = "…") -> String {
         guard !replacements.isEmpty else { return path }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
-            replacements[String(segment)] ?? segment.removingPercentEncoding.flatMap { replacements[$0] } ?? hide(in: String(segment))
+            let text = String(segment)
+            guard let secret = [text, text.removingPercentEncoding ?? text].first(where: { replacements[$0] != nil }) else {
+                return hide(in: text, as: mark)
+            }
+            return replacement(of: secret, as: mark)
         }.joined(separator: "/")
     }
 
-    /// Returns any text with the secrets in it replaced.
-    package func hide(in text: String) -> String {
-        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacements[secret] ?? "…") }
+    /// Returns any text with the secrets in it replaced. `mark` stands for a secret.
+    package func hide(in text: String, as mark: String = "…") -> String {
+        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacement(of: secret, as: mark)) }
+    }
+
+    private func replacement(of secret: String, as mark: String) -> String {
+        (replacements[secret] ?? "…").replacingOccurrences(of: "…", with: mark)
     }
 
     package var isEmpty: Bool { replacements.isEmpty }

@@ -10,13 +10,6 @@ package final class StreamBuffer: Sendable {
     /// The number of buffered bytes at which the transfer should pause.
     package static let highWaterMark = 65_536
 
-    private struct Recording {
-        var data: Data
-        let onEnd: @Sendable (Data) -> Void
-
-        func end() { onEnd(data) }
-    }
-
     private struct State {
         /// The chunks that the reader has not read yet. Joining them would copy the bytes and fragment the heap.
         var waiting: ArraySlice<Data> = []
@@ -28,7 +21,6 @@ package final class StreamBuffer: Sendable {
         var notFullCallbacks: [@Sendable () -> Void] = []
         /// Called when the buffer is empty and the reader asks for more bytes.
         var drainedCallbacks: [@Sendable () -> Void] = []
-        var recording: Recording?
         /// Ends the transfer.
         var transfer: (any Disposable)?
 
@@ -77,7 +69,6 @@ package final class StreamBuffer: Sendable {
         guard !chunk.isEmpty else { return }
         let reader = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
             guard state.end == nil else { return nil }
-            state.recording?.data.append(chunk)
             if let reader = state.reader.take() { return reader }
             state.waiting.append(chunk)
             state.count += chunk.count
@@ -95,20 +86,7 @@ package final class StreamBuffer: Sendable {
             return state
         }
         old?.notFullCallbacks.forEach { $0() }
-        old?.recording?.end()
         old?.reader?.resume(with: end)
-    }
-
-    /// When the stream has ended or its reader has left, calls `body` with all bytes that had arrived by then. Call this method before the
-    /// first read.
-    package func record(_ body: @escaping @Sendable (Data) -> Void) {
-        let ended = state.withLock { state -> Data? in
-            let arrived = Data(state.waiting.joined())
-            guard state.end == nil else { return arrived }
-            state.recording = Recording(data: arrived, onEnd: body)
-            return nil
-        }
-        ended.map(body)
     }
 
     /// Waits for the next bytes and returns them; `nil` is the end.
@@ -150,7 +128,6 @@ package final class StreamBuffer: Sendable {
         }
         old.transfer?.dispose()
         (old.notFullCallbacks + old.drainedCallbacks).forEach { $0() }
-        old.recording?.end()
         old.reader?.resume(throwing: reason)
     }
 }

@@ -45,6 +45,7 @@ final class SessionPool: Sendable {
             exchange.complete(with: error)
             return Disposables.create()
         }
+        if !usesNetwork { task.taskDescription = request.secrets.taskDescription }
         delegate.add(exchange, for: task)
         task.resume()
         return Disposables.create { [delegate] in delegate.cancel(task, of: session) }

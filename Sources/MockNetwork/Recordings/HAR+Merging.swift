@@ -41,7 +41,7 @@ extension HAR.ReadEntry {
     fileprivate func hasSameResponse(as other: HAR.ReadEntry) -> Bool {
         guard let (mine, others) = recorded.flatMap({ mine in other.recorded.map { (mine, $0) } }) else { return false }
         let headers = ["content-type", "location", "link"]
-        return mine.status == others.status && mine._error == others._error && mine.content?._file == nil
+        return mine.status == others.status && mine._error == others._error
             && headers.allSatisfy { mine.value(of: $0) == others.value(of: $0) }
             && mine.content?.text == others.content?.text && mine.content?.encoding == others.content?.encoding
     }

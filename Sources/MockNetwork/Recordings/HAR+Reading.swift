@@ -41,8 +41,7 @@ extension HAR {
     }
 
     fileprivate enum Key: CodingKey {
-        case request, response, method, url, postData, bodySize, status, headers, content, size, text, encoding, comment, _error, _file,
-            _pieces
+        case request, response, method, url, postData, bodySize, status, headers, content, size, text, encoding, comment, _error, _pieces
     }
 }
 
@@ -118,8 +117,6 @@ extension HAR.Response: Decodable {
 extension HAR.Content: Decodable {
     init(from decoder: any Decoder) throws {
         let content = try decoder.container(keyedBy: HAR.Key.self)
-        _file = try content.decodeIfPresent(String.self, forKey: ._file)
-        guard _file == nil else { return }
         size = (try? content.decodeIfPresent(Double.self, forKey: .size)).flatMap { $0.flatMap { Int(exactly: $0.rounded()) } } ?? 0
         text = try content.decodeIfPresent(String.self, forKey: .text)
         comment = (try? content.decodeIfPresent(String.self, forKey: .comment)) ?? nil

@@ -62,8 +62,6 @@ enum HAR {
         var text: String?
         /// `base64` if the body is not text.
         var encoding: String?
-        /// The name of the file beside the recording that has the body. Playwright uses it.
-        var _file: String?
         /// Why there is no text.
         var comment: String?
         /// The pieces in which the text of a stream came. Together they are the text.

@@ -20,19 +20,10 @@ struct RecordedFailure {
     /// The error in replay.
     var urlError: URLError {
         let number = text.hasPrefix(Self.prefix) ? Int(text.dropFirst(Self.prefix.count)) : nil
-        let code = number.flatMap { URLError.Code(rawValue: $0) as URLError.Code? } ?? Self.browserCodes[text] ?? .unknown
+        let code = number.flatMap { URLError.Code(rawValue: $0) as URLError.Code? } ?? .unknown
         let userInfo = code == .unknown ? [NSLocalizedDescriptionKey: "there was no response when this was recorded: \(text)"] : [:]
         return URLError(code, userInfo: userInfo)
     }
 
     private static let prefix = "URLError "
-
-    /// The errors of Chrome's net_error_list.h that Foundation also has.
-    private static let browserCodes: [String: URLError.Code] = [
-        "net::ERR_NAME_NOT_RESOLVED": .cannotFindHost, "net::ERR_CONNECTION_REFUSED": .cannotConnectToHost,
-        "net::ERR_TIMED_OUT": .timedOut, "net::ERR_CONNECTION_TIMED_OUT": .timedOut, "net::ERR_CONNECTION_RESET": .networkConnectionLost,
-        "net::ERR_CONNECTION_CLOSED": .networkConnectionLost, "net::ERR_EMPTY_RESPONSE": .badServerResponse,
-        "net::ERR_INTERNET_DISCONNECTED": .notConnectedToInternet, "net::ERR_TOO_MANY_REDIRECTS": .httpTooManyRedirects,
-        "net::ERR_CERT_DATE_INVALID": .serverCertificateHasBadDate, "net::ERR_CERT_AUTHORITY_INVALID": .serverCertificateUntrusted,
-    ]
 }

@@ -157,7 +157,7 @@ private final class RecordingRun: Sendable {
         if let transport, mode != .replay {
             var changes: [String] = []
             for entries in replayed {
-                changes += try await entries.changes(asking: transport, beside: recording.file, isWhole: mode == .verifyAll)
+                changes += try await entries.changes(asking: transport, isWhole: mode == .verifyAll)
             }
             guard changes.isEmpty else {
                 throw MockFailure(
@@ -194,13 +194,13 @@ private final class RecordingRun: Sendable {
 
 extension ReplayedEntries {
     /// Sends each GET and HEAD that was answered once more, and returns what is different now.
-    fileprivate func changes(asking transport: any Transport, beside file: URL, isWhole: Bool) async throws -> [String] {
+    fileprivate func changes(asking transport: any Transport, isWhole: Bool) async throws -> [String] {
         var changes: [String] = []
         for ((entry, place), request) in zip(zip(entries, places), stub.requests) where [.get, .head].contains(request.method) {
             guard let recorded = (try? entry.response.get()) ?? nil, recorded.status != 0 else { continue }
             do {
                 let response = try await transport.sendStreamed(request.prepared).value
-                changes += try await recorded.changes(in: response, beside: file, isWhole: isWhole).map {
+                changes += try await recorded.changes(in: response, isWhole: isWhole).map {
                     "\(stub.summary) (\(place)): \($0)"
                 }
             } catch is CancellationError {
@@ -215,14 +215,14 @@ extension ReplayedEntries {
 
 extension HAR.Response {
     /// What a reader of this finds changed in `response`. The data of a stream, which may not end, is not read.
-    fileprivate func changes(in response: APIResponse, beside file: URL, isWhole: Bool) async throws -> [String] {
+    fileprivate func changes(in response: APIResponse, isWhole: Bool) async throws -> [String] {
         guard response.statusCode == status else { return ["the status is \(response.statusCode), and was \(status)"] }
         let types = [response.value(forHTTPHeaderField: "Content-Type"), value(of: "content-type")].map { $0?.mediaType ?? "" }
         guard types[0] == types[1] else {
             let words = types.map { $0.isEmpty ? "missing" : $0 }
             return ["the media type is \(words[0]), and was \(words[1])"]
         }
-        guard !types[0].isStreamOfLines, let old = try? content?.body(beside: file), let oldTree = try? JSONTree(old) else { return [] }
+        guard !types[0].isStreamOfLines, let old = try? content?.savedBody(), let oldTree = try? JSONTree(old) else { return [] }
         var body = Data()
         for try await chunk in ByteStream(response) { body += chunk }
         guard let tree = try? JSONTree(body) else { return ["the body is not JSON, and was"] }

@@ -6,7 +6,7 @@ extension Recording {
     func stubs(for entries: [HAR.ReadEntry]) -> [ReplayedEntries] {
         entries.indices.filter { entries[$0].isHTTP }.grouped { entries[$0].identity(at: $0, in: self) }.map { group in
             let places = group.map { "\(file.lastPathComponent): log.entries[\($0)]" }
-            let responses = zip(group, places).map { StubResponse(replaying: entries[$0], at: $1, beside: file, forAnyHost: isForAnyHost) }
+            let responses = zip(group, places).map { StubResponse(replaying: entries[$0], at: $1, forAnyHost: isForAnyHost) }
             let stub = stub(for: entries[group[0]], at: places[0], response: .repeatingLast(responses))
             return ReplayedEntries(stub: stub, entries: group.map { entries[$0] }, places: places)
         }
@@ -76,16 +76,15 @@ extension StubResponse {
     /// - Parameters:
     ///   - entry: The recorded request and its response.
     ///   - place: The place in the file, such as `search.har: log.entries[3]`.
-    ///   - file: The recording. Other files with bodies are beside it.
     ///   - isForAnyHost: Whether links and redirects to the recorded origin lead to the host that is asked.
-    fileprivate init(replaying entry: HAR.ReadEntry, at place: String, beside file: URL, forAnyHost isForAnyHost: Bool) {
+    fileprivate init(replaying entry: HAR.ReadEntry, at place: String, forAnyHost isForAnyHost: Bool) {
         do {
             guard let response = try entry.response.get() else { throw MockFailure("the recording has no response") }
             let status = response.status
             guard status != 0 else { throw RecordedFailure(text: response._error ?? "the recording does not say why").urlError }
             guard 100...999 ~= status else { throw MockFailure("\(status) is not an HTTP status") }
             let isWithoutBody = entry.method == "HEAD" || status == 204 || status == 304
-            let body = isWithoutBody ? Data() : try response.content?.body(beside: file) ?? Data()
+            let body = isWithoutBody ? Data() : try response.content?.savedBody() ?? Data()
             var headers = HTTPHeaders(response.headers, bodySize: entry.method == "HEAD" ? nil : body.count)
             if isForAnyHost, let origin = URLParts(entry.url).origin {
                 headers["Location"] = headers["Location"]?.withoutOrigin(origin)
@@ -131,16 +130,8 @@ extension String {
 }
 
 extension HAR.Content {
-    /// The body in the text, or in the file that it names.
-    func body(beside file: URL) throws -> Data {
-        if let name = _file {
-            let folder = file.deletingLastPathComponent().standardized
-            let other = folder.appendingPathComponent(name).standardized
-            guard other.path.hasPrefix(folder.path + "/"), let body = try? Data(contentsOf: other) else {
-                throw MockFailure("its body is in the file \"\(name)\", which is not beside the recording")
-            }
-            return body
-        }
+    /// The body. Throws an error that says why there is none, if there should be one.
+    func savedBody() throws -> Data {
         guard text != nil || size <= 0 else {
             throw MockFailure(
                 comment.flatMap { $0.isEmpty ? nil : $0 } ?? "its body was not saved; export the recording with the bodies of responses")

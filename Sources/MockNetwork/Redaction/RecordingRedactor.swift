@@ -55,7 +55,7 @@ struct RecordingRedactor: Sendable {
     }
 
     /// The path of a URL.
-    func path(_ path: String) -> String { marking(secrets.hide(inPath: path)) }
+    func path(_ path: String) -> String { secrets.hide(inPath: path, as: mark) }
 
     /// The value of a header.
     func header(_ name: String, _ value: String) -> String {
@@ -107,9 +107,7 @@ struct RecordingRedactor: Sendable {
     private func keepsAll(_ contentType: String?) -> Bool { keeps(contentType?.mediaType ?? "") }
 
     /// Any text without the secrets that the request names.
-    func redacted(_ text: String) -> String { marking(secrets.hide(in: text)) }
-
-    private func marking(_ text: String) -> String { secrets.isEmpty ? text : text.replacingOccurrences(of: "…", with: mark) }
+    func redacted(_ text: String) -> String { secrets.hide(in: text, as: mark) }
 
     private func items(of query: some StringProtocol) -> String {
         URLText.items(query) { name, value in

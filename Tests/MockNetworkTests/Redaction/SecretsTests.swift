@@ -19,6 +19,16 @@ struct SecretsTests {
         }
     }
 
+    @Test("A report about a session's request does not show a segment of the path that is marked as secret")
+    func pathOfASession() async throws {
+        try await MockURLProtocol.withScope {
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+            let request = provider.request(Endpoint<Data>(.get, "/reset/\(secret: "correcthorse")"))
+            let error = try await #require(throws: APIError.self) { try await request.value }
+            #expect("\(error)".contains("/reset/…") && !"\(error)".contains("correcthorse"), "\(error)")
+        }
+    }
+
     /// All that this package may show of an exchange.
     ///
     /// - Parameter isRecorded: Whether a recording of the answer is among it.
