@@ -220,10 +220,10 @@ extension String {
 extension Data {
     /// The text of a form; `nil` if it is something else. Without a type, it is one if it looks like it.
     func form(_ contentType: String?) -> String? {
-        let text = String(decoding: self, as: UTF8.self)
         switch contentType?.mediaType ?? "" {
-        case "application/x-www-form-urlencoded": return text
-        case "": return text.contains("=") && !text.utf8.contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } ? text : nil
+        case "application/x-www-form-urlencoded": return String(decoding: self, as: UTF8.self)
+        case "" where contains(UInt8(ascii: "=")) && !contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) }:
+            return String(data: self, encoding: .utf8)
         default: return nil
         }
     }
