@@ -65,12 +65,76 @@ package struct Recording: Sendable {
         }
         try files.open(file, by: "\(test) (\(place))", toRecord: mode == .record)
         defer { files.close(file) }
-        let run = try RecordingRun(self, mode, command: "MOCK_NETWORK=record swift test --filter \(test)", asking: transport)
-        defer { run.close() }
+        let command = "MOCK_NETWORK=record swift test --filter \(test)"
+        func hasPassed() -> Bool { !hasFailed() && !Self.hasTestFailed() }
+        guard mode != .record else {
+            let live = LiveTraffic(transport ?? URLSessionTransport(configuration: .ephemeral))
+            defer { live.close() }
+            addStub(for: live)
+            let result = try await operation()
+            live.close()
+            if hasPassed() { try write(live.traffic) }
+            return result
+        }
+        let replayed = try addStubs(command)
         let result = try await operation()
-        guard !hasFailed(), !Self.hasTestFailed() else { return result }
-        if let warning = try await run.finish() { warn(warning) }
+        guard hasPassed() else { return result }
+        if mode != .replay { try await verify(replayed, isWhole: mode == .verifyAll, command) }
+        if let warning = unusedEntries(of: replayed, command) { warn(warning) }
         return result
+    }
+
+    private func addStub(for live: LiveTraffic) {
+        let scope = MockURLProtocol.scope
+        let place = Stub.Place(fileID: file.lastPathComponent, filePath: file.path, line: 0, column: 0)
+        _ = scope.add(
+            Stub(summary: "the server, which is recorded", matchers: [], isOptional: true, place: place, response: .live(live)))
+        scope.contents.withLock { $0.live = live }
+    }
+
+    private func addStubs(_ command: String) throws -> [ReplayedEntries] {
+        guard FileManager.default.fileExists(atPath: file.path) else {
+            throw MockFailure("There is no recording at \(file.path). Make it: \(command)")
+        }
+        let scope = MockURLProtocol.scope
+        scope.contents.withLock { $0.recordingHint = "If the test is right, record it again: \(command)" }
+        return stubs(for: try HAR.entries(of: file)).map { entries in
+            var entries = entries
+            entries.stub = scope.add(entries.stub)
+            return entries
+        }
+    }
+
+    private func write(_ traffic: [Traffic]) throws {
+        let old = (try? Data(contentsOf: file)) ?? Data()
+        let new = try merged(traffic, into: old)
+        guard new != old else { return }
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        // It may still hold secrets, so only its owner may read it.
+        try PartialFile.replace(file, with: new, mode: 0o600)
+    }
+
+    private func verify(_ replayed: [ReplayedEntries], isWhole: Bool, _ command: String) async throws {
+        let transport = transport ?? URLSessionTransport(configuration: .ephemeral)
+        var changes: [String] = []
+        for entries in replayed { changes += try await entries.changes(asking: transport, isWhole: isWhole) }
+        guard !changes.isEmpty else { return }
+        throw MockFailure(
+            "The server no longer answers as \(file.lastPathComponent) says:\n\(changes.joined(separator: "\n"))\n"
+                + "To take its answers, record again: \(command)")
+    }
+
+    private func unusedEntries(of replayed: [ReplayedEntries], _ command: String) -> String? {
+        // A test that has reset its mock has removed the requests.
+        let stubs = MockURLProtocol.scope.contents.withLock(\.stubs)
+        guard stubs.contains(where: { stub in replayed.contains { $0.stub.isSame(as: stub) } }) else { return nil }
+        let names = replayed.flatMap { entries in
+            entries.places.dropFirst(entries.stub.requests.count).map { "\(entries.stub.summary) (\($0))" }
+        }
+        guard !names.isEmpty else { return nil }
+        let more = names.count > 5 ? "\nand \(names.count - 5) more" : ""
+        return "The test has not asked for everything in \(file.lastPathComponent):\n"
+            + "\(names.prefix(5).joined(separator: "\n"))\(more)\nTo remove it, record again: \(command)"
     }
 }
 
@@ -104,92 +168,6 @@ package final class RecordingFiles: Sendable {
     }
 
     fileprivate func close(_ file: URL) { users.withLock { $0[file.path]?.isOpen = false } }
-}
-
-/// A test that runs with its recording.
-private final class RecordingRun: Sendable {
-    private let recording: Recording
-    private let mode: Recording.Mode
-    private let command: String
-    private let scope = MockURLProtocol.scope
-    private let replayed: [ReplayedEntries]
-    /// Asks the server. `nil` in a replay.
-    private let transport: (any Transport)?
-    private let live: LiveTraffic?
-
-    init(_ recording: Recording, _ mode: Recording.Mode, command: String, asking transport: (any Transport)?) throws {
-        (self.recording, self.mode, self.command) = (recording, mode, command)
-        self.transport = mode == .replay ? nil : transport ?? URLSessionTransport(configuration: .ephemeral)
-        live = mode == .record ? self.transport.map { LiveTraffic($0) } : nil
-        let scope = scope
-        if let live {
-            replayed = []
-            _ = scope.add(
-                Stub(
-                    summary: "the server, which is recorded", matchers: [], isOptional: true,
-                    place: Stub.Place(fileID: recording.file.lastPathComponent, filePath: recording.file.path, line: 0, column: 0),
-                    response: .live(live)))
-        } else {
-            guard FileManager.default.fileExists(atPath: recording.file.path) else {
-                throw MockFailure("There is no recording at \(recording.file.path). Make it: \(command)")
-            }
-            replayed = recording.stubs(for: try HAR.entries(of: recording.file)).map { entries in
-                var entries = entries
-                entries.stub = scope.add(entries.stub)
-                return entries
-            }
-        }
-        scope.contents.withLock {
-            $0.live = live
-            $0.recordingHint = live == nil ? "If the test is right, record it again: \(command)" : nil
-        }
-    }
-
-    func close() { live?.close() }
-
-    /// Ends a test that has passed. Returns a sentence about entries that were not used, if there are any.
-    func finish() async throws -> String? {
-        if let live {
-            live.close()
-            try write(live.traffic)
-            return nil
-        }
-        if let transport, mode != .replay {
-            var changes: [String] = []
-            for entries in replayed {
-                changes += try await entries.changes(asking: transport, isWhole: mode == .verifyAll)
-            }
-            guard changes.isEmpty else {
-                throw MockFailure(
-                    "The server no longer answers as \(recording.file.lastPathComponent) says:\n\(changes.joined(separator: "\n"))\n"
-                        + "To take its answers, record again: \(command)")
-            }
-        }
-        return unused
-    }
-
-    private func write(_ traffic: [Traffic]) throws {
-        let old = (try? Data(contentsOf: recording.file)) ?? Data()
-        let new = try recording.merged(traffic, into: old)
-        guard new != old else { return }
-        try FileManager.default.createDirectory(at: recording.file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        // It may still hold secrets, so only its owner may read it.
-        try PartialFile.replace(recording.file, with: new, mode: 0o600)
-    }
-
-    private var unused: String? {
-        // A test that has reset its mock has removed the requests.
-        guard scope.contents.withLock(\.stubs).contains(where: { stub in replayed.contains { $0.stub.isSame(as: stub) } }) else {
-            return nil
-        }
-        let names = replayed.flatMap { group in
-            group.places.dropFirst(group.stub.requests.count).map { "\(group.stub.summary) (\($0))" }
-        }
-        guard !names.isEmpty else { return nil }
-        let more = names.count > 5 ? "\nand \(names.count - 5) more" : ""
-        return "The test has not asked for everything in \(recording.file.lastPathComponent):\n"
-            + "\(names.prefix(5).joined(separator: "\n"))\(more)\nTo remove it, record again: \(command)"
-    }
 }
 
 extension ReplayedEntries {
