@@ -55,12 +55,18 @@ let package = Package(
         .testTarget(
             name: "DemoTests", dependencies: ["github-demo", "GitHubAPI", "APIProvider", "Fixtures", "TestSupport"], swiftSettings: settings
         ),
+        .plugin(name: "CodeOfPages", capability: .buildTool(), path: "Tests/PageCode", sources: ["CodeOfPages.swift"]),
+        .target(
+            name: "PageNames",
+            dependencies: ["GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "Fixtures", "TestSupport"],
+            path: "Tests/PageNames", swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
                 "GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport",
+                "PageNames",
             ],
-            exclude: ["Manifests", "Comments/Recordings"], resources: [.process("Fixtures")], swiftSettings: settings),
+            resources: [.process("Fixtures")], swiftSettings: settings, plugins: ["CodeOfPages"]),
     ],
     swiftLanguageModes: [.v6]
 )

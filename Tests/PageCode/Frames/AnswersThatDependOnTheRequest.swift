@@ -1,0 +1,39 @@
+import Testing
+
+private struct Token: Codable, Equatable { let accessToken: String }
+
+private struct Credentials: Codable {
+    let userName: String
+    let password: String
+}
+
+private struct ErrorResponse: Codable, Equatable { let error: String }
+
+private struct LoginError: Error, Equatable {
+    let statusCode: Int
+    let errorResponse: ErrorResponse
+}
+
+private struct LoginAPI {
+    let provider: any APIProvider
+
+    func login(username: String, password: String) -> Single<Token> {
+        provider.request(Endpoint<Token>(.post, "/login", body: .json(Credentials(userName: username, password: password))))
+            .mapError { error in LoginError(error) }
+    }
+}
+
+extension LoginError {
+    fileprivate init(_ error: any Error) {
+        let response = (error as? APIError)?.response
+        let body = try? response?.decode(ErrorResponse.self)
+        self.init(statusCode: response?.statusCode ?? 0, errorResponse: body ?? ErrorResponse(error: "network error"))
+    }
+}
+
+@Suite("Recipe 5: Answers that depend on the request", .mockNetwork)
+struct AnswersThatDependOnTheRequest {
+    private let api = LoginAPI(provider: DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration))
+
+    // The page
+}

@@ -1,0 +1,1 @@
+private let file = FileHandle.standardOutput

@@ -1,0 +1,1 @@
+@MainActor private var request = PreparedRequest(.get, api)

@@ -1,0 +1,112 @@
+# Writes the Swift code of a page as a source of the documentation's tests: awk -v frame=FILE -v out=FILE -f code.awk PAGE
+#
+# A page is a Markdown file, or a Swift file with doc comments. Its declarations are private to it. The statements of a snippet stand in a
+# function. Names that a snippet uses and does not show are in Names.swift, or in the frame, a file with more code for this page. Where a
+# frame says "// The page", the snippets stand as they are. The compiler names the page and the line of what it finds.
+
+function say(text) { print text > out }
+
+function at(number) { say("#sourceLocation(file: \"" FILENAME "\", line: " number ")") }
+
+function without_attributes(line) {
+    sub(/^(@[A-Za-z]+(\([^()]*\))? *)+/, "", line)
+    return line
+}
+
+# Writes the declaration, or keeps the statement, that lines first...last are. What follows attributes and comments begins at the line head.
+function part(first, head, last,    line, text, i, wrapper) {
+    # A page has no recordings beside it.
+    for (i = first; i <= head; i++) sub(/@Test\(\.mockNetwork\(recording/, "@Test(.disabled(), .mockNetwork(recording", lines[i])
+    line = without_attributes(lines[head])
+    for (i = first; i <= last; i++) text = text lines[i] "\n"
+    if (line ~ /^import /) return
+    if (line !~ /^((private|final|nonisolated|override) )*(actor|class|enum|extension|func|protocol|struct|typealias) |^nonisolated let /) {
+        if (match(line, /^(let|var) [A-Za-z]+/)) uses = uses "_ = " substr(line, 5, RLENGTH - 4) "\n"
+        # An expression has the type of its file, or its value is not used.
+        if (line ~ /^[."]/) lines[head] = "let _: " name " = " line
+        else if (line ~ /^(Endpoint|Single|provider|single|endpoint|[A-Z][A-Za-z]*(Middleware|Provider))[.<(]/ && text !~ /subscribe/)
+            lines[head] = "_ = " lines[head]
+        statements = statements "#sourceLocation(file: \"" FILENAME "\", line: " start + first ")\n"
+        for (i = first; i <= last; i++) statements = statements lines[i] "\n"
+        return
+    }
+    if (line ~ /^override /) wrapper = "private class Line" start ": XCTestCase {"
+    else if (line ~ /^func / && text ~ own) wrapper = "extension Reader {"
+    else if (line !~ /^private |: XCTestCase / && text !~ /@main/)
+        lines[head] = substr(lines[head], 1, length(lines[head]) - length(line)) "private " line
+    if (text ~ /@Observable/) lines[first] = "@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) " lines[first]
+    if (wrapper) say(wrapper)
+    at(start + first)
+    for (i = first; i <= last; i++) say(lines[i] == "@main" ? "" : lines[i])
+    if (wrapper) say("}")
+}
+
+function snippet(    i, first, head) {
+    statements = uses = ""
+    first = 1
+    for (i = 1; i <= count; i++) {
+        if (length(lines[i]) > 84) wide = wide "#sourceLocation(file: \"" FILENAME "\", line: " start + i ")\n#error(\"The site shows 84 columns.\")\n"
+        if (lines[i] ~ /^($|[] )}{]|where )/) continue
+        if (head) { part(first, head, i - 1); first = i; head = 0 }
+        if (without_attributes(lines[i]) !~ /^$|^\/\//) head = i
+    }
+    if (head) part(first, head, count)
+    if (statements) run(statements uses)
+}
+
+# Writes the function that has these statements.
+function run(statements,    function_head) {
+    function_head = "@MainActor private func line" start "()" (statements ~ /await/ ? " async" : "") " throws {\n"
+    if (statements ~ own) say("extension Reader {\n" function_head statements "}\n}")
+    else say(function_head statements "}")
+}
+
+BEGIN {
+    own = "(^|[^A-Za-z.])self[^A-Za-z]"
+    page = ARGV[1]
+    name = page
+    sub(/.*\//, "", name)
+    sub(/\.[a-z]+$/, "", name)
+    say("import APIProvider\nimport Fixtures\nimport Foundation\nimport GitHubAPI\nimport MiniRx\nimport MockNetwork\nimport MockNetworkTesting")
+    say("import Observation\nimport ResponseCache\nimport TestSupport\n@testable import PageNames\n")
+    while (!whole && (getline line < frame) > 0) if (line ~ /^ *\/\/ The page$/) whole = 1; else say(line)
+}
+
+# A table of a moving guide has code in its last column.
+/^\| / && name ~ /^MovingFrom/ && !/``/ {
+    start = FNR
+    statements = ""
+    i = split($0, cells, " [|] ")
+    count = split(cells[i], spans, "`")
+    for (i = 2; i <= count; i += 2)
+        if (spans[i] ~ /^(try )?(await )?([(]error |[A-Za-z]+[.<(]).*[)}a-z]$/ && spans[i] !~ /…/)
+            statements = statements "#sourceLocation(file: \"" FILENAME "\", line: " FNR ")\nuse(" spans[i] ")\n"
+    if (statements) run(statements)
+}
+
+FILENAME ~ /\.swift$/ && !sub(/^ *\/\/\/ ?/, "") { inside = 0; next }
+
+/^```$/ && inside {
+    inside = 0
+    if (text ~ /\.package\(/) next  # Tests/FromOutside compiles manifests.
+    if (!whole) {
+        if (text ~ /[@#](Test|expect|require)/) say("import Testing")
+        if (text ~ /XCT/) say("import XCTest")
+        if (text ~ /SecTrust/) say("#if canImport(Security)\nimport Security")
+        snippet()
+        if (text ~ /SecTrust/) say("#endif")
+    } else {
+        at(start + 1)
+        for (i = 1; i <= count; i++) say(lines[i])
+    }
+    next
+}
+
+inside { lines[++count] = $0; text = text $0 "\n" }
+
+/^```swift$/ && !inside { inside = 1; start = FNR; count = 0; text = "" }
+
+END {
+    say(wide "#sourceLocation()")
+    while ((getline line < frame) > 0) say(line)
+}
