@@ -96,7 +96,7 @@ extension Trait where Self == MockNetworkTrait {
     /// Answers the test from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
     ///
     /// ```swift
-    /// @Test(.mockNetwork(recording: "search")) func search() async throws {
+    /// @Test(.mockNetwork(recording: "page")) func firstPage() async throws {
     ///     let provider = DefaultAPIProvider(
     ///         baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
     ///     let result = try await provider.request(
@@ -106,7 +106,7 @@ extension Trait where Self == MockNetworkTrait {
     /// }
     /// ```
     ///
-    /// `swift test` replays it and opens no connection. `MOCK_NETWORK=record swift test --filter search` asks the server, and writes the
+    /// `swift test` replays it and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and writes the
     /// file if the test passes. `MOCK_NETWORK=verify` replays, and then asks the server whether its answers still have the same shape.
     /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
     ///

@@ -9,7 +9,7 @@ function say(text) { print text > out }
 function at(number) { say("#sourceLocation(file: \"" FILENAME "\", line: " number ")") }
 
 function without_attributes(line) {
-    sub(/^(@[A-Za-z]+(\([^()]*\))? *)+/, "", line)
+    sub(/^(@[A-Za-z]+(\(([^()]|\([^()]*\))*\))? *)+/, "", line)
     return line
 }
 
