@@ -30,7 +30,7 @@ public struct PreparedRequest: Sendable {
     public var reportProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// Where the body of a successful response goes.
-    package internal(set) var destination = ResponseDestination.memory
+    package var destination = ResponseDestination.memory
     /// Whether redirects are returned as responses, because a middleware follows them.
     package var returnsRedirects = false
     /// Texts that no error and no log shows.

@@ -134,14 +134,9 @@ final class LiveTraffic: Sendable {
 extension Transport {
     /// Sends the same request as one whose response is read while it comes.
     func sendStreamed(_ request: PreparedRequest) -> Single<APIResponse> {
-        .deferred {
-            var streamed = try Endpoint<ByteStream>(.get, .url(request.url)).preparedRequest()
-            streamed.urlRequest = request.urlRequest
-            (streamed.method, streamed.url, streamed.headers, streamed.body) = (request.method, request.url, request.headers, request.body)
-            streamed.timeoutInterval = request.timeoutInterval
-            streamed.returnsRedirects = true
-            return send(streamed)
-        }
+        var streamed = request
+        streamed.destination = .stream
+        return send(streamed)
     }
 }
 
