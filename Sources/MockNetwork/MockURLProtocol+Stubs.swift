@@ -169,7 +169,12 @@ extension MockURLProtocol {
     package static var unusedMockReport: String? {
         let (setUp, count) = scope.contents.withLock { ($0.defaultAnswer.name, $0.requests.count) }
         guard count == 0, setUp != nil || !stubReports.isEmpty else { return nil }
-        return """
+        return noRequestReport(setUp: setUp)
+    }
+
+    /// The report that no request came, though `setUp` should answer it.
+    static func noRequestReport(setUp: String?) -> String {
+        """
             \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
             the mock sends its requests to the network. Create it inside the test: \
             DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration).

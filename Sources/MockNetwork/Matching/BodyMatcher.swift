@@ -101,7 +101,7 @@ extension Data {
 
 extension Data {
     /// These parts of a `multipart/form-data` body, with the boundary of `other`.
-    fileprivate func withBoundary(of other: Data) -> Data {
+    func withBoundary(of other: Data) -> Data {
         guard let (old, new) = boundary.flatMap({ old in other.boundary.map { (old, $0) } }) else { return self }
         var (result, rest) = (Data(), self[...])
         while let place = rest.range(of: old) {

@@ -39,7 +39,8 @@ struct JSONShape {
         }
         for (place, kinds) in kinds {
             let new = other.kinds[place, default: []].subtracting(kinds)
-            guard !new.isEmpty else { continue }
+            // A value that was always null may have any kind.
+            guard !new.isEmpty, kinds != ["null"] else { continue }
             changes.append("\(place.isEmpty ? "the body" : place) is \(new.words), and was \(kinds.words)")
         }
         return changes.sorted()

@@ -33,8 +33,6 @@ extension HAR.Request {
         url = redactor.url(String(request.url.absoluteString.prefix { $0 != "#" }))
         queryString = (URLComponents(string: url)?.queryItems ?? []).map { HAR.Field(name: $0.name, value: $0.value ?? "") }
         headers = request.headers.dictionary.fields(redactor)
-        let pairs = request.headers["Cookie"]?.split(separator: ";") ?? []
-        cookies = pairs.flatMap { String($0).setCookies }.map { $0.field(redactor) }
 
         let type = request.headers["Content-Type"]
         let body = try? request.body?.data()
@@ -54,32 +52,27 @@ extension HAR.Response {
         let chunks = answer.chunks
         let body = chunks.count == 1 ? chunks[0] : Data(chunks.joined())
         let response = answer.head.map { APIResponse(request: request, response: $0, data: body) }
-        let failure = answer.failure.map { RecordedFailure($0).text }
+        let failure = answer.failure?.recordedReason
         guard let response, failure == nil || response.isStreamOfLines else {
             status = 0
             content = HAR.Content(mimeType: "x-unknown", text: "")
             // The description of an app's own error may have secrets.
-            _error = failure ?? RecordedFailure(URLError(.timedOut)).text
+            _error = failure ?? URLError(.timedOut).recordedReason
             return
         }
         status = response.statusCode
         statusText = HTTPStatus.reasons[status] ?? ""
         headers = response.response.headerFields.fields(redactor)
-        cookies = (response.value(forHTTPHeaderField: "Set-Cookie") ?? "").setCookies.map { $0.field(redactor) }
         redirectURL = response.value(forHTTPHeaderField: "Location").map { redactor.header("Location", $0) } ?? ""
         let type = response.value(forHTTPHeaderField: "Content-Type")
-        let pieces = response.isStreamOfLines ? answer.pieces { redactor.body($0, contentType: type) } : nil
-        let kept = pieces.map { Data($0.map(\.text).joined().utf8) } ?? redactor.body(body, contentType: type)
+        let kept = redactor.body(body, contentType: type)
         let (text, encoding) = kept?.harText ?? (nil, nil)
         content = HAR.Content(
             size: (kept ?? body).count, mimeType: type ?? "", text: text, encoding: encoding,
-            comment: kept == nil ? .leftOut(type: type, size: body.count) : nil, _pieces: pieces)
+            comment: kept == nil ? .leftOut(type: type, size: body.count) : nil,
+            _times: response.isStreamOfLines && encoding == nil ? answer.lineTimes : nil)
         _error = failure
     }
-}
-
-extension SetCookie {
-    fileprivate func field(_ redactor: RecordingRedactor) -> HAR.Field { HAR.Field(name: name, value: redactor.cookie(name, value)) }
 }
 
 extension [String: String] {
@@ -111,27 +104,16 @@ extension Answer {
         return nil
     }
 
-    /// The text of the body in pieces that end at the end of a line, each redacted. `nil` if it is not UTF-8.
-    fileprivate func pieces(_ redact: (Data) -> Data?) -> [HAR.Piece]? {
-        var (pieces, line, time): ([HAR.Piece], Data, TimeInterval) = ([], Data(), 0)
-        func end() -> Bool {
-            guard let text = redact(line).flatMap({ String(data: $0, encoding: .utf8) }) else { return false }
-            pieces.append(HAR.Piece(time: (time * 1000).rounded(), text: text))
-            return true
-        }
+    /// When each line of the body came, in milliseconds since the head.
+    fileprivate var lineTimes: [Double] {
+        var (times, time, hasRest): ([Double], TimeInterval, Bool) = ([], 0, false)
         for step in steps {
             if case .wait(let seconds) = step { time += max(0, seconds) }
             guard case .data(let chunk) = step else { continue }
-            let rest = chunk[(chunk.lastIndex(of: 0x0A).map { $0 + 1 } ?? chunk.startIndex)...]
-            line += chunk.dropLast(rest.count)
-            guard rest.count < chunk.count else {
-                line += rest
-                continue
-            }
-            guard end() else { return nil }
-            line = Data(rest)
+            times += repeatElement((time * 1000).rounded(), count: chunk.count { $0 == 0x0A })
+            hasRest = chunk.last != 0x0A
         }
-        return line.isEmpty || end() ? pieces : nil
+        return times + (hasRest ? [(time * 1000).rounded()] : [])
     }
 }
 

@@ -3,27 +3,25 @@ import Foundation
 
 extension Recording {
     /// The content of a file with what was recorded, without attempts that were retried. An entry whose response is as in the old file
-    /// keeps its bytes. Each keeps its place among the old entries.
+    /// keeps its bytes. Entries stay where they were in the old file; new ones come last.
     ///
     /// - Parameter old: The content of the old file. Empty if there is none.
     func merged(_ traffic: [Traffic], into old: Data) throws -> Data {
-        typealias Item = (bytes: Data, entry: HAR.ReadEntry)
-        func read(_ entries: [Data]) throws -> [[(index: Int, item: Item)]] {
-            let items = try entries.map { ($0, try JSONDecoder().decode(HAR.ReadEntry.self, from: $0)) }
-            return Array(zip(items.indices, items)).grouped { $0.1.1.identity(at: $0.0, in: self) }.map { $0 }
+        typealias Item = (index: Int, bytes: Data, entry: HAR.ReadEntry)
+        func read(_ entries: [Data]) throws -> [(identity: HAR.ReadEntry.Identity, elements: [Item])] {
+            try entries.enumerated().map { ($0, $1, try JSONDecoder().decode(HAR.ReadEntry.self, from: $1)) }
+                .grouped { $0.2.identity(at: $0.0, in: self) }
         }
         let oldGroups = (try? read(HAR.slices(of: old))) ?? []
         var placed: [(place: Int, order: Int, bytes: Data)] = []
-        for group in try read(traffic.map { try HAR.Entry($0, keeping: names).encoded() }) {
-            let lastSuccess = group.lastIndex { !$0.item.entry.isRetried } ?? -1
-            let entries = group.indices.filter { $0 > lastSuccess || !group[$0].item.entry.isRetried }.map { group[$0] }
-            let identity = group[0].item.entry.identity(at: -1, in: self)
-            let olds = oldGroups.first { $0[0].item.entry.identity(at: -2, in: self) == identity } ?? []
+        for (identity, news) in try read(traffic.map { try HAR.Entry($0, keeping: names).encoded() }) {
+            let lastSuccess = news.lastIndex { !$0.entry.isRetried } ?? -1
+            let entries = news.indices.filter { $0 > lastSuccess || !news[$0].entry.isRetried }.map { news[$0] }
+            let olds = oldGroups.first { $0.identity == identity }?.elements ?? []
             for (number, new) in entries.enumerated() {
                 let old = olds.dropFirst(number).first
-                let isSame = old.map { $0.item.entry.hasSameResponse(as: new.item.entry) } == true
-                let bytes = isSame ? old?.item.bytes : nil
-                placed.append((old?.index ?? olds.last?.index ?? .max, new.index, bytes ?? new.item.bytes))
+                let isSame = old?.entry.hasSameResponse(as: new.entry) == true
+                placed.append((old?.index ?? olds.last?.index ?? .max, new.index, isSame ? old?.bytes ?? new.bytes : new.bytes))
             }
         }
         placed.sort { ($0.place, $0.order) < ($1.place, $1.order) }

@@ -16,23 +16,11 @@ extension HAR {
         }
     }
 
-    /// The bytes of each entry in the content of a file.
+    /// The bytes of each entry in the content of a file that was recorded, where the brackets of entries begin their lines.
     static func slices(of data: Data) -> [Data] {
-        var (tokens, slices, start): (JSONTokens, [Data], Int?) = (JSONTokens(data), [], nil)
-        var (isLog, isEntries) = (false, false)
-        while let token = try? tokens.next() {
-            let isBegin = token.kind == .beginObject || token.kind == .beginArray
-            let isEnd = token.kind == .endObject || token.kind == .endArray
-            switch (tokens.depth - (isBegin ? 1 : 0), token.kind) {
-            case (1, .name): isLog = tokens.text(of: token) == "log"
-            case (2, .name): isEntries = isLog && tokens.text(of: token) == "entries"
-            case (3, _) where isEntries && token.kind != .name:
-                if !isEnd { start = token.range.lowerBound }
-                if !isBegin, let begin = start.take() { slices.append(Data(tokens.bytes[begin..<token.range.upperBound])) }
-            default: break
-            }
+        String(decoding: data, as: UTF8.self).components(separatedBy: "\n{\n").dropFirst().compactMap { text in
+            text.range(of: "\n}").map { Data("{\n\(text[..<$0.upperBound])".utf8) }
         }
-        return slices
     }
 
     private struct File: Decodable {
@@ -41,7 +29,7 @@ extension HAR {
     }
 
     fileprivate enum Key: CodingKey {
-        case request, response, method, url, postData, bodySize, status, headers, content, size, text, encoding, comment, _error, _pieces
+        case request, response, method, url, postData, bodySize, status, headers, content, size, text, encoding, comment, _error, _times
     }
 }
 
@@ -120,7 +108,7 @@ extension HAR.Content: Decodable {
         size = (try? content.decodeIfPresent(Double.self, forKey: .size)).flatMap { $0.flatMap { Int(exactly: $0.rounded()) } } ?? 0
         text = try content.decodeIfPresent(String.self, forKey: .text)
         comment = (try? content.decodeIfPresent(String.self, forKey: .comment)) ?? nil
-        _pieces = (try? content.decodeIfPresent([HAR.Piece].self, forKey: ._pieces)) ?? nil
+        _times = (try? content.decodeIfPresent([Double].self, forKey: ._times)) ?? nil
         encoding = text == nil ? nil : try content.decodeIfPresent(String.self, forKey: .encoding)?.lowercased()
         guard [nil, "", "base64"].contains(encoding) else {
             let reason = "the encoding \"\(encoding ?? "")\" is unknown"

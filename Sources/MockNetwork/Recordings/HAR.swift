@@ -20,7 +20,8 @@ enum HAR {
         let method: String
         let url: String
         let httpVersion = unknown
-        var cookies: [Field] = []
+        /// They stand in the headers.
+        let cookies: [Field] = []
         var headers: [Field] = []
         var queryString: [Field] = []
         var postData: PostData?
@@ -32,7 +33,8 @@ enum HAR {
         let status: Int
         var statusText = ""
         let httpVersion = unknown
-        var cookies: [Field] = []
+        /// They stand in the headers.
+        let cookies: [Field] = []
         var headers: [Field] = []
         var content: Content?
         var redirectURL = ""
@@ -64,15 +66,8 @@ enum HAR {
         var encoding: String?
         /// Why there is no text.
         var comment: String?
-        /// The pieces in which the text of a stream came. Together they are the text.
-        var _pieces: [Piece]?
-    }
-
-    /// A piece of a stream. It ends at the end of a line, except for the last one.
-    struct Piece: Codable {
-        /// In milliseconds since the head of the response.
-        let time: Double
-        let text: String
+        /// When each line of a stream came, in milliseconds since the head of the response.
+        var _times: [Double]?
     }
 
     struct Cache: Encodable {}

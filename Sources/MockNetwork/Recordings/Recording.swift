@@ -63,33 +63,53 @@ package struct Recording: Sendable {
         guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/") else {
             throw MockFailure("\"\(name)\" cannot name a recording, because it is not the name of a file.")
         }
-        try files.open(file, by: "\(test) (\(place))", toRecord: mode == .record)
-        defer { files.close(file) }
-        let command = "MOCK_NETWORK=record swift test --filter \(test)"
+        try files.claim(file, for: "\(test) (\(place))", toRecord: mode == .record)
+        let command = "MOCK_NETWORK=record swift test --filter \(test.isPlainWord ? test : "'\(test)'")"
         func hasPassed() -> Bool { !hasFailed() && !Self.hasTestFailed() }
         guard mode != .record else {
             let live = LiveTraffic(transport ?? URLSessionTransport(configuration: .ephemeral))
             defer { live.close() }
-            addStub(for: live)
+            let stub = addStub(for: live)
             let result = try await operation()
-            live.close()
-            if hasPassed() { try write(live.traffic) }
+            let unanswered = live.close()
+            guard hasPassed() else { return result }
+            try checkThatRequestsCame(to: [stub])
+            try write(live.traffic)
+            files.didRecord(file)
+            let missing = unanswered.map { "\($0.method.rawValue) \($0.url.path): there was no response yet, so it is not recorded" }
+            let warnings = try missing + HAR.entries(of: file).compactMap(\.omission)
+            if !warnings.isEmpty { warn("\(file.lastPathComponent) has not all:\n\(warnings.joined(separator: "\n"))") }
             return result
         }
         let replayed = try addStubs(command)
         let result = try await operation()
         guard hasPassed() else { return result }
-        if mode != .replay { try await verify(replayed, isWhole: mode == .verifyAll, command) }
+        try checkThatRequestsCame(to: replayed.map(\.stub))
+        if mode != .replay {
+            let skipped = try await verify(replayed, isWhole: mode == .verifyAll, command)
+            if !skipped.isEmpty {
+                warn("The server was not asked where the request has what the recording left out:\n\(skipped.joined(separator: "\n"))")
+            }
+        }
         if let warning = unusedEntries(of: replayed, command) { warn(warning) }
         return result
     }
 
-    private func addStub(for live: LiveTraffic) {
-        let scope = MockURLProtocol.scope
+    /// Throws if no request has reached the mock, although the test has not removed `stubs` by a reset.
+    private func checkThatRequestsCame(to stubs: [Stub]) throws {
+        guard stubs.isEmpty || hasStubs(stubs), MockURLProtocol.requests.isEmpty else { return }
+        throw MockFailure(MockURLProtocol.noRequestReport(setUp: "The recording \(file.lastPathComponent)"))
+    }
+
+    private func hasStubs(_ stubs: [Stub]) -> Bool {
+        MockURLProtocol.scope.contents.withLock(\.stubs).contains { other in stubs.contains { $0.isSame(as: other) } }
+    }
+
+    private func addStub(for live: LiveTraffic) -> Stub {
         let place = Stub.Place(fileID: file.lastPathComponent, filePath: file.path, line: 0, column: 0)
-        _ = scope.add(
-            Stub(summary: "the server, which is recorded", matchers: [], isOptional: true, place: place, response: .live(live)))
-        scope.contents.withLock { $0.live = live }
+        let stub = Stub(summary: "the server, which is recorded", matchers: [], isOptional: true, place: place, response: .live(live))
+        MockURLProtocol.scope.contents.withLock { $0.live = live }
+        return MockURLProtocol.scope.add(stub)
     }
 
     private func addStubs(_ command: String) throws -> [ReplayedEntries] {
@@ -114,20 +134,19 @@ package struct Recording: Sendable {
         try PartialFile.replace(file, with: new, mode: 0o600)
     }
 
-    private func verify(_ replayed: [ReplayedEntries], isWhole: Bool, _ command: String) async throws {
+    /// Throws if the server answers otherwise now. Returns the requests that it was not asked again.
+    private func verify(_ replayed: [ReplayedEntries], isWhole: Bool, _ command: String) async throws -> [String] {
         let transport = transport ?? URLSessionTransport(configuration: .ephemeral)
-        var changes: [String] = []
-        for entries in replayed { changes += try await entries.changes(asking: transport, isWhole: isWhole) }
-        guard !changes.isEmpty else { return }
+        var (changes, skipped): ([String], [String]) = ([], [])
+        for entries in replayed { changes += try await entries.changes(asking: transport, isWhole: isWhole, skipped: &skipped) }
+        guard !changes.isEmpty else { return skipped }
         throw MockFailure(
             "The server no longer answers as \(file.lastPathComponent) says:\n\(changes.joined(separator: "\n"))\n"
                 + "To take its answers, record again: \(command)")
     }
 
     private func unusedEntries(of replayed: [ReplayedEntries], _ command: String) -> String? {
-        // A test that has reset its mock has removed the requests.
-        let stubs = MockURLProtocol.scope.contents.withLock(\.stubs)
-        guard stubs.contains(where: { stub in replayed.contains { $0.stub.isSame(as: stub) } }) else { return nil }
+        guard hasStubs(replayed.map(\.stub)) else { return nil }
         let names = replayed.flatMap { entries in
             entries.places.dropFirst(entries.stub.requests.count).map { "\(entries.stub.summary) (\($0))" }
         }
@@ -138,44 +157,47 @@ package struct Recording: Sendable {
     }
 }
 
-/// The recordings that are in use, and who has named each. Two tests must not name one file.
+/// Which test has named which file. Two tests must not name one file.
 package final class RecordingFiles: Sendable {
-    private struct User {
-        let name: String
-        var isOpen = true
-        var hasRecorded: Bool
-    }
-
     package static let ofProcess = RecordingFiles()
-    private let users = Locked<[String: User]>([:])
+    /// The names of the tests by the paths of the files, in lower case: some file systems do not tell case apart.
+    private let tests = Locked<[String: (name: String, hasRecorded: Bool)]>([:])
 
     package init() {}
 
-    fileprivate func open(_ file: URL, by name: String, toRecord: Bool) throws {
-        let old = users.withLock { users in
-            let old = users[file.path]
-            if old == nil || old?.name == name && old?.isOpen == false && !(toRecord && old?.hasRecorded == true) {
-                users[file.path] = User(name: name, hasRecorded: toRecord)
-                return User?.none
-            }
-            return old
+    fileprivate func claim(_ file: URL, for name: String, toRecord: Bool) throws {
+        let key = file.path.lowercased()
+        let old = tests.withLock { tests in
+            defer { if tests[key] == nil { tests[key] = (name, false) } }
+            return tests[key]
         }
-        guard let old else { return }
+        guard let old, old.name != name || toRecord && old.hasRecorded else { return }
         let others = old.name == name ? "\(name) names it more than once" : "\(old.name) and \(name) both name it"
         throw MockFailure(
             "The recording \(file.lastPathComponent) belongs to one test, but \(others). Give each test and each argument its own: "
                 + "MockURLProtocol.withRecording(\"\(file.deletingPathExtension().lastPathComponent)-\\(argument)\") { … }")
     }
 
-    fileprivate func close(_ file: URL) { users.withLock { $0[file.path]?.isOpen = false } }
+    fileprivate func didRecord(_ file: URL) { tests.withLock { $0[file.path.lowercased()]?.hasRecorded = true } }
+}
+
+extension String {
+    /// Whether a shell takes it as one word. A test's name in backticks may have other characters.
+    fileprivate var isPlainWord: Bool { utf8.allSatisfy { $0.isDigit || $0.isLowercaseLetter || $0.isUppercaseLetter || $0 == 0x5F } }
 }
 
 extension ReplayedEntries {
     /// Sends each GET and HEAD that was answered once more, and returns what is different now.
-    fileprivate func changes(asking transport: any Transport, isWhole: Bool) async throws -> [String] {
+    fileprivate func changes(asking transport: any Transport, isWhole: Bool, skipped: inout [String]) async throws -> [String] {
         var changes: [String] = []
         for ((entry, place), request) in zip(zip(entries, places), stub.requests) where [.get, .head].contains(request.method) {
             guard let recorded = (try? entry.response.get()) ?? nil, recorded.status != 0 else { continue }
+            // A token or a cookie of a replayed response is no credential.
+            guard !([request.url.absoluteString] + request.headers.map(\.value)).contains(where: { $0.contains(RecordingRedactor.placeholder) })
+            else {
+                skipped.append("\(stub.summary) (\(place))")
+                continue
+            }
             do {
                 let response = try await transport.sendStreamed(request.prepared).value
                 changes += try await recorded.changes(in: response, isWhole: isWhole).map {
@@ -184,7 +206,7 @@ extension ReplayedEntries {
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                changes.append("\(stub.summary) (\(place)): the server cannot be asked, \(RecordedFailure(error).text)")
+                changes.append("\(stub.summary) (\(place)): the server cannot be asked, \(error.recordedReason)")
             }
         }
         return changes

@@ -4,7 +4,7 @@ import Foundation
 extension Recording {
     /// The stubs that replay these entries, one for each method, URL and body, in the order of the file.
     func stubs(for entries: [HAR.ReadEntry]) -> [ReplayedEntries] {
-        entries.indices.filter { entries[$0].isHTTP }.grouped { entries[$0].identity(at: $0, in: self) }.map { group in
+        entries.indices.filter { entries[$0].isHTTP }.grouped { entries[$0].identity(at: $0, in: self) }.map { _, group in
             let places = group.map { "\(file.lastPathComponent): log.entries[\($0)]" }
             let responses = zip(group, places).map { StubResponse(replaying: entries[$0], at: $1, forAnyHost: isForAnyHost) }
             let stub = stub(for: entries[group[0]], at: places[0], response: .repeatingLast(responses))
@@ -21,7 +21,7 @@ extension Recording {
             matchers: [
                 .method(HTTPMethod(rawValue: entry.method)), .path(PathPattern(segments: url.segments, isRecorded: true)),
                 .origin(origin), .wholeQuery(query, ignoring: ignored),
-            ] + (entry.body.map { [.recordedBody($0, keeping: names, ignoring: ignored)] } ?? []),
+            ] + (entry.body.map { [.recordedBody($0, by: RecordingRedactor(keeping: names, for: nil), ignoring: ignored)] } ?? []),
             isOptional: true, place: Stub.Place(fileID: place, filePath: place, line: 0, column: 0), response: response,
             problem: entry.problem.map { "its request cannot be read: \($0.localizedDescription)" })
     }
@@ -52,23 +52,29 @@ extension HAR.ReadEntry {
             key: ([method, origin] + url.segments + ["?"] + query).map { ByteString($0) },
             body: body.map { $0.content(by: redactor, ignoring: recording.ignored) })
     }
+
+    /// What the recording has not, for a warning. `nil` if it has everything.
+    var omission: String? {
+        guard let content = (try? response.get())??.content, content.text == nil, let comment = content.comment else { return nil }
+        return "\(method) \(url): \(comment)"
+    }
 }
 
 extension Sequence {
     /// The elements of the same identity together, in the order of the first of each.
-    func grouped(by identity: (Element) -> HAR.ReadEntry.Identity) -> [[Element]] {
-        var groups: [(body: RecordedBody.Content?, elements: [Element])] = []
+    func grouped(by identity: (Element) -> HAR.ReadEntry.Identity) -> [(identity: HAR.ReadEntry.Identity, elements: [Element])] {
+        var groups: [(identity: HAR.ReadEntry.Identity, elements: [Element])] = []
         var indices: [[ByteString]: [Int]] = [:]
         for element in self {
             let identity = identity(element)
-            if let index = indices[identity.key]?.first(where: { groups[$0].body == identity.body }) {
+            if let index = indices[identity.key]?.first(where: { groups[$0].identity == identity }) {
                 groups[index].elements.append(element)
             } else {
                 indices[identity.key, default: []].append(groups.count)
-                groups.append((identity.body, [element]))
+                groups.append((identity, [element]))
             }
         }
-        return groups.map(\.elements)
+        return groups
     }
 }
 
@@ -81,25 +87,23 @@ extension StubResponse {
         do {
             guard let response = try entry.response.get() else { throw MockFailure("the recording has no response") }
             let status = response.status
-            guard status != 0 else { throw RecordedFailure(text: response._error ?? "the recording does not say why").urlError }
+            guard status != 0 else { throw URLError(recordedReason: response._error ?? "the recording does not say why") }
             guard 100...999 ~= status else { throw MockFailure("\(status) is not an HTTP status") }
             let isWithoutBody = entry.method == "HEAD" || status == 204 || status == 304
-            let body = isWithoutBody ? Data() : try response.content?.savedBody() ?? Data()
+            let body = isWithoutBody ? Data() : try response.content?.savedBody(isRequired: 200...299 ~= status) ?? Data()
             var headers = HTTPHeaders(response.headers, bodySize: entry.method == "HEAD" ? nil : body.count)
             if isForAnyHost, let origin = URLParts(entry.url).origin {
-                headers["Location"] = headers["Location"]?.withoutOrigin(origin)
-                headers["Link"] = headers["Link"]?.mappingLinkTargets { $0.withoutOrigin(origin) }
+                headers["Link"] = headers["Link"]?.replacingOccurrences(of: "<\(origin)/", with: "</")
+                if let location = headers["Location"], location.hasPrefix("\(origin)/") {
+                    headers["Location"] = String(location.dropFirst(origin.count))
+                }
             }
-            guard let pieces = response.content?._pieces else {
+            guard let times = response.content?._times, !times.isEmpty else {
                 self = .data(body, status: status, headers: headers)
                 return
             }
-            guard Data(pieces.map(\.text).joined().utf8) == body else {
-                throw MockFailure("its _pieces are not its text; change both, or remove the _pieces")
-            }
-            let waits = zip([0] + pieces.map(\.time), pieces.map(\.time)).map { max(0, $1 - $0) / 1000 }
-            let failure = response._error.map { [Step.failure(RecordedFailure(text: $0).urlError)] } ?? []
-            self = .stream(zip(waits, pieces).flatMap { [.wait($0), .chunk($1.text)] } + failure, status: status, headers: headers)
+            let failure = response._error.map { [StubResponse.Step.failure(URLError(recordedReason: $0))] } ?? []
+            self = .stream(body.steps(at: times) + failure, status: status, headers: headers)
         } catch let reason as MockFailure {
             self = .failure(MockFailure("\(place) cannot be answered from: \(reason)."))
         } catch {
@@ -108,31 +112,28 @@ extension StubResponse {
     }
 }
 
-extension String {
-    /// The path and the query if this is a URL of `origin`. Other URLs stay.
-    fileprivate func withoutOrigin(_ origin: String) -> String {
-        let url = URLParts(self)
-        let rest = dropFirst("\(url.text.scheme ?? "")://\(url.text.authority)".count)
-        // A reference that begins with two slashes names another host.
-        guard url.origin == origin, !rest.hasPrefix("//") else { return self }
-        return rest.hasPrefix("/") ? String(rest) : "/\(rest)"
-    }
-
-    /// The value of a `Link` field (RFC 8288) with other targets.
-    fileprivate func mappingLinkTargets(_ change: (String) -> String) -> String {
-        var (result, rest) = ("", self[...])
-        while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
-            result += rest[...start] + change(String(rest[rest.index(after: start)..<end]))
-            rest = rest[end...]
+extension Data {
+    /// The lines at these times, in milliseconds. Lines after the last time come with it.
+    fileprivate func steps(at times: [Double]) -> [StubResponse.Step] {
+        var (steps, now, rest): ([StubResponse.Step], Double, Data) = ([], 0, self)
+        for (index, time) in times.enumerated() where !rest.isEmpty {
+            let end = index == times.count - 1 ? nil : rest.firstIndex(of: 0x0A)
+            let line = rest[...(end ?? rest.endIndex - 1)]
+            if time > now { steps.append(.wait((time - now) / 1000)) }
+            now = Swift.max(now, time)
+            steps.append(.data(Data(line)))
+            rest = rest.dropFirst(line.count)
         }
-        return result + rest
+        return steps
     }
 }
 
 extension HAR.Content {
     /// The body. Throws an error that says why there is none, if there should be one.
-    func savedBody() throws -> Data {
-        guard text != nil || size <= 0 else {
+    ///
+    /// - Parameter isRequired: Whether a body that the recording has left out is an error. Otherwise it is empty.
+    func savedBody(isRequired: Bool = true) throws -> Data {
+        guard text != nil || size <= 0 || !isRequired else {
             throw MockFailure(
                 comment.flatMap { $0.isEmpty ? nil : $0 } ?? "its body was not saved; export the recording with the bodies of responses")
         }

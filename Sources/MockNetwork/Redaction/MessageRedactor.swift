@@ -3,8 +3,8 @@ import Foundation
 
 /// Removes words that look like a token from text in reports: words in which letters and digits are mixed, and long numbers.
 enum MessageRedactor {
-    /// The text with `…` for words that look like a token, and for the values in the queries of URLs.
-    static func redacted(_ text: String) -> String {
+    /// The text with `mark` for words that look like a token, and for the values in the queries of URLs.
+    static func redacted(_ text: String, as mark: String = "…") -> String {
         let bytes = Array(text.utf8)
         var output: [UInt8] = []
         var position = 0
@@ -12,17 +12,17 @@ enum MessageRedactor {
             let end = bytes[position...].firstIndex(where: \.endsWord) ?? bytes.count
             if end < bytes.count, end > position, bytes[end...].starts(with: "://".utf8) {
                 let close = bytes[end...].firstIndex(where: \.endsURL) ?? bytes.count
-                output += redacted(url: String(decoding: bytes[position..<close], as: UTF8.self)).utf8
+                output += redacted(url: String(decoding: bytes[position..<close], as: UTF8.self), as: mark).utf8
                 position = close
             } else if end == position {
                 // JSON within text cannot be checked word by word, so the rest is left out.
                 if bytes[end] == UInt8(ascii: "{"), bytes[(end + 1)...].first(where: { $0 != 0x20 && $0 != UInt8(ascii: "\\") }) == 0x22 {
-                    return String(decoding: output, as: UTF8.self) + "{…"
+                    return String(decoding: output, as: UTF8.self) + "{" + mark
                 }
                 output.append(bytes[end])
                 position += 1
             } else {
-                output += redacted(bytes[position..<end])
+                output += redacted(bytes[position..<end], as: mark)
                 position = end
             }
         }
@@ -30,26 +30,26 @@ enum MessageRedactor {
     }
 
     /// A word, or a path whose segments are words.
-    private static func redacted(_ word: ArraySlice<UInt8>) -> [UInt8] {
-        guard word.first == UInt8(ascii: "/") else { return looksSecret(word) ? Array("…".utf8) : Array(word) }
+    private static func redacted(_ word: ArraySlice<UInt8>, as mark: String) -> [UInt8] {
+        guard word.first == UInt8(ascii: "/") else { return looksSecret(word) ? Array(mark.utf8) : Array(word) }
         let segments = word.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return Array(segments.map { looksSecret($0) ? Array("…".utf8) : Array($0) }.joined(separator: [UInt8(ascii: "/")]))
+        return Array(segments.map { looksSecret($0) ? Array(mark.utf8) : Array($0) }.joined(separator: [UInt8(ascii: "/")]))
     }
 
     /// A URL without the values of its query. A fragment stays if it names a place in the page.
-    private static func redacted(url: String) -> String {
+    private static func redacted(url: String, as mark: String) -> String {
         let url = URLText(url)
-        let fragment = url.fragment.map { !$0.contains("=") && !looksSecret($0) ? "#\($0)" : "#…" } ?? ""
+        let fragment = url.fragment.map { !$0.contains("=") && !looksSecret($0) ? "#\($0)" : "#\(mark)" } ?? ""
         return url.redacted {
-            String(decoding: redacted(Array($0.utf8)[...]), as: UTF8.self)
+            String(decoding: redacted(Array($0.utf8)[...], as: mark), as: UTF8.self)
         } query: {
-            URLText.items($0) { name, value in value == nil ? "…" : "\(redacted(itemName: name, hasValue: true))=…" }
+            URLText.items($0) { name, value in value == nil ? mark : "\(redacted(itemName: name, hasValue: true, as: mark))=\(mark)" }
         } + fragment
     }
 
-    /// Returns the name of an item in a query or a form, or `…` if it looks like a token.
-    static func redacted(itemName name: Substring, hasValue: Bool) -> Substring {
-        looksSecret(name.formDecoded) && (!hasValue || name.utf8.count >= 16) ? "…" : name
+    /// Returns the name of an item in a query or a form, or `mark` if it looks like a token.
+    static func redacted(itemName name: Substring, hasValue: Bool, as mark: String = "…") -> Substring {
+        looksSecret(name.formDecoded) && (!hasValue || name.utf8.count >= 16) ? mark[...] : name
     }
 
     static func looksSecret(_ text: some StringProtocol) -> Bool { looksSecret(Array(text.utf8)[...]) }

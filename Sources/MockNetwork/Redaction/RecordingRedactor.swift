@@ -61,9 +61,7 @@ struct RecordingRedactor: Sendable {
     func header(_ name: String, _ value: String) -> String {
         guard !Redaction.isHarmless(header: name), !keeps(name) else { return redacted(value) }
         switch name.lowercased() {
-        // The query may hold a secret for the server that it leads to.
-        case "location" where value.hasPrefix("/") || value.hasPrefix("http"):
-            return url(String(value.prefix { $0 != "?" }))
+        case "location" where value.hasPrefix("/") || value.hasPrefix("?") || value.hasPrefix("http"): return url(value)
         case "link":
             // RFC 8288. The next page is asked for by the whole URL.
             return value.split(separator: ",", omittingEmptySubsequences: false).map { link in
@@ -111,7 +109,7 @@ struct RecordingRedactor: Sendable {
 
     private func items(of query: some StringProtocol) -> String {
         URLText.items(query) { name, value in
-            let shownName = MessageRedactor.redacted(itemName: name, hasValue: value != nil)
+            let shownName = MessageRedactor.redacted(itemName: name, hasValue: value != nil, as: mark)
             guard let value else { return String(shownName) }
             let (name, plain) = (name.formDecoded, value.formDecoded)
             let other = replacement(for: name, plain)
@@ -139,12 +137,12 @@ struct RecordingRedactor: Sendable {
         return Data(line.dropLast(value.count)) + (json(value) ?? Data(word(String(decoding: value, as: UTF8.self)).utf8))
     }
 
-    /// Text of a line that is not whole JSON. It may be a part of it.
+    /// The text of a line that is not JSON. If it may be a part of JSON that has several lines, nothing of it is kept.
     private func word(_ text: String) -> String {
-        guard !text.utf8.contains(where: { "\"{}[]=".utf8.contains($0) }),
+        guard !text.hasPrefix("\""), !text.contains("\":"), !text.utf8.contains(where: { "{}=".utf8.contains($0) }),
             !text.split(separator: ":").dropLast().contains(where: { SecretNames.contains($0.utf8) })
         else { return text.hasPrefix("\"") ? "\"\(mark)\"" : mark }
-        return MessageRedactor.redacted(text).replacingOccurrences(of: "…", with: mark)
+        return MessageRedactor.redacted(text, as: mark)
     }
 }
 
@@ -156,7 +154,7 @@ extension RecordingRedactor {
         var copied = 0
         // For each bracket that is open, whether all in it is hidden.
         var levels: [Bool] = []
-        var isHidden = false
+        var (isHidden, isKept) = (false, false)
         do {
             while let token = try tokens.next() {
                 var other: [UInt8]?
@@ -165,11 +163,12 @@ extension RecordingRedactor {
                 case .endObject, .endArray: isHidden = levels.popLast() ?? false
                 case .name:
                     let name = tokens.content(of: token)
-                    isHidden = (levels.last == true || SecretNames.contains(name)) && !keeps(String(decoding: name, as: UTF8.self))
+                    isKept = keeps(String(decoding: name, as: UTF8.self))
+                    isHidden = (levels.last == true || SecretNames.contains(name)) && !isKept
                 case .string where isHidden: other = replacement(for: tokens.text(of: token)).jsonString
-                case .string where hidesWords || "{[h\\".utf8.contains(tokens.bytes[token.range.lowerBound + 1]):
+                case .string where hidesWords && !isKept || "{[h\\".utf8.contains(tokens.bytes[token.range.lowerBound + 1]):
                     other = redactedNested(tokens.text(of: token), depth: depth)?.jsonString
-                case .number where isHidden: other = [UInt8(ascii: "0")]
+                case .number where isHidden: other = hidesWords ? mark.jsonString : [UInt8(ascii: "0")]
                 default: break
                 }
                 guard !levels.isEmpty || token.kind == .endObject || token.kind == .endArray else { return nil }
@@ -193,12 +192,12 @@ extension RecordingRedactor {
         case UInt8(ascii: "h") where text.hasPrefix("http://") || text.hasPrefix("https://"): return url(text)
         default: break
         }
-        return hidesWords ? MessageRedactor.redacted(text).replacingOccurrences(of: "…", with: mark) : nil
+        return hidesWords ? MessageRedactor.redacted(text, as: mark) : nil
     }
 
-    /// Text that decodes to the same type: a fixed UUID, a fixed date, or else the mark.
+    /// Text that decodes to the same type: a fixed UUID, a fixed date, or else the mark. Nobody decodes what has no words.
     private func replacement(for text: String) -> String {
-        if text.isEmpty { return text }
+        guard !text.isEmpty, !hidesWords else { return text.isEmpty ? "" : mark }
         if text.utf8.count == 36, UUID(uuidString: text) != nil { return "00000000-0000-0000-0000-000000000000" }
         let isDate =
             text.utf8.count >= 10 && text.utf8.count <= 40
@@ -214,7 +213,9 @@ extension String {
     var setCookies: [SetCookie] { setCookieFields.compactMap(SetCookie.init).filter(\.name.isToken) }
 
     /// Whether a body of this media type comes line by line.
-    var isStreamOfLines: Bool { ["text/event-stream", "application/x-ndjson", "application/json-seq"].contains(self) }
+    var isStreamOfLines: Bool {
+        ["text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq"].contains(self)
+    }
 }
 
 extension Data {

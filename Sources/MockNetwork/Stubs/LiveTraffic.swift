@@ -9,17 +9,19 @@ import FoundationNetworking
 
 /// Sends the requests of a scope to the server, and keeps what comes.
 ///
-/// A request is sent as one whose response is read while it comes, so nothing waits for the end of a stream of events. Redirects are
-/// responses: whoever has sent the request follows them.
+/// Every request is sent as a stream, so nothing waits for the end of a stream of events. Redirects are responses: whoever has sent the
+/// request follows them.
 final class LiveTraffic: Sendable {
     private struct Item {
         var traffic: Traffic
-        /// Whether it may be kept though its end has not come: its reader has what has come so far.
+        /// Whether it is recorded even without its end: its reader has what has come so far.
         var isStream = false
         var isEnded = false
+        /// Whether whoever has sent the request no longer waits.
+        var isDisposed = false
         var latest = DispatchTime.now()
         /// Cancels the request.
-        var rest: (any Disposable)?
+        let cancellation: any Disposable
 
         /// The seconds since the last call.
         mutating func lap() -> TimeInterval {
@@ -45,42 +47,55 @@ final class LiveTraffic: Sendable {
         state.withLock { $0.items.filter { $0.isEnded || $0.isStream }.map(\.traffic) }
     }
 
-    /// Cancels what is under way. What comes later is not kept.
-    func close() {
-        let rests = state.withLock { state in
-            state.isClosed = true
-            return state.items.compactMap { $0.isEnded ? nil : $0.rest }
+    /// Cancels what is under way, and sends nothing more. What comes later is not kept.
+    ///
+    /// - Returns: The requests that had no response yet.
+    @discardableResult
+    func close() -> [PreparedRequest] {
+        let items = state.withLock { state in
+            defer { state.isClosed = true }
+            return state.isClosed ? [] : state.items.filter { !$0.isEnded && !$0.isDisposed }
         }
-        rests.forEach { $0.dispose() }
+        items.forEach { $0.cancellation.dispose() }
+        return items.filter { !$0.isStream }.map(\.traffic.request)
     }
 
     /// The answer of the server. Nothing is sent or cancelled on the caller's thread, which may be the one that sessions share.
     func answer(to request: RecordedRequest) -> Answer {
         Answer { [self] deliver in
             let request = request.prepared
-            let (rest, sending) = (SerialDisposable(), SerialDisposable())
-            rest.disposable = sending
-            let number = state.withLock { state in
-                state.items.append(Item(traffic: Traffic(request: request, answer: Answer(), started: Date()), rest: rest))
+            let cancellation = SerialDisposable()
+            let number = state.withLock { state -> Int? in
+                guard !state.isClosed else { return nil }
+                let traffic = Traffic(request: request, answer: Answer(), started: Date())
+                state.items.append(Item(traffic: traffic, cancellation: cancellation))
                 return state.items.count - 1
             }
+            guard let number else {
+                deliver(.failure(URLError(.cancelled)))
+                return Disposables.create()
+            }
             DispatchQueue.global().async { [self] in
+                let sending = SerialDisposable()
+                cancellation.disposable = sending
                 sending.disposable = transport.sendStreamed(request).subscribe { event in
                     switch event {
-                    case .success(let response): self.read(response, of: request, number, rest, deliver)
+                    case .success(let response): cancellation.disposable = self.read(response, of: request, number, deliver)
                     case .failure(let error): deliver(self.fail(number, error))
                     }
                 }
             }
-            return Disposables.create { DispatchQueue.global().async { rest.dispose() } }
+            return Disposables.create { [self] in
+                change(number) { $0.isDisposed = true }
+                DispatchQueue.global().async { cancellation.dispose() }
+            }
         }
     }
 
-    /// Delivers the head of a stream at once, and any other response as a whole.
+    /// Delivers the head of a stream at once, and any other response as a whole. Returns a disposable that stops reading.
     private func read(
-        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ rest: SerialDisposable,
-        _ deliver: @escaping @Sendable (Answer) -> Void
-    ) {
+        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ deliver: @escaping @Sendable (Answer) -> Void
+    ) -> any Disposable {
         let head = response.headWithoutEncoding
         let isStream = request.isStreamed || response.isStreamOfLines
         let feed = isStream ? StreamFeed() : nil
@@ -100,21 +115,18 @@ final class LiveTraffic: Sendable {
                 if feed == nil { deliver(.response(head, StubResponse.steps(of: body), to: RecordedRequest(request))) }
             } catch is CancellationError {
                 if feed != nil { change(number) { $0.isEnded = true } }
+                feed?.fail(URLError(.cancelled))
+                if feed == nil { deliver(.failure(URLError(.cancelled))) }
             } catch {
                 let failure = fail(number, error)
                 if let feed { feed.fail(error.withoutRequest) } else { deliver(failure) }
             }
         }
-        let cancelling = Disposables.create { task.cancel() }
-        guard let feed else { return rest.disposable = cancelling }
-        // From here on, its reader ends it.
-        feed.whenLeft { DispatchQueue.global().async { task.cancel() } }
-        let isClosed = state.withLock { state in
-            state.items[number].rest = cancelling
-            return state.isClosed
+        if let feed {
+            feed.whenLeft { DispatchQueue.global().async { task.cancel() } }
+            deliver(Answer(head: head, feed: feed))
         }
-        if isClosed { task.cancel() }
-        deliver(Answer(head: head, feed: feed))
+        return Disposables.create { task.cancel() }
     }
 
     private func change(_ number: Int, _ body: (inout Item) -> Void) {
