@@ -175,10 +175,10 @@ extension MockURLProtocol {
     /// The report that no request came, though `setUp` should answer it.
     static func noRequestReport(setUp: String?) -> String {
         """
-            \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
-            the mock sends its requests to the network. Create it inside the test: \
-            DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration).
-            """
+        \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
+        the mock sends its requests to the network. Create it inside the test: \
+        DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration).
+        """
     }
 
     /// Whether `error` is one of ``unansweredReports``, maybe after it has passed through a session and a provider.

@@ -166,7 +166,7 @@ extension LoadingThread {
     }
 }
 
-extension MockURLProtocol {
+extension MockURLProtocol: SecretReading {
     /// The scheduler for delays.
     static let delays = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 }

@@ -110,8 +110,8 @@ extension Trait where Self == MockNetworkTrait {
     /// file if the test passes. `MOCK_NETWORK=verify` replays, and then asks the server whether its answers still have the same shape.
     /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
     ///
-    /// Everything else is as with ``mockNetwork``. Stubs answer before the recording. At the end of a replay, the entries that the test has
-    /// not asked for are a warning.
+    /// Everything else is as with ``mockNetwork``. Stubs answer before the recording. At the end of a replay, a warning names the
+    /// entries that the test has not asked for.
     ///
     /// Each recording belongs to one test. In a parameterised test, write `.mockNetwork`, and call
     /// `MockURLProtocol.withRecording("search-\(argument)")` inside.

@@ -11,7 +11,7 @@
 /// ``none`` shows everything, bodies included. There is nothing between the two.
 ///
 /// Two kinds of secrets are not hidden: those in a path, unless you write `\(secret:)`, and those without a digit in a message of a server
-/// or of your own errors. Recordings keep more, so that their bodies can be decoded: see `MockNetwork`.
+/// or of your own errors. Recordings keep more, so that their bodies can be decoded: see Record and replay in MockNetwork.
 public struct Redaction: Sendable {
     /// Shows what says nothing of a person or a credential.
     public static let standard = Redaction(showsEverything: false)

@@ -45,7 +45,9 @@ final class SessionPool: Sendable {
             exchange.complete(with: error)
             return Disposables.create()
         }
-        if !usesNetwork { task.taskDescription = request.secrets.taskDescription }
+        if session.configuration.protocolClasses?.contains(where: { $0 is any SecretReading.Type }) == true {
+            task.taskDescription = request.secrets.taskDescription
+        }
         delegate.add(exchange, for: task)
         task.resume()
         return Disposables.create { [delegate] in delegate.cancel(task, of: session) }

@@ -61,7 +61,8 @@ extension RecordedBody.Content {
                 ?? Difference(expected: bodies.recorded, actual: bodies.sent)
         case (.form(let expected), .form(let actual)):
             return Difference(expected: expected.differing(from: actual), actual: actual.differing(from: expected))
-        case (.leftOut(let size), _): return Difference(expected: "\(size) bytes", actual: "\(bodies.sent.shown) (\(bodies.sent.count) bytes)")
+        case (.leftOut(let size), _):
+            return Difference(expected: "\(size) bytes", actual: "\(bodies.sent.shown) (\(bodies.sent.count) bytes)")
         default: return Difference(expected: bodies.recorded, actual: bodies.sent)
         }
     }

@@ -41,7 +41,7 @@ package struct Recording: Sendable {
         (self.isForAnyHost, self.transport) = (isForAnyHost, transport)
     }
 
-    /// Whether the test that runs now has failed. A trait that sees its issues sets it.
+    /// Whether the test that runs now has failed. The trait `.mockNetwork` sets it, because it sees the issues of the test.
     @TaskLocal package static var hasTestFailed: @Sendable () -> Bool = { false }
 
     /// Runs a test in the current scope with this recording.
@@ -193,7 +193,10 @@ extension ReplayedEntries {
         for ((entry, place), request) in zip(zip(entries, places), stub.requests) where [.get, .head].contains(request.method) {
             guard let recorded = (try? entry.response.get()) ?? nil, recorded.status != 0 else { continue }
             // A token or a cookie of a replayed response is no credential.
-            guard !([request.url.absoluteString] + request.headers.map(\.value)).contains(where: { $0.contains(RecordingRedactor.placeholder) })
+            guard
+                !([request.url.absoluteString] + request.headers.map(\.value)).contains(where: {
+                    $0.contains(RecordingRedactor.placeholder)
+                })
             else {
                 skipped.append("\(stub.summary) (\(place))")
                 continue

@@ -133,7 +133,7 @@ struct RecordingTests {
     func redirect(bySession: Bool) async throws {
         let server = try LoopbackServer { request, connection in
             guard request.target == "/old" else { return connection.respond(headers: ["Content-Type": "application/json"], body: "[1]") }
-            connection.respond("302 Found", headers: ["Location": "/new", "Set-Cookie": "a=b"])
+            connection.respond("302 Found", headers: ["Location": "/new?page=2&token=secret", "Set-Cookie": "a=b"])
         }
         let target = test.folder.url("download")
         let request = Endpoint(.get, .url(server.url, "/old"), downloadingTo: target)
@@ -144,7 +144,7 @@ struct RecordingTests {
         }
         let file = try RecordedFile(test.file)
         #expect(file.entries.indices.map { file.value("response.status", of: $0) as? Int } == [302, 200])
-        #expect(file.value("response.cookies") as? Fields == [["name": "a", "value": "REDACTED"]])
+        #expect(file.value("response.redirectURL") as? String == "/new?page=2&token=REDACTED")
         #expect(server.requests.map { $0.headers["cookie"] } == [nil, "a=b"])
     }
 
@@ -166,17 +166,13 @@ struct RecordingTests {
             return recorded
         }
         #expect(recorded == ["a", "b"])
-        let pieces = try #require(try RecordedFile(test.file).value("response.content._pieces") as? [[String: Any]])
-        #expect(pieces.map { $0["text"] as? String } == ["data: a\n\n", "data: b\n\n"])
+        let file = try RecordedFile(test.file)
+        let times = try #require(file.value("response.content._times") as? [Int])
+        #expect(times.count == 4 && times == times.sorted() && times[0] == times[1] && times[2] == times[3])
 
-        #expect(try #require(pieces[0]["time"] as? Int) <= #require(pieces[1]["time"] as? Int))
-
-        // The pieces are made to come after five and after thirty seconds.
-        var text = String(decoding: try recordedBytes, as: UTF8.self)
-        let list = try #require(text.range(of: #""_pieces" : \[[^\]]*\]"#, options: .regularExpression))
-        text.replaceSubrange(
-            list, with: #""_pieces":[{"time":5000,"text":"data: a\n\n"},{"time":30000,"text":"data: b\n\n"}]"#)
-        try test.write(text)
+        // The events are made to come after five and after thirty seconds.
+        let list = try #require(file.text.range(of: #""_times" : \[[^\]]*\]"#, options: .regularExpression))
+        try test.write(file.text.replacingCharacters(in: list, with: #""_times" : [5000, 5000, 30000, 30000]"#))
         let scheduler = TestScheduler()
         try await test.run(.replay) { _ in
             let provider = DefaultAPIProvider(transport: MockTransport(scheduler: scheduler))
@@ -267,6 +263,20 @@ struct RecordingTests {
         #expect(try recordedBytes == old)
     }
 
+    @Test("The server is not asked with a credential that the recording left out")
+    func verifyWithoutCredential() async throws {
+        let request = Endpoint<Data>(.get, "/me", headers: ["Authorization": "Bearer REDACTED"])
+        try await test.run(.record, from: answering()) { _ = try await $0.request(request).value }
+        let asked = Log<PreparedRequest>()
+        let server = ClosureTransport { request in
+            asked.append(request)
+            return .just(APIResponse(to: request, status: 401))
+        }
+        try await test.run(.verify, from: server) { _ = try await $0.request(request).value }
+        #expect(asked.count == 0)
+        #expect(try #require(test.warnings.entries.last).contains("The server was not asked"))
+    }
+
     @Test("Fifty recordings at once each have their own requests")
     func parallel() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -288,18 +298,72 @@ struct RecordingTests {
 
     @Test("Two tests that name one file fail, with both names")
     func twice() async throws {
-        try test.write(#"{"log":{"entries":[]}}"#)
-        let (files, recording) = (RecordingFiles(), Recording("session", filePath: test.folder.url("Tests.swift").path))
-        func run(_ name: String, _ operation: () async throws -> Void = {}) async throws {
+        let (files, recording) = (RecordingFiles(), Recording("session", from: answering(), filePath: test.folder.url("Tests.swift").path))
+        func run(_ name: String, _ mode: Recording.Mode) async throws {
             try await MockURLProtocol.withScope {
-                try await recording.run(.replay, test: name, at: "A.swift:1", files: files, warn: { _ in }, operation)
+                let provider = DefaultAPIProvider(transport: MockTransport())
+                try await recording.run(mode, test: name, at: "A.swift:1", files: files, warn: { _ in }) {
+                    _ = try await provider.request(anyRequest("https://a.example/")).value
+                }
             }
         }
-        try await run("one")
-        try await run("one")
-        let error = await #expect(throws: (any Error).self) { try await run("two") }
-        #expect(error?.localizedDescription.contains("one (A.swift:1) and two (A.swift:1) both name it") == true)
-        await #expect(throws: (any Error).self) { try await run("one") { try await run("one") } }
+        try await run("one", .record)
+        for _ in 0..<2 { try await run("one", .replay) }
+        for (name, sentence) in [
+            ("two", "one (A.swift:1) and two (A.swift:1) both name it"), ("one", "one (A.swift:1) names it more than once"),
+        ] {
+            let error = await #expect(throws: (any Error).self) { try await run(name, .record) }
+            #expect(error?.localizedDescription.contains(sentence) == true)
+        }
+    }
+
+    @Test("A test whose requests do not reach the mock fails", arguments: [Recording.Mode.record, .replay])
+    func unreached(mode: Recording.Mode) async throws {
+        try test.write(#"{"log":{"entries":[]}}"#)
+        let error = await #expect(throws: (any Error).self) { try await test.run(mode) { _ in } }
+        #expect(error?.localizedDescription.contains("no request has reached this mock") == true)
+    }
+
+    @Test(
+        "A body answers one that differs in secrets alone",
+        arguments: [
+            ("application/json", #"{"id":"x","pin":4711,"note":"a1b2c3d4e5"}"#, #"{"id":"x","pin":"0","note":"other"}"#, true),
+            ("application/json", #"{"id":"x","pin":4711}"#, #"{"id":"y","pin":4711}"#, false),
+            ("application/x-www-form-urlencoded", "a=1&token=x&é=2", "é=2&token=y&a=1", true),
+            ("application/x-www-form-urlencoded", "a=1&a=2", "a=2&a=1", false),
+            ("text/xml", "<id>1</id>", "<id>2</id>", true), ("text/xml", "<id>1</id>", "<id>12</id>", false),
+            ("text/csv", "1,2", "1,2", true), ("text/csv", "1,2", "1,3", false),
+        ])
+    func secretsInBodies(type: String, recorded: String, sent: String, isMatch: Bool) async throws {
+        // The other types are compared by their size.
+        let test = RecordedTest(names: ["text/csv"])
+        @Sendable func send(_ body: String, _ provider: DefaultAPIProvider) async throws {
+            _ = try await provider.request(anyRequest(.post, "https://a.example/", headers: ["Content-Type": type], body: Data(body.utf8)))
+                .value
+        }
+        try await test.run(.record, from: answering()) { try await send(recorded, $0) }
+        let isAnswered = (try? await test.run(.replay) { try await send(sent, $0) }) != nil
+        #expect(isAnswered == isMatch)
+    }
+
+    @Test("What is not recorded is a warning, and the body of an error is then empty")
+    func omissions() async throws {
+        let producer = Producer<APIResponse>()
+        let transport = ClosureTransport { request in
+            guard request.url.path != "/slow" else { return producer.single }
+            return .just(APIResponse(to: request, status: 404, headers: ["Content-Type": "text/html"], data: Data("<p>".utf8)))
+        }
+        let request = Endpoint<APIResponse>(.get, "/missing") { $0 }.validating { _ in }
+        try await test.run(.record, from: transport) { provider in
+            _ = try await provider.request(request).value
+            let slow = provider.request(Endpoint<Data>(.get, "/slow")).subscribe { _ in }
+            while producer.subscriptions == 0 { await Task.yield() }
+            withExtendedLifetime(slow) {}
+        }
+        let warning = try #require(test.warnings.entries.first)
+        #expect(warning.contains("GET /slow: there was no response yet") && warning.contains("/missing: the recording left out its body"))
+        let response = try await test.run(.replay) { try await $0.request(request).value }
+        #expect(response.statusCode == 404 && response.data.isEmpty)
     }
 
     @Test("The environment's mode is one of four", arguments: [("", true), ("record", true), ("verify-all", true), ("recrod", false)])

@@ -67,8 +67,7 @@ struct RecordingRedactionTests {
         #expect(server.requests.count == 4)
         let session = try RecordedFile(test.file)
         #expect(session.value("request.postData.text") as? String == #"{"login":"me","password":"REDACTED"}"#)
-        #expect(session.value("response.cookies") as? Fields == [["name": "theme", "value": "REDACTED"]])
-        #expect(session.value("request.cookies", of: 1) as? Fields == [["name": "sid", "value": "REDACTED"]])
+        #expect((session.value("request.headers", of: 1) as? Fields)?.contains(["name": "Cookie", "value": "REDACTED"]) == true)
         let urls = session.entries.indices.map { session.value("request.url", of: $0) as? String ?? "" }
         #expect(urls[1].hasSuffix("/items?access_token=REDACTED&page=1") && urls[3].hasSuffix("/reset/REDACTED"), "\(urls)")
         let headers = try #require(session.value("response.headers", of: 1) as? Fields)
@@ -148,6 +147,7 @@ struct RecordingRedactionTests {
                 "id: 7\r\ndata: {\"token\": \"REDACTED\", \"n\": 1}\r\n\r\n: ok\n"
             ),
             ("text/event-stream", "data: Hel\n\ndata: lo: hunter2\n\ndata:pin: no", "data: Hel\n\ndata: lo: REDACTED\n\ndata:REDACTED"),
+            ("text/event-stream", "data: He said \"hm…\"\n\ndata: [DONE]\n\n", "data: He said \"hm…\"\n\ndata: [DONE]\n\n"),
             ("text/event-stream", "data: {\"token\":\ndata: \"hunter\"}\n\n", "data: REDACTED\ndata: \"REDACTED\"\n\n"),
             ("application/x-ndjson", "{\"pin\":1}\n\n[2]\n{\"pin\":", "{\"pin\":0}\n\n[2]\nREDACTED"),
             ("application/json-seq", "\u{1E}{\"pin\":1}\n\u{1E}3\n", "\u{1E}{\"pin\":0}\n\u{1E}3\n"),
