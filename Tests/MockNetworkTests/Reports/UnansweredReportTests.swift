@@ -53,10 +53,7 @@ struct UnansweredReportTests {
         "It shows expected and actual values, without secrets",
         arguments: [
             (nil, ["authorization": "Bearer t0ken"], nil, "header  expected  authorization: …\ngot       authorization: … (another)"),
-            (
-                nil, ["x-kind": "One", "X-Other": "b"], nil,
-                "header  expected  x-kind: One\ngot       x-kind: one\nheader  expected  X-Other: b\ngot       no X-Other"
-            ),
+            (nil, ["x-kind": "One"], nil, "header  expected  x-kind: One\ngot       x-kind: one"),
             (nil, [:], .form(["name": "a", "password": "t0ken"]), "body    expected  name=a&password=…\ngot       {\"user\":{"),
             (nil, [:], .matching("a form") { _ in false }, "body    expected  a form\ngot       {\"user\":{"),
             (
@@ -84,7 +81,7 @@ struct UnansweredReportTests {
             (.json(text: #"{"b":1,"a":1}"#), #"{"b":2}"#, "a: 1", "a: nothing"),
             (.json(text: #"{"a":"x"}"#), #"{"a":"y\n"}"#, #"a: "x""#, #"a: "y\n""#),
             (.json(text: "[1.50]"), "[1.5e1]", "[0]: 1.50", "[0]: 1.5e1"), (.json(text: "[1]"), "{}", "[1]", "{}"),
-            (.json(text: "no JSON"), "no JSON", "no JSON (this is not JSON)", "no JSON"), (.json(text: "1"), "", "1", "no body"),
+            (.json(text: "no JSON"), "no JSON", "no JSON (this is not JSON)", "no JSON"),
             (.json(text: #"{"user":{"token":"a"}}"#), #"{"user":{"token":"b"}}"#, "user.token: …", "user.token: … (another)"),
             (.json(text: #"{"a":"x"}"#), #"{"a":"Bearer t0ken"}"#, "a: …", "a: … (another)"),
             (.json(text: #"{"a":"Bearer t0ken"}"#), #"{"a":"x"}"#, "a: …", "a: … (another)"),

@@ -122,10 +122,9 @@ struct StubTests {
     @Test(
         "The report says why a stub's URL can match nothing",
         arguments: [
-            ("user", "begins neither"), ("", "begins neither"), ("//host/user", "begins neither"), ("https:///user", "no host"),
+            ("user", "begins neither"), ("//host/user", "begins neither"), ("https:///user", "no host"), ("/user#top", "fragment"),
             ("ftp://host/user", "neither http nor https"), ("https://*.example.com/user", "for any host, begin with a slash"),
-            ("https://me:pw@host/user", "has a user"), ("/user#top", "fragment"), ("/users/octo*", "%2A"), ("/**/a", "%2A"),
-            ("/a**", "%2A"), ("/100%", "%25"), ("/100%2g", "%25"),
+            ("https://me:pw@host/user", "has a user"), ("/**/a", "%2A"), ("/a**", "%2A"), ("/100%", "%25"), ("/100%2g", "%25"),
         ])
     func malformed(url: String, reason: String) async throws {
         try await MockURLProtocol.withScope {
