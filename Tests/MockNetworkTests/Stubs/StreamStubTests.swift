@@ -171,36 +171,19 @@ struct StreamStubTests {
 @Suite("Events that reconnect", tenMinutes, .mockNetwork)
 struct ReconnectingEventsTests {
     private let scheduler = WaitingScheduler()
-    private let provider = mocked
 
     private func events(_ policy: RetryPolicy = .default) -> ReconnectingEvents {
-        provider.events(request, reconnecting: policy, scheduler: scheduler)
+        mocked.events(request, reconnecting: policy, scheduler: scheduler)
     }
 
     @Test("A stream that ends is requested again after its wait, with the identifier of its last event")
     func reconnecting() async throws {
-        MockURLProtocol.stub(
-            .get, "/events",
-            respond: .handler { request in
-                switch request.headers["Last-Event-ID"] {
-                case nil: stream([.chunk("retry: 3000\nid: 1\ndata: a\n\n")])
-                case "1": stream([.chunk("data: b\n\nid: 2\n\n")])
-                default: .status(204)
-                }
-            })
-        let received = Signals<ServerSentEvent?>()
-        let reading = Task {
-            for try await event in events() { received.send(event) }
-            received.send(nil)
-        }
+        let (a, b) = (stream([.chunk("retry: 3000\nid: 1\ndata: a\n\n")]), stream([.chunk("data: b\n\nid: 2\n\n")]))
+        MockURLProtocol.stub(.get, "/events", respond: .sequence([a, b, .status(204)]))
 
-        for data in ["a", "b"] {
-            #expect(await received.next() == ServerSentEvent(data: data, lastEventID: "1"))
-            #expect(await scheduler.waits.next() == .milliseconds(3000))
-            scheduler.clock.advance(by: .milliseconds(3000))
-        }
-        #expect(await received.next() == .some(nil))
-        try await reading.value
+        let received = try await events().reduce(into: []) { $0.append($1) }
+        #expect(received == ["a", "b"].map { ServerSentEvent(data: $0, lastEventID: "1") })
+        #expect(await scheduler.waits.next(2) == [.milliseconds(3000), .milliseconds(3000)])
         #expect(MockURLProtocol.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2"])
     }
 
@@ -213,12 +196,7 @@ struct ReconnectingEventsTests {
         ] as [(StubResponse, Int)])
     func failing(response: StubResponse, requests: Int) async throws {
         MockURLProtocol.stub(.get, "/events", respond: response)
-        let reading = Task {
-            defer { scheduler.waits.send(.never) }
-            for try await _ in events(RetryPolicy(maxAttempts: 3)) {}
-        }
-        while await scheduler.waits.next() != .never { scheduler.clock.advance(by: .seconds(30)) }
-        await #expect(throws: APIError.self) { try await reading.value }
+        await #expect(throws: APIError.self) { for try await _ in events(RetryPolicy(maxAttempts: 3)) {} }
         #expect(MockURLProtocol.requests.count == requests)
     }
 
@@ -228,43 +206,31 @@ struct ReconnectingEventsTests {
     func leastWait(line: String, retryAfter: String?) async throws {
         let event = stream([.chunk(line + "data: a\n\n")])
         MockURLProtocol.stub(.get, "/events", respond: retryAfter.map { .status(503, headers: ["Retry-After": $0]) } ?? event)
-        let reading = Task { for try await _ in events(RetryPolicy(maxAttempts: 1000, baseDelay: .seconds(2))) {} }
-        for _ in 0..<20 {
-            guard case .milliseconds(let wait)? = await scheduler.waits.next() else { break }
-            #expect(retryAfter == nil ? 1000...2000 ~= wait : wait >= 7000)
-            scheduler.clock.advance(by: .milliseconds(wait))
-        }
-        reading.cancel()
-        _ = await reading.result
+        var events = events(RetryPolicy(maxAttempts: 21, baseDelay: .seconds(2))).makeAsyncIterator()
+        for _ in 0...20 { _ = try? await events.next() }
+        let waits = await scheduler.waits.next(20).map { if case .milliseconds(let wait) = $0 { wait } else { -1 } }
+        #expect(waits.allSatisfy { retryAfter == nil ? 1000...2000 ~= $0 : $0 >= 7000 }, "\(waits)")
     }
 
     @Test("Events belong to the user who was signed in when they began")
     func anotherUser() async throws {
         MockURLProtocol.stub(.get, "/events", respond: stream([.chunk("id: 1\ndata: a\n\n")]))
-        let received = Signals<String>()
         let authentication = AuthenticationMiddleware(token: "alice") { _ in .error(TestError("refresh")) }
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [authentication])
-        let reading = Task {
-            do {
-                for try await event in provider.events(request, scheduler: scheduler) { received.send(event.data) }
-            } catch { received.send("\(error)") }
-        }
-        #expect(await received.next() == "a")
-        await scheduler.waits.next()
+        var events = provider.events(request, scheduler: scheduler).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
         authentication.credential = nil
         authentication.credential = "bob"
-        scheduler.clock.advance(by: .seconds(30))
-        #expect(await received.next()?.contains("signed out") == true)
+        let error = await #expect(throws: APIError.self) { try await events.next() }
+        #expect("\(String(describing: error))".contains("signed out"))
         #expect(MockURLProtocol.requests.map { $0.headers["Authorization"] } == ["Bearer alice"])
-        reading.cancel()
     }
 
     @Test("The policy's closure decides, and an identifier that is invalid in a header is not sent")
     func ownPolicy() async throws {
         let responses: [StubResponse] = [.status(423), stream([.chunk("id: \u{7}\ndata: a\n\n")]), .status(503)]
         MockURLProtocol.stub(.get, "/events", respond: .sequence(responses))
-        let policy = RetryPolicy(baseDelay: .milliseconds(1)) { _, result in (try? result.get())?.statusCode == 423 }
-        var events = provider.events(request, reconnecting: policy).makeAsyncIterator()
+        var events = events(RetryPolicy { _, result in (try? result.get())?.statusCode == 423 }).makeAsyncIterator()
 
         #expect(try await events.next()?.data == "a")
         let error = await #expect(throws: APIError.self) { try await events.next() }
@@ -275,33 +241,37 @@ struct ReconnectingEventsTests {
     @Test("A dispose ends the wait")
     func dispose() async throws {
         MockURLProtocol.stub(.get, "/events", respond: .events(messages("a")))
-        let disposed = Signals<Void>()
-        let subscription = Single.create { for try await _ in events() {} }.do(onDispose: { disposed.send(()) }).subscribe()
-        await scheduler.waits.next()
+        let (clock, disposed) = (TestScheduler(), Signals<Void>())
+        let waiting = WaitingScheduler(clock: clock)
+        let events = mocked.events(request, scheduler: waiting)
+        let subscription = Single.create { for try await _ in events {} }.do(onDispose: { disposed.send(()) }).subscribe()
+        await waiting.waits.next()
         subscription.dispose()
         await disposed.next()
-        scheduler.clock.advance(by: .seconds(60))
+        clock.advance(by: .seconds(60))
         #expect(MockURLProtocol.requests.count == 1)
     }
 
     @Test("A request that may not be sent twice is not reconnected")
     func methods() async throws {
-        var events = provider.events(Endpoint(.post, "/events")).makeAsyncIterator()
+        var events = mocked.events(Endpoint(.post, "/events")).makeAsyncIterator()
 
         let error = await #expect(throws: APIError.self) { try await events.next() }
         #expect(error?.description.contains("POST may not be sent again") == true, "\(String(describing: error))")
     }
 }
 
-/// Reports each wait.
+/// Reports each wait. Without a clock, the wait is over at once.
 private struct WaitingScheduler: Scheduler {
-    let clock = TestScheduler()
+    var clock: TestScheduler?
     let waits = Signals<DispatchTimeInterval>()
 
-    var now: DispatchTime { clock.now }
+    var now: DispatchTime { clock?.now ?? .now() }
 
     func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
         defer { waits.send(delay) }
-        return clock.schedule(after: delay, action)
+        if let clock { return clock.schedule(after: delay, action) }
+        DispatchQueue.global().async(execute: action)
+        return Disposables.create()
     }
 }
