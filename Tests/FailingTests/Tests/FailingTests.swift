@@ -29,10 +29,6 @@ struct Everything {
         await send("/used")
     }
 
-    @Test func stubThatCanMatchNothing() {
-        MockURLProtocol.stub(.get, "user", respond: .status(200))  // 1: The stub GET user
-    }
-
     @Test(arguments: ["a", "b", "c"]) func parameterised(name: String) async {  // 1: GET https://api.example.com/b
         MockURLProtocol.stub(.get, "/a", isOptional: name != "a", respond: .status(200))
         MockURLProtocol.stub(.get, "/c", respond: .status(200))  // 2: The stub GET /c
@@ -42,11 +38,6 @@ struct Everything {
     @Test func exhausted() async {  // 1: GET https://api.example.com/sequence
         MockURLProtocol.stub(.get, "/sequence", respond: .sequence([.status(200), .status(200)]))
         for _ in 0..<3 { await send("/sequence") }
-    }
-
-    @Test func usedUp() async {  // 2: GET https://api.example.com/once
-        MockURLProtocol.stub(.get, "/once", times: 1, respond: .status(200))
-        for _ in 0..<3 { await send("/once") }
     }
 
     @Test func scopesWithinReportNothing() async {
@@ -84,8 +75,6 @@ struct Everything {
         @Test func unusedStub() {
             MockURLProtocol.stub(.get, "/within", respond: .status(200))  // 1: The stub GET /within
         }
-
-        @Test func nothing() {}
     }
 }
 

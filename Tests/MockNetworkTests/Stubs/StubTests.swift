@@ -16,6 +16,7 @@ struct StubTests {
         MockURLProtocol.stub(.get, "/a", times: 1, respond: .data(Data("any".utf8)))
         MockURLProtocol.stub(.get, "/a", times: 2, respond: .data(Data("twice".utf8)))
         MockURLProtocol.stub(.post, "/a", isOptional: true, respond: .status(500))
+        MockURLProtocol.stub(where: { $0.method == .post }, isOptional: true, respond: .status(500))
         MockURLProtocol.responseWithStatusCode(code: 200)
         MockURLProtocol.requestHandler = { request in
             guard let url = request.url else { throw TestError() }
@@ -30,27 +31,22 @@ struct StubTests {
     @Test(
         "A stub matches equivalent URLs, and no others",
         arguments: [
-            ("/search/repositories", "https://api.example.com/search/repositories", true),
-            ("/search/repositories", "http://localhost:8080/search/repositories?q=swift", true),
-            ("https://api.example.com/user", "https://API.example.com:443/user", true),
-            ("HTTPS://API.EXAMPLE.COM/user", "https://api.example.com/user", true),
+            ("/search/items", "http://localhost:8080/search/items?q=swift", true),
+            ("HTTPS://API.example.com/user", "https://api.EXAMPLE.com:443/user", true),
             ("http://[::1]:8080/user", "http://[::1]:8080/user", true),
             ("https://api.example.com", "https://api.example.com/", true),
             ("/", "https://api.example.com", true),
-            ("/repos/*/*", "https://api.example.com/repos/apple/swift", true),
             ("/repos/*/*", "https://api.example.com/repos/apple/a%2Fb", true),
             ("/repos/**", "https://api.example.com/repos/apple/swift/issues", true),
             ("/repos/*/issues/**", "https://api.example.com/repos/apple/issues", true),
             ("https://api.example.com/**", "https://api.example.com/", true),
-            ("/a b/ü", "https://api.example.com/a%20b/%C3%BC", true),
-            ("/a%20b/%c3%bc", "https://api.example.com/a%20b/%C3%BC", true),
+            ("/a b%2Fc/ü", "https://api.example.com/a%20b%2Fc/%c3%BC", true),
             ("/%2A", "https://api.example.com/*", true),
             ("/%FF", "https://api.example.com/%FF", true),
             ("/search?q=a%20b&page=1", "https://api.example.com/search?page=1&per_page=30&q=a%20b", true),
-            ("/REDACTED", "https://a.example/REDACTED", true),
-            ("/search/repositories", "https://api.example.com/search/repositories/", false),
+            ("/search/items", "https://api.example.com/search/items/", false),
+            ("/search/items", "https://api.example.com/Search/items", false),
             ("/search?q=%FE", "https://api.example.com/search?q=%FF", false),
-            ("/search/repositories", "https://api.example.com/Search/repositories", false),
             ("https://api.example.com/user", "http://api.example.com/user", false),
             ("https://api.example.com/user", "https://api.example.com:8443/user", false),
             ("https://api.example.com/user", "https://api.example.org/user", false),
@@ -59,11 +55,8 @@ struct StubTests {
             ("/repos/*/*", "https://api.example.com/repos/apple/", false),
             ("/a/b", "https://api.example.com/a%2Fb", false),
             ("/%2A", "https://api.example.com/a", false),
-            ("/repos/**", "https://api.example.com/users", false),
             ("/repos/**", "https://api.example.com/reposx/a", false),
             ("/caf\u{E9}", "https://api.example.com/cafe%CC%81", false),
-            ("/search?q=a", "https://api.example.com/search?q=b", false),
-            ("/search?q=a", "https://api.example.com/search", false),
             ("/REDACTED", "https://a.example/user", false),
         ])
     func url(pattern: String, url: String, isMatch: Bool) async throws {
@@ -89,13 +82,13 @@ struct StubTests {
 
     @Test("If no request has reached the mock, verify says so, and how to create the provider")
     func unreached() async throws {
-        try MockURLProtocol.withScope { try MockURLProtocol.verify() }
         for (setUp, name) in [
             ({ MockURLProtocol.responseWithDTO(type: MockURLProtocol.MockDTOType.search) }, #"The fixture "GithubAPI_Response_Search""#),
             ({ MockURLProtocol.responseWithStatusCode(code: 200) }, "A responseType"),
             ({ MockURLProtocol.requestHandler = { _ in throw TestError() } }, "A requestHandler"),
         ] as [(() -> Void, String)] {
             try await MockURLProtocol.withScope {
+                try MockURLProtocol.verify()
                 setUp()
                 let report = try verification()
                 #expect(report.hasPrefix("\(name) was set up, but no request has reached this mock."), "\(report)")
@@ -104,23 +97,34 @@ struct StubTests {
                 try MockURLProtocol.verify()
             }
         }
-        try await MockURLProtocol.withScope {
-            MockURLProtocol.stub(.get, "/a", isOptional: true, respond: .status(200))
+    }
+
+    @Test("verify reports stubs that were never used and are not optional, until reset")
+    func unused() async throws {
+        try await MockURLProtocol.withScope("a scope") {
+            MockURLProtocol.stub(.get, "/optional", isOptional: true, respond: .status(200))
+            MockURLProtocol.stub(.get, "/forbidden", times: 0, respond: .status(200))
             try MockURLProtocol.verify()
-            MockURLProtocol.stub(.get, "/b", fileID: "A.swift", line: 7, respond: .status(200))
-            #expect(try verification().hasPrefix("The stub GET /b (A.swift:7) was never used.\n\nNo request has reached this mock. "))
-            _ = try await provider.request(Endpoint<Data>(.get, "/a")).value
-            #expect(try verification() == "The stub GET /b (A.swift:7) was never used.")
+            MockURLProtocol.stub(.get, "/unused", fileID: "Tests/A.swift", line: 7, respond: .status(200))
+            let unused = "The stub GET /unused (Tests/A.swift:7) was never used."
+            #expect(try verification().hasPrefix("\(unused)\n\nNo request has reached this mock. "))
+            _ = try await provider.request(Endpoint<String>(.get, "/optional")).value
+            #expect(try verification() == unused)
+            _ = try? await provider.request(Endpoint<String>(.get, "/unanswered")).value
+            #expect(MockURLProtocol.unmatchedRequests.map(\.path) == ["/unanswered"])
+            let report = try verification()
+            #expect(report.hasPrefix("MockURLProtocol has no answer for this request") && report.hasSuffix("\n\n\(unused)"), "\(report)")
+            MockURLProtocol.reset()
+            try MockURLProtocol.verify()
         }
     }
 
     @Test(
         "The report says why a stub's URL can match nothing",
         arguments: [
-            ("user", "begins neither"), ("", "begins neither"), ("//host/user", "begins neither"), ("https:///user", "no host"),
+            ("user", "begins neither"), ("//host/user", "begins neither"), ("https:///user", "no host"), ("/user#top", "fragment"),
             ("ftp://host/user", "neither http nor https"), ("https://*.example.com/user", "for any host, begin with a slash"),
-            ("https://me:pw@host/user", "has a user"), ("/user#top", "fragment"), ("/users/octo*", "%2A"), ("/**/a", "%2A"),
-            ("/a**", "%2A"), ("/100%", "%25"), ("/100%2g", "%25"),
+            ("https://me:pw@host/user", "has a user"), ("/**/a", "%2A"), ("/a**", "%2A"), ("/100%", "%25"), ("/100%2g", "%25"),
         ])
     func malformed(url: String, reason: String) async throws {
         try await MockURLProtocol.withScope {
@@ -132,43 +136,20 @@ struct StubTests {
     }
 
     @Test(
-        "A request must have each query item of the stub, in order if they share a name, and may have others",
+        "A request must have each header and query item of the stub, in order if they share a name, and may have others",
         arguments: [
-            (["q": "a b"], true), (["page": 1, "q": "a b"], true), (["q": "a"], false), (["label": "y"], true),
-            (["label": ["x", "z"]], true), (["label": ["z", "x"]], false), (["label": ["x", "x"]], false), (["empty": ""], true),
-            (["missing": ""], false), (["plus": "1+1"], true), ([:], true),
+            (["page": 1, "q": "a b"], true), (["q": "a"], false), (["label": ["x", "z"]], true), (["label": ["z", "x"]], false),
+            (["label": ["x", "x"]], false), (["empty": ""], true), (["missing": ""], false), (["plus": "1+1"], true), ([:], true),
             (["\u{E9}": "1", "e\u{301}": "2"], true), (["\u{E9}": "2"], false),
         ] as [(QueryParameters, Bool)])
     func query(query: QueryParameters, isAnswered: Bool) async throws {
         let url = "https://api.example.com/a?label=x&q=a%20b&label=y&page=1&label=z&empty&plus=1+1&%C3%A9=1&e%CC%81=2"
-        let request = Endpoint<String>(.get, .url(try #require(URL(string: url))))
-        #expect(await self.isAnswered(request) { MockURLProtocol.stub(.get, "/a", query: query, respond: .status(200)) } == isAnswered)
+        let request = Endpoint<String>(.get, .url(try #require(URL(string: url))), headers: ["X-Kind": "One", "Accept": "text/plain"])
+        let stub = { _ = MockURLProtocol.stub(.get, "/a", query: query, headers: ["x-kind": "One"], respond: .status(200)) }
+        #expect(await self.isAnswered(request, stub: stub) == isAnswered)
     }
 
-    @Test(
-        "Names of headers match in any case, and values only as they are",
-        arguments: [(["x-kind": "One", "ACCEPT": "text/plain"], true), (["x-kind": "one"], false)] as [(HTTPHeaders, Bool)])
-    func headers(headers: HTTPHeaders, isAnswered: Bool) async {
-        let request = Endpoint<String>(.get, "/a", headers: ["X-Kind": "One", "Accept": "text/plain", "X-Other": "y"])
-        #expect(await self.isAnswered(request) { MockURLProtocol.stub(.get, "/a", headers: headers, respond: .status(200)) } == isAnswered)
-    }
-
-    /// `[[[]]]`
-    private struct Brackets: Encodable {
-        let depth: Int
-
-        var text: String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.unkeyedContainer()
-            if depth > 1 { try container.encode(Brackets(depth: depth - 1)) }
-        }
-    }
-
-    /// `{"a":{"a":1}}`
-    private static func objects(_ depth: Int) -> String {
-        String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)
-    }
+    private static func arrays(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
 
     private struct Point: Encodable {
         var x = 1
@@ -181,25 +162,20 @@ struct StubTests {
         arguments: [
             (.json(Point()), #"{ "name": "a\/b", "y": 2.50, "x": 1.0 }"#, true), (.json(Point()), #"{"name":"a/b","x":2,"y":2.5}"#, false),
             (.json(Point()), #"{"name":"a/b","x":1,"y":2.5,"z":null}"#, false), (.json([true]), "[1]", false), (.json(["a"]), "", false),
-            (.json(9_007_199_254_740_993), "9007199254740992", false), (.json(UInt64.max), "18446744073709551614", false),
-            (.json(UInt64.max), "18446744073709551615.0", true), (.json(text: "0.1234567890123456789"), "0.1234567890123456788", false),
-            (.json(text: "[1, 10, 0.5, -0, 1e400]"), "[1.0, 1E1, 5e-1, 0, 10e399]", true), (.json(text: "[1e400]"), "[1e401]", false),
-            (.json(text: "[10e9223372036854775807, 1.5e-9223372036854775808]"), "[10e9223372036854775807,1.5e-9223372036854775808]", true),
-            (.json(text: "1e9223372036854775807"), "1e-9223372036854775808", false),
-            (.json(text: "-1"), "1", false), (.json(["\u{E9}"]), "[\"e\u{301}\"]", false), (.json(["a": "é"]), #"{"a":"\u00e9"}"#, true),
-            (.json(text: #"{"\u00e9":1}"#), "{\"e\u{301}\":1}", false),
-            (.json(text: "{\"a\":[true,null,{}]}"), " { \"a\" : [ true , null , { } ] } ", true),
+            (.json(["k": [1, 2]]), #"{"k":[2,1]}"#, false), (.json(true), "false", false), (.json(Double.nan), "null", false),
+            (.json(text: "{\"a\":[true,null,{}]}"), " { \"a\"\n:\t[ true , null , { } ]\r} ", true), (.json([""]), "[ \"\" ]", true),
+            (.json(["\u{E9}"]), "[\"e\u{301}\"]", false), (.json(["a": "é"]), #"{"a":"\u00e9"}"#, true),
+            (.json(text: #"{"\u00e9":1}"#), "{\"e\u{301}\":1}", false), (.json(["a"]), "\u{FEFF}[\"a\"]", true),
             (.json(text: "no JSON"), "no JSON", false),
-            (.json(["k": [1, 2]]), #"{"k":[1,2]}"#, true),
-            (.json(["k": [1, 2]]), #"{"k":[2,1]}"#, false), (.json(Double.nan), "null", false),
-            (.json(Brackets(depth: 100)), Brackets(depth: 100).text, true), (.json(Brackets(depth: 101)), Brackets(depth: 101).text, false),
-            (.json(text: objects(100)), objects(100), true), (.json(text: objects(101)), objects(101), false),
-            (.json(["a"]), "\u{FEFF}[\"a\"]", true),
-            (.json([""]), "[ \"\" ]", true), (.json([Int]()), " [ ] ", true),
-            (.json(["a": 1]), "{\"a\"\n:\t1\r}", true),
-            (.json(true), "false", false), (.json(text: "100"), "1e2", true), (.json(text: "0.010"), "1E-2", true),
-            (.json(text: "120"), "12", false), (.json(text: "1.5"), "15e-1", true),
-            (.json(text: "1e2"), "1e+2", true), (.json(text: "0.0"), "-0e5", true),
+            (.json(text: arrays(100)), arrays(100), true), (.json(text: arrays(101)), arrays(101), false),
+            // Numbers are compared exactly.
+            (.json(UInt64.max), "18446744073709551614", false), (.json(UInt64.max), "18446744073709551615.0", true),
+            (.json(text: "0.1234567890123456789"), "0.1234567890123456788", false), (.json(text: "-1"), "1", false),
+            (.json(text: "[1, 10, 0.5, -0, 1e400, 1e2]"), "[1.0, 1E1, 5e-1, 0, 10e399, 1e+2]", true),
+            (.json(text: "[0.010, 1.5, 0.0, 100]"), "[1E-2, 15e-1, -0e5, 1e2]", true), (.json(text: "120"), "12", false),
+            (.json(text: "[10e9223372036854775807, 1.5e-9223372036854775808]"), "[10e9223372036854775807,1.5e-9223372036854775808]", true),
+            (.json(text: "1e9223372036854775807"), "1e-9223372036854775808", false), (.json(text: "[1e400]"), "[1e401]", false),
+            // Other bodies
             (.form(["a": ""]), "a", true), (.form(["a": "%zz"]), "a=%zz", true), (.form(["a": "1=2"]), "&a=1=2&", true),
             (.form(["a": "1 2", "b": ["x", "y"]]), "b=x&a=1+2&b=y", true), (.form(["a": "1 2"]), "a=1%202", true),
             (.form(["a": "1"]), "a=1&b=2", false), (.form(["b": ["x", "y"]]), "b=y&b=x", false),
@@ -212,51 +188,11 @@ struct StubTests {
         #expect(await self.isAnswered(request) { MockURLProtocol.stub(.post, "/a", body: matcher, respond: .status(200)) } == isAnswered)
     }
 
-    @Test("A body condition may use the mock")
-    func condition() async throws {
-        let mock = MockURLProtocol.current
-        MockURLProtocol.stub(.get, "/a", body: .matching { _ in mock.requests.isEmpty }, respond: .status(200))
-        _ = try await provider.request(Endpoint<String>(.get, "/a")).value
-    }
-
-    @Test("MockTransport answers before subscribe returns, so that a retry is tested in virtual time")
-    func virtualTime() {
-        MockURLProtocol.stub(.get, "/a", respond: .sequence([.status(503), .status(503), .status(200)]))
-        let scheduler = TestScheduler()
-        let provider = DefaultAPIProvider(
-            baseURL: example, transport: MockTransport(), middlewares: [RetryMiddleware(scheduler: scheduler)])
-        let log = Log<String>()
-        let subscription = provider.request(Endpoint<String>(.get, "/a")).subscribe(
-            onSuccess: { _ in log.append("success") }, onFailure: { log.append("\($0)") })
-        #expect(MockURLProtocol.requests.count == 1)
-        scheduler.run()
-        #expect(log.entries == ["success"])
-        subscription.dispose()
-    }
-
     @Test("JSON in UTF-16 matches JSON in UTF-8", arguments: ["", "\u{FEFF}"], [String.Encoding.utf16LittleEndian, .utf16BigEndian])
     func wideJSON(mark: String, encoding: String.Encoding) async throws {
         MockURLProtocol.stub(.post, "/a", body: .json(["é": 1]), respond: .status(204))
         let body = try #require(#"\#(mark){"é":1}"#.data(using: encoding))
         try await provider.request(Endpoint<Void>(.post, "/a", body: .data(body, contentType: "application/json"))).value
-    }
-
-    @Test("verify reports stubs that were never used and are not optional, until reset")
-    func unused() async throws {
-        try await MockURLProtocol.withScope("a scope") {
-            MockURLProtocol.stub(.get, "/used", respond: .status(200))
-            MockURLProtocol.stub(.get, "/optional", isOptional: true, respond: .status(200))
-            MockURLProtocol.stub(.get, "/forbidden", times: 0, respond: .status(200))
-            MockURLProtocol.stub(.get, "/unused", fileID: "Tests/A.swift", line: 7, respond: .status(200))
-            _ = try await provider.request(Endpoint<String>(.get, "/used")).value
-            _ = try? await provider.request(Endpoint<String>(.get, "/unanswered")).value
-            #expect(MockURLProtocol.unmatchedRequests.map(\.path) == ["/unanswered"])
-            let report = try verification()
-            #expect(report.hasPrefix("MockURLProtocol has no answer for this request"), "\(report)")
-            #expect(report.hasSuffix("\n\nThe stub GET /unused (Tests/A.swift:7) was never used."), "\(report)")
-            MockURLProtocol.reset()
-            try MockURLProtocol.verify()
-        }
     }
 
     @Test(
@@ -299,36 +235,20 @@ struct StubTests {
         }
     }
 
-    @Test("A closure on the whole request decides, and its report names it")
+    @Test("A closure on the whole request decides, may use the mock, and its report names it")
     func closure() async throws {
         try await MockURLProtocol.withScope("a scope") {
+            let mock = MockURLProtocol.current
             let stub = MockURLProtocol.stub(
-                "a large body", where: { $0.method == .post && $0.body.count > 10 && $0.headers["X-Own"] == "1" }, respond: .status(413))
+                "a large body", where: { $0.method == .post && $0.body.count > 10 && $0.headers["X-Own"] == "1" && mock.requests.isEmpty },
+                respond: .status(413))
             let large = Endpoint<Void>(.post, "/a", headers: ["X-Own": "1"], body: .data(Data(count: 11), contentType: "a/b"))
             #expect(try await provider.failure(of: large).statusCode == 413)
             #expect(stub.requests.count == 1)
             let report = try await provider.failure(of: Endpoint<Void>(.get, "/b")).description
             #expect(report.contains("1. for a large body (MockNetworkTests/StubTests.swift:"), "\(report)")
-            #expect(
-                report.contains("closure expected  a large body\n               got       a request for which it returns false"),
-                "\(report)")
-        }
-    }
-
-    @Test("Every form of stub can be unused or optional")
-    func unusedForms() {
-        MockURLProtocol.withScope {
-            let typed = Endpoint<String>(.get, "/c")
-            MockURLProtocol.stub(where: { _ in true }, respond: .status(200))
-            MockURLProtocol.stub(.get, "/b", respond: .status(200))
-            MockURLProtocol.stub(typed, respond: .status(200))
-            MockURLProtocol.stub(typed, respond: "c")
-            #expect(MockURLProtocol.stubReports.count == 4)
-            MockURLProtocol.stub(where: { _ in true }, isOptional: true, respond: .status(200))
-            MockURLProtocol.stub(.get, "/b", isOptional: true, respond: .status(200))
-            MockURLProtocol.stub(typed, isOptional: true, respond: .status(200))
-            MockURLProtocol.stub(typed, isOptional: true, respond: "c")
-            #expect(MockURLProtocol.stubReports.count == 4)
+            let difference = "closure expected  a large body\n               got       a request for which it returns false"
+            #expect(report.contains(difference), "\(report)")
         }
     }
 
