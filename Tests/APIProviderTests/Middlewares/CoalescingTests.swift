@@ -34,6 +34,7 @@ struct CoalescingTests {
     func different() {
         let changes: [(inout PreparedRequest) -> Void] = [
             { _ in }, { $0.timeoutInterval = 1 }, { $0.urlRequest.httpShouldHandleCookies = false },
+            { $0.urlRequest.allowsCellularAccess = false },
             { $0.options.isAuthenticated = false }, { $0.returnsRedirects = true },
             { $0.headers["Authorization"] = "a" }, { $0.headers["Authorization"] = "b" },
             { $0.body = RequestBody(Data("a".utf8)) }, { $0.body = RequestBody(Data("a".utf8)) },
@@ -46,6 +47,15 @@ struct CoalescingTests {
         requests += ["HEAD", "POST", "POST"].map { PreparedRequest($0) } + [PreparedRequest("GET", "https://api.example.com/b")]
         let all = requests.map { send($0) }
         #expect(server.subscriptions == requests.count)
+        withExtendedLifetime(all) {}
+    }
+
+    @Test("Requests with the same settings of their URLRequest share a response")
+    func equalSettings() {
+        var request = PreparedRequest("GET")
+        request.urlRequest.allowsCellularAccess = false
+        let all = [send(request), send(request)]
+        #expect(server.subscriptions == 1)
         withExtendedLifetime(all) {}
     }
 
