@@ -118,7 +118,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
         /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///
-        /// They show `…` instead, also where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden in
+        /// They show `…` instead, even where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden in
         /// the path only, because it may occur elsewhere by chance. A request that you create from the URL of this one does not hide the
         /// text. `MockURLProtocol` does not either, because a session gives it a `URLRequest`. `MockTransport` does.
         public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {

@@ -55,7 +55,7 @@ public final class Exchange: Sendable {
 
     /// Reports that `count` bytes of the request's body have been sent in total, of `total`, which is `nil` while it is unknown.
     ///
-    /// This counts as activity, also with 0 bytes.
+    /// This counts as activity, even with 0 bytes.
     public func sent(_ count: Int64, of total: Int64?) {
         watchdog?.recordActivity()
         report { transferred in
@@ -107,7 +107,7 @@ public final class Exchange: Sendable {
     /// proxy has failed, set its `NSURLErrorFailingURLErrorKey` to the proxy's URL, so that the description names the proxy.
     /// An ``APIError/invalidRequest(reason:underlying:)``, such as ``RequestBody/data()`` throws, is delivered as it is.
     ///
-    /// Call it always, also after a dispose: it lets the next request to the same origin begin. Only the first call counts.
+    /// Call it always, even after a dispose: it lets the next request to the same origin begin. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
         end(state.withLock { $0.complete(error) }.ending)
         ticket?.release()

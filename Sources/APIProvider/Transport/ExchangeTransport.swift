@@ -34,7 +34,7 @@ public struct ExchangeTransport: Transport {
         }
         // Stored under another name: a public property cannot have the wrapper, which is `package`.
         @HiddenFromReflection private var storage: HTTPCookieStorage?
-        /// The maximum number of requests to an origin (scheme, host and port) at the same time, also over HTTP/2. Others wait, first come,
+        /// The maximum number of requests to an origin (scheme, host and port) at the same time, even over HTTP/2. Others wait, first come,
         /// first served. `nil` is no limit.
         public var maxRequestsPerHost: Int? = 6
         /// The most bytes that a response's body may have. `nil` is no limit.
