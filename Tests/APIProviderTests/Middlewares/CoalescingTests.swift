@@ -15,7 +15,12 @@ struct CoalescingTests {
     init() { server = Producer { [ended] in ended.disposable() } }
 
     private func send(_ request: PreparedRequest = PreparedRequest("GET")) -> any Disposable {
-        middleware.intercept(request) { [server] _ in server.single }.subscribe { [statuses] in statuses.append(try? $0.get().statusCode) }
+        var request = request
+        // A sign-out in another test would count for requests with a context.
+        request.context = nil
+        return middleware.intercept(request) { [server] _ in server.single }.subscribe { [statuses] in
+            statuses.append(try? $0.get().statusCode)
+        }
     }
 
     @Test("Equal requests at the same time get one response, or one error", arguments: [true, false])
