@@ -86,15 +86,16 @@ public struct DefaultAPIProvider: APIProvider {
             let endpoint = request.endpoint
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder: encoder, mediaType: decoder.mediaType)
             try endpoint.checkDestination()
-            let progress = endpoint.progress
-            if let report = progress.report { request.reportProgress = report }
+            let reporter = endpoint.makeProgressReporter()
+            if let report = reporter.report { request.reportProgress = report }
             request.context = RequestContext(baseURL: baseURL, decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             let response = send(request).map { try endpoint.value(of: $0.with(decoder: decoder)) }
-            return endpoint.applyTimeout(to: progress.reportingLast(before: response), of: request)
+            return endpoint.applyTimeout(to: reporter.reportingLast(before: response), of: request)
         }
     }
 
-    /// Passes a request through the middlewares to the transport. Requests that follow a redirect go to the transport only.
+    /// Passes a request through the middlewares to the transport. Requests that follow a redirect go to the transport only, unless a
+    /// middleware follows the redirects (`returnsRedirects`).
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
         let last: Middleware.Next = { [transport] in
             .followingRedirects($0) { request in transport.send(request).map { try $0.saved(to: request.destination) } }

@@ -1,8 +1,8 @@
 extension Single {
     /// Creates a single that runs `subscribe` for each subscription, on the subscriber's thread.
     ///
-    /// `subscribe` starts the work and returns a disposable that stops it. It may call its callback on any thread. The first event is
-    /// delivered, also if several threads race, and later ones are ignored. The disposable is disposed exactly once: after the event, or
+    /// `subscribe` starts the work and returns a disposable that stops it. It may call its callback on any thread. Only the first event
+    /// is delivered, even if several threads race. The disposable is disposed exactly once: after the event, or
     /// when the subscription is disposed. A callback that is kept for ever keeps nothing else alive after the end.
     ///
     /// ![The work starts at the subscription, and its value arrives two seconds later.](create)
@@ -49,7 +49,8 @@ extension Single {
         Single { $0.forward(.failure(error), to: $1) }
     }
 
-    /// Creates a single that never ends. If you drop a subscription to it, nothing is left behind.
+    /// Creates a single that never ends. Nothing else retains a subscription to it. If you release one without disposing it, it is gone,
+    /// and its `onDisposed` is not called.
     ///
     /// ![No event arrives.](never)
     public static func never() -> Single {

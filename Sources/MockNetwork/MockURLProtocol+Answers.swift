@@ -8,7 +8,7 @@ public import FoundationNetworking
 // One answer for all requests. Called on `MockURLProtocol`, these members use the scope of the current task, or else that of the process.
 // Called on the class that `current` returned, they use the scope of that class, from any thread.
 extension MockURLProtocol {
-    /// The answer to every request.
+    /// The answer to every request that no stub and no handler answers: an error, or the head of a response.
     public enum ResponseType: Sendable {
         /// An error instead of a response.
         case error(any Error)

@@ -9,7 +9,7 @@ import FoundationNetworking
 ///
 /// All sessions share it. Code that blocks it blocks them all. On Linux, code that sends or cancels a request on it traps. The client of a
 /// protocol must be called on it.
-struct LoadingThread: @unchecked Sendable {  // Other threads use only the state of the protocol that a lock guards.
+struct LoadingThread: @unchecked Sendable {  // Other threads use only the protocol's `phase`, which a lock guards.
     let urlProtocol: MockURLProtocol
     #if !canImport(FoundationNetworking)
     private let runLoop = CFRunLoopGetCurrent()
@@ -21,7 +21,8 @@ struct LoadingThread: @unchecked Sendable {  // Other threads use only the state
     /// Calls the protocol's `startLoading` on the thread.
     func startLoading() {
         #if canImport(FoundationNetworking)
-        // A session calls it whenever a task is resumed. A suspended task is for the app to resume.
+        // A session calls the protocol's `startLoading` whenever a task is resumed. If the app has suspended the task, the app must resume
+        // it.
         if urlProtocol.task?.state != .suspended { urlProtocol.task?.resume() }
         #else
         CFRunLoopPerformBlock(runLoop, CFRunLoopMode.commonModes.rawValue) { [self] in urlProtocol.startLoading() }
@@ -54,7 +55,8 @@ extension MockURLProtocol {
         return whole
     }
 
-    /// The answer with its body in one chunk, if the task has a completion handler. On Linux, such a task gets only the last of several chunks.
+    /// The answer with its body in one chunk, if the task has a completion handler. On Linux, such a task gets only the last of several
+    /// chunks.
     ///
     /// Call it on the loading thread, where the session changes its registry of tasks.
     func joinedForCompletionHandler(_ answer: Answer) -> Answer {
@@ -102,7 +104,7 @@ extension URLSessionTask {
 }
 
 extension Mirror {
-    /// The value of a stored property, also of a superclass.
+    /// The value of a stored property of the value or of a superclass.
     fileprivate func value(ofProperty name: String) -> Any? {
         children.first { $0.label == name }?.value ?? superclassMirror?.value(ofProperty: name)
     }

@@ -1,8 +1,8 @@
 public import APIProvider
 public import Foundation
 
-// Answers for some requests. Called on `MockURLProtocol`, these members use the scope of the current task. Called on the class that `current`
-// returned, they use the scope of that class.
+// Answers for some requests. Called on `MockURLProtocol`, these members use the scope of the current task. Called on the class that
+// `current` returned, they use the scope of that class.
 extension MockURLProtocol {
     /// Answers requests with this method and URL. If several stubs match, the newest that is not used up answers.
     ///
@@ -14,8 +14,8 @@ extension MockURLProtocol {
     /// ```
     ///
     /// The URL is a path, for any host, or a whole URL. `*` stands for one segment of the path, and `/**` at its end for any further
-    /// segments, or none. Escapes are decoded before the URL is compared. The case of the host and the scheme's default port do not matter. A slash at the end of the path does. A query in the URL
-    /// works like `query`.
+    /// segments, or none. Escapes are decoded before the URL is compared. The case of the host and the scheme's default port do not matter.
+    /// A slash at the end of the path does. A query in the URL works like `query`.
     ///
     /// A URL that can match nothing is not an error here. The report of the request that finds no answer says what is wrong.
     ///
@@ -145,9 +145,16 @@ extension MockURLProtocol {
         }
     }
 
-    /// Throws a report of every request without an answer, of every stub that was never used and is not optional, of every sequence that was
-    /// not used up, and of every stub that has not answered the number of requests that it is ``Stub/expecting(_:)-(Int)``. If answers were set up and no request came,
-    /// the report says how to create the provider.
+    /// Throws a report if the test has not used the mock as it should.
+    ///
+    /// The report lists:
+    ///
+    /// - each request without an answer;
+    /// - each stub that is not optional and was never used;
+    /// - each sequence that was not used up;
+    /// - each stub that has answered another number of requests than ``Stub/expecting(_:)-(Int)`` says.
+    ///
+    /// If answers were set up and no request came, the report says how to create the provider.
     ///
     /// Call it in XCTest:
     ///

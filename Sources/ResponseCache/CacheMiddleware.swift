@@ -89,19 +89,19 @@ public final class CacheMiddleware: Middleware {
         }
         return .deferred { [self] in
             let epoch = epoch(of: request)
-            return .followingRedirects(request) { [self] original in
-                var hop = original
+            return .followingRedirects(request) { [self] hop in
+                var lookedUp = hop
                 // The cache looks up each hop, so the transport must not follow redirects.
-                hop.returnsRedirects = true
+                lookedUp.returnsRedirects = true
                 // The request's `redirectPolicy` (`.decide`) may have changed the method.
-                guard hop.isBodylessGetOrHead else { return bypass(hop, next) }
-                return lookUp(hop, epoch, next).map { $0.withRequestHeaders(of: original) }
+                guard hop.isBodylessGetOrHead else { return bypass(lookedUp, next) }
+                return lookUp(lookedUp, epoch, next).map { $0.withRequestHeaders(of: hop) }
             }
         }
     }
 
-    /// Returns the epoch of a request that starts now. During `removeAll`, and if the user has signed out while the request waited, it is a
-    /// detached epoch: it is never the current one, so `beginWriting` refuses it.
+    /// Returns the epoch in which the response to a request that starts now may be stored. During `removeAll`, or if the user has signed
+    /// out since the request was subscribed to, this is a new epoch, which is never the current one, so the response is not stored.
     private func epoch(of request: PreparedRequest) -> StoreEpoch {
         request.isBeforeSignOut ? StoreEpoch() : state.withLock { $0.removals == 0 ? $0.epoch : StoreEpoch() }
     }
@@ -150,7 +150,7 @@ public final class CacheMiddleware: Middleware {
         let keyState = lookup.keyState
         guard keyState.beginValidation() else { return }
         var lookup = lookup
-        // If the app asks for a range, the whole response is validated: a part of it is not stored.
+        // The validation is for the whole response, even if the app asks for a range, because a part would not be stored.
         lookup.request.headers["Range"] = nil
         _ = validate(stored, lookup).do(onDispose: { keyState.endValidation() }).subscribe { _ in }
     }
@@ -214,7 +214,7 @@ public final class CacheMiddleware: Middleware {
             }
         } else {
             // A failure or refusal does not replace a stored response that is neither.
-            if status.isRefusal, let stored = newestMatch(request, lookup.keyState), !stored.status.isRefusal { return }
+            if status.isFailureOrRefusal, let stored = newestMatch(request, lookup.keyState), !stored.status.isFailureOrRefusal { return }
             let new = CachedResponse(response, requestTime: lookup.requestTime, responseTime: now())
             replaceStored(with: new, lookup, sent: response.request)
         }

@@ -29,8 +29,8 @@ private enum PolicyKey: RequestOptionKey { static var defaultValue: CachePolicy 
 
 /// What a ``CacheMiddleware`` has done.
 public struct CacheStatistics: Sendable {
-    /// The number of responses from the cache: without a request, or because the request that should validate one failed (no connection, or
-    /// a 5xx).
+    /// The number of responses that came from the cache. Either the cache did not wait for the server, or a stale response was used because
+    /// its validation failed with a temporary error, such as no connection, or with a status 500, 502, 503 or 504.
     public internal(set) var hits = 0
     /// How many of ``hits`` were stale.
     public internal(set) var staleHits = 0
@@ -41,8 +41,8 @@ public struct CacheStatistics: Sendable {
 }
 
 extension APIResponse {
-    /// Whether the response came from a ``CacheMiddleware``: without a request, or because the request that should validate it failed (no
-    /// connection, or a 5xx).
+    /// Whether the response came from a ``CacheMiddleware``. Either the cache did not wait for the server, or it used a stale response
+    /// because the validation failed with a temporary error, such as no connection, or with a status 500, 502, 503 or 504.
     public var isFromCache: Bool { wasServedFromCache }
 
     /// The age of the response in seconds, from the `Age` header field. `nil` if no cache has set one.

@@ -1,6 +1,6 @@
 /// Stores the responses of a ``CacheMiddleware``, as ``MemoryCache`` and ``DiskCache`` do. Write your own to store them elsewhere.
 ///
-/// Methods are called on any thread, also on several at the same time. To look up a request, the cache calls ``responses(for:)`` on a
+/// Methods are called on any thread, even on several at the same time. To look up a request, the cache calls ``responses(for:)`` on a
 /// background queue. Only a ``MemoryCache`` is read on the subscriber's thread. A store may remove any response at any time, but must
 /// return the others unchanged.
 public protocol CacheStore: Sendable {

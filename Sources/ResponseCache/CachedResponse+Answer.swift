@@ -6,8 +6,8 @@ import FoundationNetworking
 #endif
 
 extension CachedResponse {
-    /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the app has this response already, by
-    /// the conditions of the request. Returns `nil` if it does not have the range.
+    /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the request's conditions show that the
+    /// app already has this response. Returns `nil` if it does not have the range.
     ///
     /// - Parameter cacheStatus: How the cache has handled the request, for `Cache-Status` (RFC 9211).
     func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
@@ -111,12 +111,13 @@ extension PreparedRequest {
 }
 
 extension APIResponse {
-    /// If this is a redirect, gives its request the header values of `original` again, so that what the cache and later middlewares have
-    /// set is not sent to the new URL. Any other response is returned as it is.
-    func withRequestHeaders(of original: PreparedRequest) -> APIResponse {
+    /// If this is a redirect, gives the headers of its request the values that they had when the cache got the request, as `received`. So
+    /// what the cache and later middlewares have set is not sent to the new URL. A header that they have removed stays removed. Any other
+    /// response is returned as it is.
+    func withRequestHeaders(of received: PreparedRequest) -> APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request
-        for (name, _) in request.headers { request.headers[name] = original.headers[name] }
+        for (name, _) in request.headers { request.headers[name] = received.headers[name] }
         var redirect = APIResponse(request: request, response: response, data: data)
         redirect.wasServedFromCache = wasServedFromCache
         return redirect
@@ -125,10 +126,12 @@ extension APIResponse {
     /// Whether the transport has followed a redirect by itself.
     var isFromOtherURL: Bool { response.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
 
-    /// The URL in the field `name`, if it has the origin of `original` and of `request`. These differ if `original` was redirected.
-    func target(of name: String, from original: PreparedRequest) -> URL? {
+    /// The URL in the field `name`, if it has the origin of `received` and of `request`.
+    ///
+    /// `received` is the request as the cache got it. `request` may be a later one, if the transport has followed a redirect.
+    func target(of name: String, from received: PreparedRequest) -> URL? {
         guard let target = value(forHTTPHeaderField: name).flatMap({ URL(reference: $0, from: request.url) }),
-            target.origin == original.url.origin, target.origin == request.url.origin
+            target.origin == received.url.origin, target.origin == request.url.origin
         else { return nil }
         return target
     }
@@ -136,7 +139,7 @@ extension APIResponse {
 
 extension Int {
     /// Whether this status says nothing about the content of the URL: the server has failed or refuses.
-    var isRefusal: Bool { self >= 500 || [401, 403, 407, 408, 429].contains(self) }
+    var isFailureOrRefusal: Bool { self >= 500 || [401, 403, 407, 408, 429].contains(self) }
 }
 
 extension URL {
@@ -178,7 +181,8 @@ extension Data {
             $0.trimmingCharacters(in: .whitespaces)
         }
         guard ends.count == 2 else { return nil }
-        let numbers = ends.map { Int($0) }
+        // `Int` alone would also accept a sign.
+        let numbers = ends.map { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }
         switch (numbers[0], numbers[1]) {
         case (let first?, let last?) where first <= last && first < count: return first..<Swift.min(last, count - 1) + 1
         case (let first?, nil) where ends[1].isEmpty && first < count: return first..<count

@@ -42,7 +42,7 @@ public struct CachedResponse: Sendable, Equatable {
     func remainingFreshness(at now: Date) -> TimeInterval { now < responseTime ? -.infinity : freshness.lifetime - age(at: now) }
 
     /// Whether it may be used when it is stale.
-    var mayBeUsedStale: Bool { !freshness.mustRevalidate && !freshness.requiresValidation }
+    var mayBeUsedStale: Bool { !freshness.mustNotBeStale && !freshness.isNoCache }
 
     var hasValidator: Bool { value("ETag") != nil || value("Last-Modified") != nil }
 }

@@ -27,16 +27,18 @@ enum Decision {
         // `Pragma: no-cache` is the old form of `Cache-Control: no-cache` (RFC 9111, section 5.4). `max-age` says more exactly what is too
         // old, so it overrides `Pragma`.
         let isNoCache =
-            control.has("no-cache") || stored.freshness.requiresValidation
+            control.has("no-cache") || stored.freshness.isNoCache
             || !control.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
-        let mustValidate = isTooOld || isNoCache
-        let mayUseStale = !mustValidate && stored.mayBeUsedStale
-        if remaining > 0, !mustValidate {
+        let mayUseUnvalidated = !isTooOld && !isNoCache
+        let mayUseStale = mayUseUnvalidated && stored.mayBeUsedStale
+        if remaining > 0, mayUseUnvalidated {
             self = .use(stored)
         } else if mayUseStale, let limit = control.seconds("max-stale", ifNoArgument: .infinity), -remaining <= limit {
             self = .use(stored)
         } else if isOnlyIfCached {
-            self = policy == .onlyIfCached && stored.mayBeUsedStale ? .use(stored) : .fail
+            // The app prefers this response to none, whatever the request's fields say. The server may forbid it.
+            let isAllowed = stored.mayBeUsedStale || remaining > 0 && !stored.freshness.isNoCache
+            self = policy == .onlyIfCached && isAllowed ? .use(stored) : .fail
         } else if mayUseStale, let window = stored.freshness.staleWhileRevalidate, -remaining <= window {
             self = .useAndValidate(stored)
         } else {

@@ -8,9 +8,9 @@ struct Freshness: Sendable, Equatable {
     /// Its age when it arrived (`corrected_initial_age` in RFC 9111).
     let initialAge: TimeInterval
     /// `no-cache`: it must be validated before each use, even if it is fresh.
-    let requiresValidation: Bool
+    let isNoCache: Bool
     /// `must-revalidate`: it must not be used stale.
-    let mustRevalidate: Bool
+    let mustNotBeStale: Bool
     let staleWhileRevalidate: TimeInterval?
     let staleIfError: TimeInterval?
 
@@ -35,7 +35,7 @@ struct Freshness: Sendable, Equatable {
             lifetime = 0
         }
         (self.lifetime, self.initialAge) = (lifetime, initialAge)
-        (requiresValidation, mustRevalidate) = (control.has("no-cache"), control.has("must-revalidate"))
+        (isNoCache, mustNotBeStale) = (control.has("no-cache"), control.has("must-revalidate"))
         (staleWhileRevalidate, staleIfError) = (control.seconds("stale-while-revalidate"), control.seconds("stale-if-error"))
     }
 }

@@ -24,8 +24,8 @@ final class StoreEpoch: Sendable {
     func invalidate(_ key: String) { references.withLock { $0.removeValue(forKey: key) }?.state?.invalidate() }
 
     fileprivate func removeReference(for key: String) {
-        // `key` may already have a newer state. `newer` may be its last strong reference, and its `deinit` takes this lock, so `newer` is
-        // returned and released after unlocking.
+        // By now, `key` may have a newer state. The local variable may hold the last strong reference to it, and its `deinit` takes this
+        // lock. So it is returned, and released after unlocking.
         _ = references.withLock { references -> KeyState? in
             let newer = references[key]?.state
             if newer == nil { references[key] = nil }

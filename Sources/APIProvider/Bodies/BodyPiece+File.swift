@@ -7,9 +7,9 @@ extension BodyPiece {
         do {
             self = .file(file, count: try Data(mapping: file).count)
         } catch {
-            let userInfo = (error as NSError).userInfo.merging([NSError.isRedactedKey: true]) { $1 }
-            let reason = CocoaError((error as? CocoaError)?.code ?? .fileReadUnknown, userInfo: userInfo)
-            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: reason)
+            let userInfo = (error as NSError).userInfo.merging([NSError.isSafeToShowKey: true]) { $1 }
+            let cause = CocoaError((error as? CocoaError)?.code ?? .fileReadUnknown, userInfo: userInfo)
+            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: cause)
         }
     }
 }

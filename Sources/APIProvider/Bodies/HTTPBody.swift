@@ -68,9 +68,9 @@ public struct HTTPBody: Sendable {
 
     /// A `multipart/form-data` body (RFC 7578) with these parts in order.
     ///
-    /// Each subscription has a random boundary. Files are read while they are sent. On Apple's systems, ``URLSessionTransport`` puts the parts
-    /// together in a temporary file, and removes that at the end. A file that cannot be read, or a content type with a line break, makes the
-    /// request invalid.
+    /// Each subscription has a random boundary. Files are read while they are sent. On Apple's systems, ``URLSessionTransport`` puts the
+    /// parts together in a temporary file, and removes that at the end. A file that cannot be read, or a content type with a control
+    /// character, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
         HTTPBody { _ in try Content(multipart: parts) }
     }

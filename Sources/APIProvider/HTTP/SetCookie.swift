@@ -10,8 +10,8 @@ package struct SetCookie {
     private(set) var path: String?
     /// Lowercase, without a leading dot. Empty means the host only, without subdomains.
     private var domain = ""
-    private var maxAge: Date?
-    private var expiry: Date?
+    private var maxAgeEnd: Date?
+    private var expiresAttribute: Date?
 
     /// `nil` if the field sets no cookie.
     package init?(_ field: String) {
@@ -38,25 +38,25 @@ package struct SetCookie {
         case "httponly": isHTTPOnly = true
         case "path": path = text.hasPrefix("/") ? text : nil
         case "domain": domain = String(text.hasPrefix(".") ? text.dropFirst() : text[...]).lowercased()
-        case "expires": expiry = Date(cookieDate: text) ?? expiry
+        case "expires": expiresAttribute = Date(cookieDate: text) ?? expiresAttribute
         case "max-age":
             guard let first = text.utf8.first, let seconds = Double(text), text.dropFirst().utf8.allSatisfy(\.isDigit),
                 first == UInt8(ascii: "-") || first.isDigit
             else { return }
-            maxAge = seconds > 0 ? Date() + min(seconds, 1e10) : .distantPast
+            maxAgeEnd = seconds > 0 ? Date() + min(seconds, 1e10) : .distantPast
         default: break
         }
     }
 
-    /// When the cookie ends; `nil` for one of the session. A Max-Age wins.
-    var expires: Date? { maxAge ?? expiry }
+    /// When the cookie expires; `nil` for a session cookie. Max-Age takes precedence over Expires.
+    var expires: Date? { maxAgeEnd ?? expiresAttribute }
 
     /// The domain of the cookie, with a leading dot if the cookie is also for subdomains; `nil` if `host` may not set the cookie.
     func domain(from host: String) -> String? {
         // No cookie may be for the subdomains of an address or of a public suffix.
-        let allowsHostOnly = host.isAddress || domain.isPublicSuffix
-        if domain.isEmpty || domain == host && allowsHostOnly { return host }
-        return domain == host || host.hasSuffix(".\(domain)") && !allowsHostOnly ? ".\(domain)" : nil
+        let mustBeHostOnly = host.isAddress || domain.isPublicSuffix
+        if domain.isEmpty || domain == host && mustBeHostOnly { return host }
+        return domain == host || host.hasSuffix(".\(domain)") && !mustBeHostOnly ? ".\(domain)" : nil
     }
 
     /// Whether the cookie meets the requirements of a `__Host-` or `__Secure-` prefix in its name (section 4.1.3).

@@ -23,6 +23,7 @@ public struct APIResponse: Sendable {
     package var wasServedFromCache = false
     /// The body, if it is streamed.
     package private(set) var bodyStream: UnclaimedStream?
+    // `response` and `data` are stored under other names: a public property cannot have the wrapper, which is `package`.
     @HiddenFromReflection private var head: HTTPURLResponse
     @HiddenFromReflection private var body: Data
     /// What errors call the data: "the body", or a part of it such as "line 3".

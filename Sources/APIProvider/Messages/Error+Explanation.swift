@@ -24,21 +24,21 @@ extension Error {
         if let error = self as? CocoaError {
             // On Linux, the description of a file error is only "the operation could not be completed". On Apple's systems, it is
             // localized.
-            let reason = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
-            guard let reason, reason.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
-            return String(cString: strerror(Int32(reason.code)))
+            let cause = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
+            guard let cause, cause.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
+            return String(cString: strerror(Int32(cause.code)))
         }
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
     }
 
     /// Whether this library or a mock has written the description, so that it needs no redaction.
-    var isSafeToShow: Bool { (self as NSError).userInfo[NSError.isRedactedKey] as? Bool == true }
+    var isSafeToShow: Bool { (self as NSError).userInfo[NSError.isSafeToShowKey] as? Bool == true }
 }
 
 extension NSError {
-    /// The key in `userInfo` of an error whose description shows no secret.
-    package static let isRedactedKey = "APIProvider.isRedacted"
+    /// The key in `userInfo` that says that the description shows no secret, and needs no redaction.
+    package static let isSafeToShowKey = "APIProvider.isSafeToShow"
 }
 
 extension String {

@@ -104,6 +104,11 @@ extension PreparedRequest {
     /// internal properties of `original`.
     func inheriting(from original: PreparedRequest) -> PreparedRequest {
         guard context == nil, original.context != nil else { return self }
+        return withInternalProperties(of: original)
+    }
+
+    /// This request with the internal properties of `original`, and with the options that this request does not have.
+    func withInternalProperties(of original: PreparedRequest) -> PreparedRequest {
         var request = original
         (request.method, request.url, request.headers, request.body) = (method, url, headers, body)
         (request.timeoutInterval, request.template) = (timeoutInterval, template)

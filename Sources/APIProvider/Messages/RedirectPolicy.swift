@@ -4,7 +4,8 @@ import Foundation
 public enum RedirectPolicy: Sendable {
     /// Redirects are followed, at most 20.
     case follow
-    /// The redirect is the response, and an endpoint accepts its status: read the `Location` with `withResponse()`.
+    /// The redirect is the response, and an endpoint accepts its status, unless it downloads or streams. Read the `Location` with
+    /// `withResponse()`.
     case never
     /// The closure decides. It gets the proposed request and the redirect response. Return the request, changed or not, to follow the
     /// redirect. Return `nil` to make the redirect the response. An endpoint then fails, because the status is not in 200...299, unless its
@@ -13,6 +14,9 @@ public enum RedirectPolicy: Sendable {
     /// If the redirect leads to another origin, the proposed request keeps only conditional and range headers, `User-Agent`, and headers
     /// that describe the body or what the client accepts, such as `Content-Type` and `Accept`.
     case decide(@Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?)
+
+    /// How many redirects are followed.
+    static let maxRedirects = 20
 }
 
 extension RequestOptions {
@@ -25,8 +29,8 @@ extension RequestOptions {
     ///     .decide { next, _ in next.url.host == "cdn.example.com" ? next : nil })
     /// ```
     ///
-    /// Only ``RedirectPolicy/follow`` works with your own ``Transport`` that follows redirects by itself. With any other policy, a redirected
-    /// request fails.
+    /// If your own ``Transport`` follows redirects by itself, only ``RedirectPolicy/follow`` works. With any other policy, a request fails
+    /// if the transport has followed a redirect.
     public var redirectPolicy: RedirectPolicy {
         get { self[RedirectKey.self] }
         set { self[RedirectKey.self] = newValue }

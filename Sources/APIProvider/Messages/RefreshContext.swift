@@ -1,11 +1,12 @@
 /// The refreshes that the current task or thread is part of.
 enum RefreshContext {
-    @TaskLocal static var all: [any RefreshUnderWay] = []
+    @TaskLocal static var all: [any CredentialRefresh] = []
 
     /// Whether any of them has not ended.
     static var isAnyUnderWay: Bool { all.contains(where: \.isUnderWay) }
 }
 
-protocol RefreshUnderWay: AnyObject, Sendable {
+/// A refresh, which may have ended.
+protocol CredentialRefresh: AnyObject, Sendable {
     var isUnderWay: Bool { get }
 }

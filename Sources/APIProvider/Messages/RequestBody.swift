@@ -26,7 +26,7 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// Returns what reads the body from its beginning.
+    /// Returns a reader that begins at the first byte.
     public func makeReader() -> Reader { Reader(pieces: pieces[...]) }
 
     /// Reads a ``RequestBody`` in chunks.
@@ -134,7 +134,7 @@ enum BodyPiece: Sendable, Equatable {
         let reason = error.map { "cannot be read: \($0.explanation.withoutFullStop)" } ?? "has become shorter since the request was made"
         let message = "the file \(file.path) \(reason)."
         let userInfo: [String: Any] = [
-            NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: message, NSError.isRedactedKey: true,
+            NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: message, NSError.isSafeToShowKey: true,
         ]
         return CocoaError(.fileReadUnknown, userInfo: userInfo)
     }

@@ -24,8 +24,8 @@ package enum ResponseDestination: Sendable {
 package struct RequestContext: Sendable {
     let baseURL: URL?
     let decoder: any BodyDecoder
-    /// The number of sign-outs in this process when the request was subscribed to. For pages and events: when the first of their requests
-    /// was.
+    /// The number of sign-outs in this process when the request was subscribed to. For pages and events, the number when the first of their
+    /// requests was subscribed to.
     let signOutCount: Int
     /// Whether the request is part of a credential refresh that other requests wait for.
     let isPartOfRefresh: Bool

@@ -17,9 +17,9 @@ package final class StreamBuffer: Sendable {
         /// How the stream ended; `nil` while more bytes may arrive.
         var end: Result<Data?, any Error>?
         var reader: CheckedContinuation<Data?, any Error>?
-        /// Called when the buffer is no longer full.
+        /// Called when a full buffer has become less than half full.
         var notFullCallbacks: [@Sendable () -> Void] = []
-        /// Called when the buffer is empty and the reader asks for more bytes.
+        /// Called when the buffer is empty and the reader asks for more bytes, or when the reader leaves.
         var drainedCallbacks: [@Sendable () -> Void] = []
         /// Ends the transfer.
         var transfer: (any Disposable)?
@@ -42,8 +42,8 @@ package final class StreamBuffer: Sendable {
     /// Whether the reader is behind.
     package var isFull: Bool { state.withLock { $0.end == nil && $0.count >= Self.highWaterMark } }
 
-    /// Calls `proceed` once, when the buffer is not full, or the stream has ended or its reader has left: at once, or on the thread that
-    /// reads or ends the stream.
+    /// Calls `proceed` once: at once, if the buffer is not full or the stream has ended. Otherwise, when the buffer has become less than
+    /// half full, the stream ends, or the reader leaves, on the thread on which that happens.
     package func whenNotFull(_ proceed: @escaping @Sendable () -> Void) {
         let isNotFull = state.withLock { state in
             guard state.end == nil, state.count >= Self.highWaterMark else { return true }
@@ -54,7 +54,7 @@ package final class StreamBuffer: Sendable {
     }
 
     /// Calls `body` once, when the reader has read all bytes and asks for more, or has left: at once, or on the thread on which that
-    /// happens.
+    /// happens. After the end of the stream, an empty buffer is enough.
     package func whenDrained(_ body: @escaping @Sendable () -> Void) {
         let isDrained = state.withLock { state in
             guard state.reader == nil, state.end == nil || !state.waiting.isEmpty else { return true }
@@ -107,6 +107,7 @@ package final class StreamBuffer: Sendable {
     private func take(orWaitWith reader: CheckedContinuation<Data?, any Error>? = nil) -> Result<Data?, any Error>? {
         let (ready, calls) = state.withLock { state -> (Result<Data?, any Error>?, [@Sendable () -> Void]) in
             if let chunk = state.takeFirst() {
+                // Not just below the mark, so that the transfer does not pause and resume for each chunk.
                 guard state.count < Self.highWaterMark / 2 else { return (.success(chunk), []) }
                 defer { state.notFullCallbacks = [] }
                 return (.success(chunk), state.notFullCallbacks)

@@ -15,12 +15,12 @@ public struct TransferMetrics: Sendable {
     #endif
 }
 
-/// Notes when the parts of a request begin.
-struct TransferClock {
+/// Measures the phases of a request.
+struct TransferStopwatch {
     private var start = DispatchTime.now().uptimeNanoseconds
     var metrics = TransferMetrics()
 
-    /// Returns the seconds since the last part began, and begins another.
+    /// Returns the seconds since the last phase began, and begins another.
     mutating func lap() -> TimeInterval {
         let now = DispatchTime.now().uptimeNanoseconds
         defer { start = now }

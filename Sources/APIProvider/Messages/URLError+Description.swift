@@ -10,11 +10,8 @@ extension URLError {
 
     /// An error with a reason that this library has written, which needs no redaction.
     init(_ code: Code, reason: String, userInfo: [String: Any] = [:]) {
-        self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason, NSError.isRedactedKey: true]) { $1 })
+        self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason, NSError.isSafeToShowKey: true]) { $1 })
     }
-
-    /// How many redirects are followed.
-    static let maxRedirects = 20
 
     /// Whether the request cannot have reached the server.
     var wasNeverSent: Bool {
@@ -72,7 +69,7 @@ extension URLError {
         case .badURL where host.contains(":"):
             "Foundation on Linux does not accept an IPv6 address as the host; use a name that leads to it, or another transport"
         case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
-        case .httpTooManyRedirects: "it was redirected more than \(Self.maxRedirects) times"
+        case .httpTooManyRedirects: "it was redirected more than \(RedirectPolicy.maxRedirects) times"
         case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"
         default: nil
         }

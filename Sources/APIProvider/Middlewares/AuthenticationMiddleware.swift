@@ -59,11 +59,13 @@ public import MiniRx
 /// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts, and
 /// endpoints with `.option(\.isAuthenticated, false)`, are sent without it.
 ///
-/// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. It then fails with
-/// an error that says so, or with a timeout if it was sent from another queue. Requests that the refresh sends do not count against a
-/// ``ConcurrencyLimitMiddleware``, because the requests that wait for the refresh may use up its limit. This works for requests that are
-/// subscribed to in the task or on the thread that calls `refresh`. If a refresh needs several requests, use
-/// `Single.create(priority:work:)`, which sends them from one task.
+/// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. If it is
+/// subscribed to in the task or on the thread that calls `refresh`, it fails with an error that says so. Elsewhere, it fails with a
+/// timeout.
+///
+/// Requests that the refresh sends in that task or on that thread do not count against a ``ConcurrencyLimitMiddleware``, because the
+/// requests that wait for the refresh may use up its limit. If a refresh needs several requests, use `Single.create(priority:work:)`, which
+/// sends them from one task.
 public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
     private let hosts: Set<String>?
@@ -85,8 +87,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     ///     differ: `{ $0.expires - 60 }`.
     ///   - isRejected: Returns whether a response rejects the credential. By default, its status is 401. If it throws, the
     ///     request fails with that error.
-    ///   - refresh: Returns a single of a new credential. It gets the one that was rejected, or `nil` if there was none. It is called on any
-    ///     thread, and not again before its single has ended.
+    ///   - refresh: Returns a single of a new credential. It gets the one that was rejected, or `nil` if there was none. It is called on
+    ///     any thread, and not again before its single has ended.
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
@@ -114,8 +116,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
 
     /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, also before another user signs in.
     ///
-    /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new credential. At sign-out, all
-    /// requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
+    /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new credential. At sign-out,
+    /// all requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
     public var credential: Credential? {
         get { credentials.current }
         set { credentials.current = newValue }
@@ -200,23 +202,25 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         let token = credential as? String
         var authorized = request
         try apply(credential, &authorized)
+        authorized = authorized.inheriting(from: request)
         let fields = authorized.headers(notIn: request).compactMap { authorized.headers[$0] }
         guard (fields + [token].compactMap { $0 }).allSatisfy(\.isFieldValue) else {
             let name = token == nil ? "credential" : "token"
             throw APIError.invalid("its \(name) contains a control character; if you read it from a file, trim it")
         }
-        if authorized.hasNothing(notIn: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
+        if authorized.addsNothing(to: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
         authorized.secrets.add(token.map { [$0] } ?? fields.compactMap { $0.split(separator: " ").last.map(String.init) })
         return authorized
     }
 
-    /// Throws if `credential` adds nothing to a request without headers. A request that follows a redirect may have the credential already.
+    /// Throws if `credential` adds nothing to a request without headers. With `CacheMiddleware`, requests that follow a redirect also pass
+    /// through here, and they may have the credential already.
     private func checkThatSomethingIsAdded(by credential: Credential, to request: PreparedRequest) throws {
         var plain = request
         plain.headers = [:]
         var authorized = plain
         try apply(credential, &authorized)
-        guard authorized.hasNothing(notIn: plain) else { return }
+        guard authorized.addsNothing(to: plain) else { return }
         throw APIError.invalid("its credential has added nothing to it; set a header in apply")
     }
 }
@@ -265,8 +269,8 @@ extension APIResponse {
 }
 
 extension PreparedRequest {
-    /// Whether its URL, its body and each of its headers are those of `other`.
-    fileprivate func hasNothing(notIn other: PreparedRequest) -> Bool {
+    /// Whether its URL and its body are those of `other`, and it has no header that `other` does not have with the same value.
+    fileprivate func addsNothing(to other: PreparedRequest) -> Bool {
         headers(notIn: other).isEmpty && url == other.url && body?.pieces == other.body?.pieces
     }
 

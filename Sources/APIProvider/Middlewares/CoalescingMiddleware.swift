@@ -1,7 +1,11 @@
 import Foundation
 public import MiniRx
 
-/// Sends one request for all that ask for the same at the same time.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends one request for all equal requests that run at the same time.
 ///
 /// ```swift
 /// DefaultAPIProvider(
@@ -9,11 +13,13 @@ public import MiniRx
 ///     middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()])
 /// ```
 ///
-/// Requests are the same if they are `GET` or `HEAD`, have the same URL, headers and timeout, and treat cookies, credentials and redirects
-/// alike. Put this middleware last, so that it sees the headers of the others: then users with different credentials never share a response.
+/// Requests are equal if they are `GET` or `HEAD`, have the same URL, headers, timeout and ``PreparedRequest/urlRequest`` settings, and
+/// treat cookies, credentials and redirects alike. Put this middleware last, so that it sees the headers that the other middlewares add.
+/// Then users with different credentials never share a response.
 ///
-/// All get the response, or the error. If one is disposed, the others go on; when the last is disposed, the request is cancelled. Only the
-/// first reports progress. Downloads, streams, and requests with a body or with a ``RequestOptions/redirectPolicy`` are not shared.
+/// Each of the equal requests gets the response, or the error. If one is disposed, the others go on. When the last is disposed, the request
+/// that was sent is cancelled. Only the first reports progress. Downloads, streams, and requests with a body or with a
+/// ``RequestOptions/redirectPolicy`` are not shared.
 public final class CoalescingMiddleware: Middleware {
     private struct Key: Hashable {
         let method: HTTPMethod
@@ -21,8 +27,10 @@ public final class CoalescingMiddleware: Middleware {
         let headers: HTTPHeaders
         let timeout: TimeInterval?
         let handlesCookies: Bool
+        /// The other settings of the `URLRequest`, such as `allowsCellularAccess`.
+        let template: URLRequest?
         let returnsRedirects: Bool
-        /// Whether the request has the credential.
+        /// Whether ``AuthenticationMiddleware`` may add its credential.
         let isAuthenticated: Bool
         /// The user of the request: requests before and after a sign-out are never shared. `nil` without a credential.
         let signOutCount: Int?
@@ -39,14 +47,14 @@ public final class CoalescingMiddleware: Middleware {
     /// Creates a middleware. Each has its own requests.
     public init() {}
 
-    /// Returns the response to the same request that is under way, or to `request`.
+    /// Returns the response to an equal request that is under way, or else to `request`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy, request.isBodylessGetOrHead else {
             return next(request)
         }
         let key = Key(
             method: request.method, url: request.url, headers: request.headers, timeout: request.timeoutInterval,
-            handlesCookies: request.handlesCookies, returnsRedirects: request.returnsRedirects,
+            handlesCookies: request.handlesCookies, template: request.template, returnsRedirects: request.returnsRedirects,
             isAuthenticated: request.options.isAuthenticated,
             signOutCount: request.options.isAuthenticated ? request.context?.signOutCount : nil)
         return .create { [state] observer in

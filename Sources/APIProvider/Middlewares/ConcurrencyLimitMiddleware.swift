@@ -8,16 +8,18 @@ public import MiniRx
 ///     baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)])
 /// ```
 ///
-/// A request counts until its response arrives, or until it fails or is disposed. A stream counts until its head arrives. A timeout starts
-/// when the request is sent. The refresh of an ``AuthenticationMiddleware`` does not count: see there.
+/// A request counts until its response arrives, or until it fails or is disposed. A stream counts until its head arrives. The refresh of an
+/// ``AuthenticationMiddleware`` does not count: see there.
+///
+/// ``Endpoint/timeoutInterval`` starts when the request is sent. ``Endpoint/timeout(_:)`` also counts the wait.
 public struct ConcurrencyLimitMiddleware: Middleware {
     private let maxConcurrent: Int
     private let limiter: RequestLimiter
 
     /// Creates a middleware.
     ///
-    /// - Parameter maxConcurrent: The number of requests that may run at the same time. With a number below 1, each request fails with an error
-    ///   that says so.
+    /// - Parameter maxConcurrent: The number of requests that may run at the same time. With a number below 1, each request fails with an
+    ///   error that says so.
     public init(maxConcurrent: Int) {
         self.maxConcurrent = maxConcurrent
         limiter = RequestLimiter(limit: maxConcurrent)

@@ -5,9 +5,9 @@ import MiniRx
 struct VersionedCredential<Value: Sendable>: Sendable {
     let value: Value
     let version: Int
-    /// The end of the minute after the refresh that returned this credential; `nil` if the app has set the credential. If the server
-    /// rejects the second attempt of a request before this time, no rejection starts a refresh until then.
-    let refreshCooldownEnd: DispatchTime?
+    /// One minute after the refresh that returned this credential; `nil` if the app has set the credential. If the server rejects a second
+    /// attempt with it before then, `refreshPausedUntil` becomes this time.
+    let oneMinuteAfterRefresh: DispatchTime?
 }
 
 /// Holds the credential, and refreshes it once for all requests that need it at the same time.
@@ -23,7 +23,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var version = 0
-        var refreshCooldownEnd: DispatchTime?
+        var oneMinuteAfterRefresh: DispatchTime?
         /// `SignOutCounter` just after the last sign-out of this store; 0 if there was none. A request with a smaller count belongs to the
         /// previous user.
         var signOutCountAtLastSignOut = 0
@@ -34,12 +34,12 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
         /// The credential, unless it is known to be rejected.
         var valid: Credential? {
-            needsRefresh ? nil : value.map { Credential(value: $0, version: version, refreshCooldownEnd: refreshCooldownEnd) }
+            needsRefresh ? nil : value.map { Credential(value: $0, version: version, oneMinuteAfterRefresh: oneMinuteAfterRefresh) }
         }
 
-        mutating func set(_ value: Value?, refreshCooldownEnd: DispatchTime? = nil) {
-            (self.value, self.refreshCooldownEnd) = (value, refreshCooldownEnd)
-            if refreshCooldownEnd == nil { refreshPausedUntil = nil }
+        mutating func set(_ value: Value?, oneMinuteAfterRefresh: DispatchTime? = nil) {
+            (self.value, self.oneMinuteAfterRefresh) = (value, oneMinuteAfterRefresh)
+            if oneMinuteAfterRefresh == nil { refreshPausedUntil = nil }
             version += 1
             needsRefresh = false
             if value == nil { signOutCountAtLastSignOut = SignOutCounter.advance() }
@@ -56,8 +56,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// A refresh that is under way. It does not end with the requests that wait, because the server may have acted on it already.
-    private final class Refresh: RefreshUnderWay {
+    /// A refresh, which may have ended. It does not end with the requests that wait, because the server may have acted on it already.
+    private final class Refresh: CredentialRefresh {
         private struct State {
             var waiting: [Int: Single<Credential?>.SingleObserver] = [:]
             var last = 0
@@ -131,7 +131,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
         return state.withLock { state in
             guard state.signOutCountAtLastSignOut <= signOutCount else { return false }
             guard state.version == credential.version, !state.needsRefresh else { return true }
-            if credential.refreshCooldownEnd != nil, let end = state.refreshPausedUntil, now < end { return false }
+            if let end = state.refreshPausedUntil, now < end { return false }
             state.needsRefresh = true
             return true
         }
@@ -140,14 +140,14 @@ final class CredentialStore<Value: Sendable>: Sendable {
     /// Notes that the server has rejected `credential` in the second attempt of a request. If that was right after a refresh, another
     /// refresh would not help.
     func markRejectedAgain(_ credential: Credential) {
-        guard let refreshCooldownEnd = credential.refreshCooldownEnd, scheduler.now < refreshCooldownEnd else { return }
+        guard let oneMinuteAfterRefresh = credential.oneMinuteAfterRefresh, scheduler.now < oneMinuteAfterRefresh else { return }
         state.withLock { state in
-            if state.version == credential.version { state.refreshPausedUntil = refreshCooldownEnd }
+            if state.version == credential.version { state.refreshPausedUntil = oneMinuteAfterRefresh }
         }
     }
 
-    /// A credential that the server has not rejected: the current one, or else the one of a refresh, if it comes in time. Fails if the user of
-    /// the request has signed out.
+    /// A credential that the server has not rejected: the current one, or else the one of a refresh, if it comes in time. Fails if the user
+    /// of the request has signed out.
     ///
     /// - Parameters:
     ///   - signOutCount: The number of sign-outs when the request was subscribed to.
@@ -178,14 +178,14 @@ final class CredentialStore<Value: Sendable>: Sendable {
     private func start(_ new: Refresh, _ expired: Value?) {
         new.subscription.disposable = RefreshContext.$all.withValue(RefreshContext.all + [new]) {
             refresh(expired).subscribe { [state, scheduler] event in
-                let refreshCooldownEnd = scheduler.now + .seconds(60)
+                let oneMinuteAfterRefresh = scheduler.now + .seconds(60)
                 // The old value is released outside of the lock.
                 let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, Value?) in
                     guard state.refresh === new else { return (.success(nil), nil) }
                     state.refresh = nil
                     let old = state.value
                     let credential = event.map { value in
-                        state.set(value, refreshCooldownEnd: refreshCooldownEnd)
+                        state.set(value, oneMinuteAfterRefresh: oneMinuteAfterRefresh)
                         return state.valid
                     }
                     return (credential, old)

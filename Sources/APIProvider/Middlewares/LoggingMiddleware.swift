@@ -63,7 +63,7 @@ public struct LoggingMiddleware: Middleware {
             let start = now().uptimeNanoseconds
             let isLogged = Locked(false)
             let end: @Sendable (SingleEvent<APIResponse>?) -> Void = { event in
-                guard isLogged.withLock({ isLogged in !exchange(&isLogged, with: true) }) else { return }
+                guard isLogged.withLock({ isLogged in !Swift.exchange(&isLogged, with: true) }) else { return }
                 log(text(request, event, milliseconds: (now().uptimeNanoseconds - start) / 1_000_000))
             }
             return next(request).do(

@@ -15,9 +15,9 @@ import FoundationNetworking
 /// - It has the header `Idempotency-Key`.
 /// - It cannot have reached the server, because there was no network, no host or no connection.
 ///
-/// If the request was redirected and is neither idempotent nor has that header, the conditions are those of the redirected request. If one
-/// of them is true, the middleware sends that request again, because the server has already processed the original one. After a redirect to
-/// another origin, it sends nothing again.
+/// If a redirect was followed, and the original request is neither idempotent nor has that header, the middleware looks at the last request
+/// that followed a redirect. If one of the conditions is true for that one, the middleware sends that one again, because the server has
+/// already processed the original request. After a redirect to another origin, it sends nothing again.
 ///
 /// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
 /// endpoint replaces the policy.

@@ -13,8 +13,8 @@ extension APIProvider {
     ///
     /// - Parameters:
     ///   - first: The request for the first page.
-    ///   - next: Returns the endpoint of the page after `page`, or `nil` if it is the last. If it throws, reading throws that error after the
-    ///     page. It is called on any thread.
+    ///   - next: Returns the endpoint of the page after `page`, or `nil` if it is the last. If it throws, reading throws that error after
+    ///     the page. It is called on any thread.
     public func pages<Page: Sendable>(
         _ first: some APIRequest<Page>,
         next: @escaping @Sendable (_ page: Page, _ response: APIResponse) throws -> Endpoint<Page>?
@@ -42,8 +42,8 @@ extension APIProvider {
 
 /// The pages of a list. Each is requested when you ask for it: see ``APIProvider/pages(_:next:)``.
 ///
-/// Reading throws the error of a request, and ``APIError/invalidRequest(reason:underlying:)`` when a page would come twice. Then it ends. If
-/// the task is cancelled, the request is. Each loop begins with the first page, and belongs to the user who is signed in then: after a
+/// Reading throws the error of a request, and ``APIError/invalidRequest(reason:underlying:)`` when a page would come twice. Then it ends.
+/// Cancelling the task cancels the request. Each loop begins with the first page, and belongs to the user who is signed in then: after a
 /// sign-out, a page that needs a credential is an error.
 public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     let first: @Sendable () -> Endpoint<Page>
@@ -78,7 +78,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns what reads the pages, from the first on.
+    /// Returns an iterator over the pages, from the first on.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 
     /// Requests one page after the other.

@@ -22,9 +22,11 @@ extension Endpoint {
             guard content.type.isFieldValue else { throw APIError.invalid("the content type of its body has a control character") }
             if headers["Content-Type"] == nil { request.headers["Content-Type"] = content.type }
         }
-        try configuration.adapt(&request)
-        try request.check()
-        return request
+        var adapted = request
+        try configuration.adapt(&adapted)
+        adapted = adapted.withInternalProperties(of: request)
+        try adapted.check()
+        return adapted
     }
 
     /// Throws if the response cannot be written to its file, so that the request need not be sent.

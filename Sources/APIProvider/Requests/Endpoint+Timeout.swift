@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import MiniRx
 
-private let clock = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+private let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 
 extension Endpoint {
     /// Fails `response` when the request has taken longer than the endpoint's `timeout`.
@@ -13,6 +13,6 @@ extension Endpoint {
         }
         let reason = "it took longer than the \(timeout.seconds) seconds that its endpoint allows in all"
         let error = APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
-        return response.timeout(timeout, clock, error: error)
+        return response.timeout(timeout, scheduler, error: error)
     }
 }

@@ -31,7 +31,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     public var query: QueryParameters
     /// The header fields. They replace those that come from ``body`` and `Response`, such as `Content-Type` and `Accept`.
     public var headers: HTTPHeaders
-    /// The body. `URLSessionTransport` sends none with `GET` and `HEAD`.
+    /// The body. `URLSessionTransport` sends no body with `GET` and `HEAD`, so such a request with a body fails with
+    /// ``APIError/invalidRequest(reason:underlying:)``.
     public var body: HTTPBody?
     /// How long to wait for data, in seconds, from when the request is sent; each byte starts the time anew. `nil` is the session's
     /// setting.
@@ -118,7 +119,8 @@ struct EndpointConfiguration: Sendable {
 }
 
 extension Endpoint {
-    /// Throws, unless the response is a redirect and the endpoint wants it.
+    /// Throws, unless the endpoint has ``RedirectPolicy/never``, the response is a redirect, and the response is neither a download nor a
+    /// stream.
     private func check(_ response: APIResponse) throws {
         if case .never = options.redirectPolicy, case .memory = configuration.destination, 300..<400 ~= response.statusCode { return }
         throw APIError.unacceptableStatus(response)
@@ -182,8 +184,8 @@ extension Endpoint where Response == URL {
     /// body. Two cases differ. If `validating` accepts a status outside of 200...299, such as 304, the request succeeds and the destination
     /// stays as it was. If `validating` or a middleware throws for a status in 200...299, the destination has already been replaced.
     ///
-    /// The folder of `destination` must exist. An old file is replaced and its mode kept, a link to a file is followed, and anything else that
-    /// stands there makes the request invalid. The other parameters are those of
+    /// The folder of `destination` must exist. An old file is replaced and its mode kept, a link to a file is followed, and anything else
+    /// that stands there makes the request invalid. The other parameters are those of
     /// ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,

@@ -51,8 +51,8 @@ private final class ProgressQueue: Sendable {
 }
 
 extension Endpoint {
-    /// The progress of a new request.
-    var progress: ProgressReporter {
+    /// Creates the reporter for one request.
+    func makeProgressReporter() -> ProgressReporter {
         guard configuration.report != nil || !configuration.throttledHandlers.isEmpty else {
             return ProgressReporter(report: nil, queue: nil, throttles: [])
         }

@@ -100,13 +100,14 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
             append(encoded(value.rawValue.description))
         }
 
-        /// Appends text as one segment.
+        /// Appends the description of a value, and not its raw value, as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable & CustomStringConvertible>(_ value: Value)
         where Value.RawValue: CustomStringConvertible {
             append(encoded(value.description))
         }
 
-        /// Appends text whose slashes separate segments: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request invalid.
+        /// Appends text whose slashes separate segments: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request
+        /// invalid.
         public mutating func appendInterpolation(path segments: some CustomStringConvertible) {
             let parts = segments.description.split(separator: "/", omittingEmptySubsequences: false)
             if parts.contains(where: \.isEmpty), !segments.description.isEmpty {
@@ -117,7 +118,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
         /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///
-        /// They show `…` instead, also where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden in
+        /// They show `…` instead, even where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden in
         /// the path only, because it may occur elsewhere by chance. A request that you create from the URL of this one does not hide the
         /// text. `MockURLProtocol` does not either, because a session gives it a `URLRequest`. `MockTransport` does.
         public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {
@@ -138,7 +139,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 }
 
 extension RequestPath: CustomStringConvertible {
-    /// The path as it is sent, without secrets and without the query of a URL.
+    /// The path as it is sent, without secrets and without the values in the query of a URL.
     public var description: String {
         url.map { url in redacted.isEmpty ? url.redacted : "\(url.redacted) + \(redacted)" } ?? redacted
     }

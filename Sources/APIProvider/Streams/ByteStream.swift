@@ -21,7 +21,7 @@ public struct ByteStream: StreamedResponse {
     /// Creates a stream of the body of `response`. A body that is already there is one chunk.
     public init(_ response: APIResponse) { self.response = response }
 
-    /// The bytes themselves.
+    /// Creates the same stream. ``StreamedResponse`` requires this initializer.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self = bytes }
 
     /// Returns an iterator over the bytes. A stream can be read once: a second iterator throws.

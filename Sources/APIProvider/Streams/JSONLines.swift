@@ -22,7 +22,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     /// Creates the values of `bytes`.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = ByteStream(bytes.response.with(decoder: decoder)) }
 
-    /// Returns what reads the values.
+    /// Returns an iterator over the values.
     public func makeAsyncIterator() -> AsyncIterator {
         let splitter = LineSplitter(endsAtCarriageReturn: false, maxSize: bytes.maxElementSize)
         return AsyncIterator(values: LineIterator(bytes, splitter, JSONLineParser(response: bytes.response)))

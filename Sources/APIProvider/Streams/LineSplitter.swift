@@ -11,7 +11,7 @@ struct LineSplitter: Sendable {
     /// The beginning of a line whose terminator has not arrived.
     private var rest: [UInt8] = []
     /// Whether the last byte was a CR that ended a line. A following LF then belongs to the same terminator.
-    private var isBehindCarriageReturn = false
+    private var followsCarriageReturn = false
     private var isFirst = true
 
     init(endsAtCarriageReturn: Bool = true, maxSize: Int) {
@@ -21,8 +21,8 @@ struct LineSplitter: Sendable {
     /// Calls `body` with each line that ends in `bytes`, without its terminator.
     mutating func split(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         var start = 0
-        if isBehindCarriageReturn, let first = bytes.first {
-            isBehindCarriageReturn = false
+        if followsCarriageReturn, let first = bytes.first {
+            followsCarriageReturn = false
             if first == Self.lineFeed { start = 1 }
         }
         while let end = end(of: bytes, from: start) {
@@ -30,7 +30,7 @@ struct LineSplitter: Sendable {
             start = end + 1
             guard endsAtCarriageReturn, bytes[end] == Self.carriageReturn else { continue }
             if start == bytes.count {
-                isBehindCarriageReturn = true
+                followsCarriageReturn = true
             } else if bytes[start] == Self.lineFeed {
                 start += 1
             }

@@ -45,7 +45,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
     let method: @Sendable () -> HTTPMethod
     let connect: @Sendable (_ lastEventID: String, _ signOutCount: Int?) -> Single<(value: ServerSentEvents, response: APIResponse)>
 
-    /// Returns what sends the request and reads its events.
+    /// Returns an iterator that sends the request and reads its events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
 
     /// Sends the request, again and again, and reads its events.
@@ -77,7 +77,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                     }
                 } catch {
                     let canReconnect: Bool
-                    do { canReconnect = try isRecoverable(error) } catch { try end(with: error) }
+                    do { canReconnect = try noteFailure(error) } catch { try end(with: error) }
                     guard canReconnect else { try end(with: error) }
                 }
                 stream = nil
@@ -110,9 +110,9 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             return try await stream?.next()
         }
 
-        /// Whether another request may succeed. Each request that got no stream is a failure. After `maxAttempts` failures in a row, no
-        /// other is sent.
-        private mutating func isRecoverable(_ error: any Error) throws -> Bool {
+        /// Counts a failed request and notes its `Retry-After`. Returns whether another request may succeed: after `maxAttempts` requests
+        /// in a row without a stream, none may.
+        private mutating func noteFailure(_ error: any Error) throws -> Bool {
             guard stream == nil else { return error.isTransient }
             failures += 1
             guard failures < events.policy.maxAttempts else { return false }

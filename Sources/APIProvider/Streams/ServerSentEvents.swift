@@ -31,7 +31,7 @@ public struct ServerSentEvents: StreamedResponse {
         self.bytes = ByteStream(bytes.response.with(decoder: decoder))
     }
 
-    /// Returns what reads the events.
+    /// Returns an iterator over the events.
     public func makeAsyncIterator() -> AsyncIterator {
         let parser = EventParser(response: bytes.response, maxSize: bytes.maxElementSize)
         return AsyncIterator(events: LineIterator(bytes, LineSplitter(maxSize: bytes.maxElementSize), parser))

@@ -18,7 +18,7 @@ public struct TextLines: StreamedResponse {
     /// Creates the lines of `bytes`.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = bytes }
 
-    /// Returns what reads the lines.
+    /// Returns an iterator over the lines.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(lines: LineIterator(bytes, LineSplitter(maxSize: bytes.maxElementSize), TextLineParser()))
     }

@@ -36,7 +36,7 @@ extension HTTPCookieStorage {
     fileprivate static let maxPerHost = 180
     private static let maxHeaderSize = 8192
 
-    /// RFC 6265bis, section 5.7, without the list of public suffixes and without sites.
+    /// RFC 6265bis, section 5.7, without the list of public suffixes and without SameSite.
     fileprivate func keep(_ cookie: SetCookie, from url: URL, host: String) {
         let isSecureOrigin = url.scheme?.lowercased() == "https"
         let path = cookie.path ?? url.defaultCookiePath

@@ -30,7 +30,7 @@ public final class Exchange: Sendable {
     ) {
         (original, self.transport, self.observer) = (request, transport, observer)
         ticket = request.isStreamed ? nil : transport.limiter?.ticket(for: request.url.origin)
-        watchdog = transport.clock.map { Watchdog($0, transport.settings, request) }
+        watchdog = transport.timeoutClock.map { Watchdog($0, transport.settings, request) }
         state = Locked(ExchangeState(request))
     }
 
@@ -55,7 +55,7 @@ public final class Exchange: Sendable {
 
     /// Reports that `count` bytes of the request's body have been sent in total, of `total`, which is `nil` while it is unknown.
     ///
-    /// This counts as activity, also with 0 bytes.
+    /// This counts as activity, even with 0 bytes.
     public func sent(_ count: Int64, of total: Int64?) {
         watchdog?.recordActivity()
         report { transferred in
@@ -105,8 +105,9 @@ public final class Exchange: Sendable {
     ///
     /// A `URLError` is best. To replace what ``APIError/description`` says about its code, set its `NSLocalizedFailureReasonErrorKey`. If a
     /// proxy has failed, set its `NSURLErrorFailingURLErrorKey` to the proxy's URL, so that the description names the proxy.
+    /// An ``APIError/invalidRequest(reason:underlying:)``, such as ``RequestBody/data()`` throws, is delivered as it is.
     ///
-    /// Call it always, also after a dispose: it lets the next request to the same origin begin. Only the first call counts.
+    /// Call it always, even after a dispose: it lets the next request to the same origin begin. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
         end(state.withLock { $0.complete(error) }.ending)
         ticket?.release()
@@ -179,16 +180,19 @@ extension Exchange {
         }
     }
 
-    /// Moves the file to its destination, and delivers the event. A dispose that comes first leaves no file.
-    private func deliver(_ file: PartialFile?, _ response: () throws -> APIResponse) {
+    /// Moves the file to its destination, and delivers the response. If `makeResponse` or the file throws, delivers that error. A dispose
+    /// that comes first leaves no file.
+    private func deliver(_ file: PartialFile?, _ makeResponse: () throws -> APIResponse) {
         do {
             // This may take long, so it is not done under the lock. The file is moved under the lock, so that a dispose either prevents the
             // move or comes after it.
             try file?.synchronize()
-            if try state.withLock({ try $0.claimDelivery() }) { observer(.success(try response())) }
+            if try state.withLock({ try $0.claimDelivery() }) { observer(.success(try makeResponse())) }
         } catch {
             file?.remove()
-            observer(.failure(APIError.transport(original, underlying: error)))
+            // A body whose file has become unreadable was not sent: the request is invalid.
+            let isInvalid = if case .invalidRequest? = error as? APIError { true } else { false }
+            observer(.failure(isInvalid ? error : APIError.transport(original, underlying: error)))
         }
     }
 
@@ -213,15 +217,15 @@ extension Exchange {
     /// Calls `proceed` when the exchange can accept the next bytes. That is at once or, if the reader of a stream is behind, when it has
     /// read the buffered bytes, has been released, or its task is cancelled.
     ///
-    /// Do not read from the server until then. Bytes that you pass to ``receive(_:)-(Data)`` in the meantime are buffered in memory. `proceed` is
-    /// called once, on any thread.
+    /// Do not read from the server until then. Bytes that you pass to ``receive(_:)-(Data)`` in the meantime are buffered in memory.
+    /// `proceed` is called once, on any thread.
     public func whenReady(_ proceed: @escaping @Sendable () -> Void) {
         guard isStreamed, let stream = state.withLock(\.stream) else { return proceed() }
         stream.whenNotFull(proceed)
     }
 
-    /// Calls `body` when the reader of the stream has read all bytes that have arrived and asks for more, or has left. Without a stream, at
-    /// once.
+    /// Calls `body` when the reader of the stream has read all bytes that have arrived and asks for more, or has left. Without a stream,
+    /// calls it at once.
     package func whenRead(_ body: @escaping @Sendable () -> Void) {
         guard isStreamed, let stream = state.withLock(\.stream) else { return body() }
         stream.whenDrained(body)
@@ -231,6 +235,6 @@ extension Exchange {
 #if !canImport(FoundationNetworking)
 extension Exchange {
     /// Stores what the session has measured. Call it before ``complete(with:)``.
-    func collect(_ metrics: URLSessionTaskMetrics) { state.withLock { $0.clock.metrics.taskMetrics = metrics } }
+    func collect(_ metrics: URLSessionTaskMetrics) { state.withLock { $0.stopwatch.metrics.taskMetrics = metrics } }
 }
 #endif

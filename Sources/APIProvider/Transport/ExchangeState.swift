@@ -33,8 +33,10 @@ struct ExchangeState {
     var request: PreparedRequest
     /// Stops the network stack. `nil` before it has started and after it has ended.
     private var transfer: (any Disposable)?
+    /// Whether the network stack has ended by itself, maybe before its start has returned `transfer`.
+    private var isTransferComplete = false
     private var progress = TransferProgress()
-    var clock = TransferClock()
+    var stopwatch = TransferStopwatch()
 
     init(_ request: PreparedRequest) { self.request = request }
 
@@ -57,12 +59,14 @@ struct ExchangeState {
     mutating func begin() -> Bool {
         guard isWaiting else { return false }
         phase = .sending
-        clock.metrics.waiting = clock.lap()
+        stopwatch.metrics.waiting = stopwatch.lap()
         return true
     }
 
-    /// Keeps `transfer`, which stops the network stack. Returns false if the exchange is finished: then dispose it.
+    /// Keeps `transfer`, which stops the network stack, unless the stack has ended by itself. Returns false if the exchange is finished and
+    /// the stack has not ended: then dispose `transfer`.
     mutating func didStart(_ transfer: any Disposable) -> Bool {
+        if isTransferComplete { return true }
         if case .finished = phase { return false }
         self.transfer = transfer
         return true
@@ -76,12 +80,12 @@ struct ExchangeState {
         return progress
     }
 
-    /// Stores a head. Returns whether its body goes into memory so far; `nil` if the exchange has not begun or has ended.
+    /// Stores a head. Returns whether the sink is still memory, and may be replaced; `nil` if the exchange has not begun or has ended.
     mutating func receive(_ response: HTTPURLResponse) -> Bool? {
         switch phase {
         case .sending:
             phase = .receiving(response, .memory(Data()))
-            clock.metrics.firstByte = clock.lap()
+            stopwatch.metrics.firstByte = stopwatch.lap()
         // The head of `multipart/x-mixed-replace` comes again.
         case .receiving(_, let sink): phase = .receiving(response, sink)
         case .waiting, .delivering, .finished: return nil
@@ -94,7 +98,7 @@ struct ExchangeState {
     mutating func replaceSink(with sink: BodySink) -> TransferMetrics? {
         guard case .receiving(let response, _) = phase else { return nil }
         phase = .receiving(response, sink)
-        return clock.metrics
+        return stopwatch.metrics
     }
 
     /// Keeps bytes that go into memory. The returned sink is then an empty `.memory`, whose `write(_:)` does nothing. For other bytes,
@@ -125,15 +129,19 @@ struct ExchangeState {
         case .receiving(let response, let sink):
             phase = .delivering(error == nil ? sink.file : nil)
             if let error { return .failure(error, sink) }
-            clock.metrics.body = clock.lap()
-            return .success(response, sink, clock.metrics)
+            stopwatch.metrics.body = stopwatch.lap()
+            return .success(response, sink, stopwatch.metrics)
         case .delivering, .finished:
             return nil
         }
     }
 
-    /// The network stack has ended by itself.
-    mutating func complete(_ error: (any Error)?) -> (ending: Ending?, transfer: (any Disposable)?) { (end(error), transfer.take()) }
+    /// Ends the exchange after the network stack has ended by itself, and gives up the disposable that stops the stack. That is returned
+    /// only so that it is released outside of the lock.
+    mutating func complete(_ error: (any Error)?) -> (ending: Ending?, transfer: (any Disposable)?) {
+        isTransferComplete = true
+        return (end(error), transfer.take())
+    }
 
     /// Moves the file to its destination. Returns false if the exchange was cancelled.
     mutating func claimDelivery() throws -> Bool {
@@ -143,7 +151,7 @@ struct ExchangeState {
         return true
     }
 
-    /// Cancels the exchange. Returns the phase before, and what stops the network stack.
+    /// Cancels the exchange. Returns the phase before, and the disposable that stops the network stack.
     mutating func cancel() -> (phase: Phase, transfer: (any Disposable)?) {
         defer { phase = .finished }
         return (phase, transfer.take())

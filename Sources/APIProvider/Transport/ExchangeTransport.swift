@@ -26,14 +26,15 @@ public struct ExchangeTransport: Transport {
     public struct Settings: Sendable {
         /// Header fields that each request gets unless it has one of the same name.
         public var additionalHeaders: HTTPHeaders = [:]
-        /// The storage for cookies, by the rules of RFC 6265bis. `nil` means no cookies. A cookie for more hosts than one needs a domain
-        /// with two labels, and not one like `co.uk`. A host keeps 180 cookies, and gets at most 8 KB of them.
+        /// The storage for cookies, by the rules of RFC 6265bis. `nil` means no cookies. A cookie that is also for subdomains needs a
+        /// domain of at least two labels that is not like `co.uk`. A host keeps 180 cookies, and gets at most 8 KB of them.
         public var cookies: HTTPCookieStorage? {
             get { storage }
             set { storage = newValue }
         }
+        // Stored under another name: a public property cannot have the wrapper, which is `package`.
         @HiddenFromReflection private var storage: HTTPCookieStorage?
-        /// The maximum number of requests to an origin (scheme, host and port) at the same time, also over HTTP/2. Others wait, first come,
+        /// The maximum number of requests to an origin (scheme, host and port) at the same time, even over HTTP/2. Others wait, first come,
         /// first served. `nil` is no limit.
         public var maxRequestsPerHost: Int? = 6
         /// The most bytes that a response's body may have. `nil` is no limit.
@@ -52,7 +53,7 @@ public struct ExchangeTransport: Transport {
     /// `nil` sends each request at once.
     let limiter: RequestLimiter?
     /// `nil` leaves it to the network stack to end requests in time.
-    let clock: Watchdog.Clock?
+    let timeoutClock: Watchdog.Clock?
     /// `nil` leaves cookies to the network stack.
     let cookies: Cookies?
     /// Delivers events.
@@ -63,8 +64,8 @@ public struct ExchangeTransport: Transport {
     ///
     /// - Parameters:
     ///   - settings: What the transport does for the network stack.
-    ///   - start: Sends ``Exchange/request`` and returns what stops it. The stack must follow no redirects, and keep no cookies. It is called
-    ///     on the subscriber's thread, or on one on which another exchange completes, and should return soon.
+    ///   - start: Sends ``Exchange/request`` and returns a disposable that stops it. The stack must follow no redirects, and keep no
+    ///     cookies. It is called on the subscriber's thread, or on one on which another exchange completes, and should return soon.
     public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
         self.init(settings, scheduler: ConcurrentDispatchQueueScheduler(qos: .userInitiated), start: start)
     }
@@ -77,14 +78,15 @@ public struct ExchangeTransport: Transport {
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
         let cookies = settings.cookies.map { Cookies(storage: $0) }
-        self.init(settings, clock: Watchdog.Clock(scheduler: scheduler), cookies: cookies, executor: executor, start: start)
+        self.init(settings, timeoutClock: Watchdog.Clock(scheduler: scheduler), cookies: cookies, executor: executor, start: start)
     }
 
     init(
-        _ settings: Settings, clock: Watchdog.Clock?, cookies: Cookies?, executor: ClosureExecutor = .background,
+        _ settings: Settings, timeoutClock: Watchdog.Clock?, cookies: Cookies?, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        (self.settings, self.clock, self.cookies, self.executor, self.start) = (settings, clock, cookies, executor, start)
+        (self.settings, self.timeoutClock, self.cookies) = (settings, timeoutClock, cookies)
+        (self.executor, self.start) = (executor, start)
         limiter = settings.maxRequestsPerHost.map { RequestLimiter(limit: $0) }
     }
 
@@ -94,8 +96,8 @@ public struct ExchangeTransport: Transport {
     /// `maxRequestsPerHost`, `timeoutIntervalForResource` and `maxResponseSize` do not apply to streams. The server has to wait while the
     /// reader is behind, if the closure of the transport calls ``Exchange/whenReady(_:)``.
     ///
-    /// Progress is reported on the thread of the closure's calls, one call at a time. It starts again after a redirect, and when a request is
-    /// sent again.
+    /// Progress is reported on the thread of the closure's calls, one call at a time. It starts again after a redirect, and when a request
+    /// is sent again.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         .deferred {
             let request = try prepared(request)

@@ -139,6 +139,6 @@ extension CocoaError {
     fileprivate static func writing(_ file: URL, _ code: CocoaError.Code, _ reason: String) -> CocoaError {
         let place = file.isFileURL ? file.path : file.redacted
         let message = "the file cannot be written to \(place): \(reason)."
-        return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: message, NSFilePathErrorKey: place, NSError.isRedactedKey: true])
+        return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: message, NSFilePathErrorKey: place, NSError.isSafeToShowKey: true])
     }
 }

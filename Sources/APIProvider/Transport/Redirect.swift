@@ -15,7 +15,7 @@ extension Single<APIResponse> {
         guard !request.returnsRedirects else { return sent }
         return sent.flatMap { response in
             guard var next = try response.redirectedRequest(by: request.options.redirectPolicy, of: request) else { return .just(response) }
-            guard count < URLError.maxRedirects else {
+            guard count < RedirectPolicy.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
             let hasLeftOrigin = request.redirectTrail == .otherOrigin || next.url.origin != response.request.url.origin

@@ -31,7 +31,7 @@ final class SessionPool: Sendable {
         #endif
     }
 
-    /// Sends the request of `exchange`, and returns what stops it.
+    /// Sends the request of `exchange`, and returns a disposable that stops it.
     func start(_ exchange: Exchange) -> any Disposable {
         let request = exchange.request
         let session = session(for: request)

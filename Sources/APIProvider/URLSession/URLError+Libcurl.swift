@@ -11,10 +11,10 @@ extension Error {
         #if canImport(FoundationNetworking)
         guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
         let text = error.localizedDescription
-        if let refusal = URLError.refusalsByWords.first(where: { $0.words.contains(where: text.contains) }) {
-            return URLError(refusal.code, reason: refusal.reason, userInfo: error.userInfo)
+        if let failure = URLError.proxyFailures.first(where: { $0.words.contains(where: text.contains) }) {
+            return URLError(failure.code, reason: failure.reason, userInfo: error.userInfo)
         }
-        guard let code = URLError.codesByWords.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
+        guard let code = URLError.codesOfMessages.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
         var userInfo = error.userInfo
         if code == .dataLengthExceedsMaximum {
             userInfo[NSLocalizedDescriptionKey] = "the head of the request or of the response is larger than the system takes"
@@ -29,7 +29,7 @@ extension Error {
 #if canImport(FoundationNetworking)
 extension URLError {
     /// What libcurl says if a proxy has not connected it to the server. The first that is found counts.
-    fileprivate static let refusalsByWords: [(code: Code, words: [String], reason: String)] = [
+    fileprivate static let proxyFailures: [(code: Code, words: [String], reason: String)] = [
         (
             .userAuthenticationRequired, ["CONNECT tunnel failed, response 407", "HTTP code 407 from proxy"],
             "the proxy asks for a user name and a password; set them in the URL of the proxy"
@@ -41,7 +41,7 @@ extension URLError {
     ]
 
     /// Words of libcurl 7.76 to 8.23; most of them have changed at least once. The first that are found count.
-    fileprivate static let codesByWords: [(code: Code, words: [String])] = [
+    fileprivate static let codesOfMessages: [(code: Code, words: [String])] = [
         // Messages with the name of a host, which may itself have any of the words below.
         (.notConnectedToInternet, ["Network is unreachable"]),
         (.cannotConnectToHost, ["Failed to connect", "connect to server"]),

@@ -82,8 +82,8 @@ extension URLRequest {
         guard body.count > 0 else { return httpBody = Data() }
         httpBodyStream = BodyStream(body)
         setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
-        // A stream would be sent in chunks (Swift 6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl leaves out a field that is white
-        // space, and then the chunks as well.
+        // A stream would be sent in chunks (Swift 6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl leaves out a field that is
+        // white space, and then the chunks as well.
         setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
     }
 }
@@ -93,9 +93,9 @@ extension URLSession {
     /// Pauses `task`. Call the returned closure once to resume it.
     func pause(_ task: URLSessionTask) -> @Sendable () -> Void {
         #if canImport(FoundationNetworking)
-        let calls = (delegateQueue as? StreamCallbackQueue)?.calls
-        calls?.suspend()
-        return { calls?.resume() }
+        let callQueue = (delegateQueue as? StreamCallbackQueue)?.callQueue
+        callQueue?.suspend()
+        return { callQueue?.resume() }
         #else
         task.suspend()
         return { task.resume() }

@@ -40,6 +40,8 @@ extension URLSessionConfiguration {
 
     #if canImport(FoundationNetworking)
     /// Stores and sends cookies in place of the session, as this configuration says; `nil` without a storage.
+    ///
+    /// The responses of a custom `URLProtocol` store no cookies, as on Apple's systems, where only the HTTP loader stores them.
     var cookies: Cookies? {
         httpCookieStorage.map {
             Cookies(
@@ -52,11 +54,11 @@ extension URLSessionConfiguration {
 extension TimeInterval {
     /// A timeout for the session.
     var forSession: TimeInterval {
-        // Infinity, NaN and huge values trap on Linux (Swift 6.3.1). What they do on Apple's systems is not documented, and nor is what 0
-        // does.
+        // Infinity, NaN and huge values trap on Linux (Swift 6.3.1). Apple documents neither what they do nor what 0 does.
         let seconds = self <= 0 ? 60 : self < 1_000_000 ? self : 1_000_000
         #if canImport(FoundationNetworking)
-        // Timers are cut to whole seconds and fire a little early (Swift 6.3.1). The transport has its own, and this one must never be first.
+        // Timers are cut to whole seconds and fire a little early (Swift 6.3.1). The transport has its own, and this one must never be
+        // first.
         return seconds.rounded(.up) + 600
         #else
         // A request with exactly 60 s is taken for one that sets none.

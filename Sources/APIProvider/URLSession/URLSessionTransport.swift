@@ -38,8 +38,8 @@ public final class URLSessionTransport: Transport {
     /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies, but not its cache.
     ///
     /// The requests run in a session of the transport's own. On Apple's systems, the delegate of `session` is still asked about server
-    /// trust and client certificates, and told of metrics; it gets the transport's own session and task. The transport holds `session`
-    /// while that has a delegate. To release the delegate earlier, invalidate `session`.
+    /// trust and client certificates, and told of metrics; it gets the transport's own session and task. If `session` has a delegate, the
+    /// transport holds `session`. To release the delegate before the transport, invalidate `session`.
     ///
     /// - Parameters:
     ///   - session: The session whose configuration is used.
@@ -75,15 +75,15 @@ public final class URLSessionTransport: Transport {
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
         let callbacks = CallbackQueue()
-        let clock = Watchdog.Clock(scheduler: scheduler, executor: ClosureExecutor { callbacks.addOperation($0) })
+        let timeoutClock = Watchdog.Clock(scheduler: scheduler, executor: ClosureExecutor { callbacks.addOperation($0) })
         let cookies = configuration.cookies
         #else
         settings.maxRequestsPerHost = nil
-        let (callbacks, clock, cookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
+        let (callbacks, timeoutClock, cookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
         #endif
         let pool = SessionPool(
             configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, callbacks: callbacks)
-        exchanges = ExchangeTransport(settings, clock: clock, cookies: cookies) { pool.start($0) }
+        exchanges = ExchangeTransport(settings, timeoutClock: timeoutClock, cookies: cookies) { pool.start($0) }
     }
 
     /// Sends `request`. Disposing cancels the task.

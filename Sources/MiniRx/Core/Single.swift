@@ -4,8 +4,8 @@ public typealias SingleEvent<Element> = Result<Element, any Error>
 /// A cold computation that ends in one value or one error.
 ///
 /// Nothing runs before you subscribe. Each subscription runs the computation again, on the subscriber's thread. It gets at most one event,
-/// on the thread that produces it: none if it is disposed first, or if the source never ends. Then the source's resource is disposed, and
-/// `onDisposed` is called, in this order.
+/// on the thread that produces it. It gets none if it is disposed first, or if the source never ends. After the event or the disposal, the
+/// disposable that `create` returned is disposed, and then `onDisposed` is called.
 ///
 /// ```swift
 /// let number = Single<Int>.create { observer in
@@ -37,7 +37,7 @@ public struct Single<Element: Sendable>: Sendable {
 
     /// Runs the computation as part of a chain. Returns what to call next.
     func run(in subscription: Subscription, _ observer: @escaping Observer) -> TrampolineStep {
-        switch subscription.timingOfNextCall() {
+        switch subscription.countCall() {
         case .never: .none
         case .now: body(subscription, observer)
         case .later: .beforeDisposal(subscription) { body($0, observer) }
@@ -56,7 +56,7 @@ extension Subscription {
     /// Passes an event to the downstream observer.
     @inline(__always)
     func forward<Element: Sendable>(_ event: SingleEvent<Element>, to observer: @escaping Single<Element>.Observer) -> TrampolineStep {
-        switch timingOfNextCall() {
+        switch countCall() {
         case .never: .none
         case .now: observer(self, event)
         case .later: .beforeDisposal(self) { observer($0, event) }

@@ -2,11 +2,14 @@
 ///
 /// It finishes once: with its event, or by `dispose()`. After that, it calls no observer.
 ///
+/// A source is what a subscription waits for at the moment: the work of a `create`, a child group, or the run of a `share`. `just` and
+/// `never` have none.
+///
 /// It is torn down when it has finished and `pendingCount` is 0. These are counted:
 /// - the call that starts it, until it returns;
 /// - a source, until its resource is disposed;
 /// - a child, until it is torn down;
-/// - the run of a `share` that has ended for it, until the run is torn down;
+/// - the run of a `share` from which it has its event, or which it was the last to leave, until that run is torn down;
 /// - a running ``TrampolineStep``;
 /// - a running `dispose()`.
 final class Subscription: Cancelable {
@@ -98,7 +101,7 @@ final class Subscription: Cancelable {
 
     /// Counts a call from operator to operator, and returns when to make it: never if the subscription has finished, otherwise now. To keep
     /// the stack flat, every 32nd call is made later, when the calls on the stack have returned.
-    func timingOfNextCall() -> CallTiming {
+    func countCall() -> CallTiming {
         state.withLock { state in
             state.callCount += 1
             return state.finish != nil ? .never : state.callCount.isMultiple(of: 32) ? .later : .now

@@ -12,7 +12,7 @@ enum TrampolineStep {
     /// Makes the calls that come before the disposal. Returns the one after it, if there is one.
     consuming func runBeforeDisposal() -> TrampolineStep {
         var step = self
-        while case .beforeDisposal(let subscription, let call) = step { step = Self.make(call, in: subscription) }
+        while case .beforeDisposal(let subscription, let call) = step { step = Self.perform(call, in: subscription) }
         return step
     }
 
@@ -23,12 +23,12 @@ enum TrampolineStep {
             switch step {
             case .none: return
             case .beforeDisposal(let subscription, let call), .afterDisposal(let subscription, let call):
-                step = Self.make(call, in: subscription)
+                step = Self.perform(call, in: subscription)
             }
         }
     }
 
-    private static func make(_ call: Call, in subscription: Subscription) -> TrampolineStep {
+    private static func perform(_ call: Call, in subscription: Subscription) -> TrampolineStep {
         subscription.enter()
         defer { subscription.leave() }
         return call(subscription)

@@ -6,7 +6,7 @@ public final class DisposeBag: Sendable {
     private struct State {
         /// The disposables, by sequence number.
         var held: [Int: any Disposable] = [:]
-        var count = 0
+        var lastNumber = 0
     }
 
     private let state = Locked(State())
@@ -22,9 +22,9 @@ public final class DisposeBag: Sendable {
     /// Keeps `disposable` until the bag is released. A subscription leaves when it has been torn down.
     public func insert(_ disposable: any Disposable) {
         let number = state.withLock { state in
-            state.count += 1
-            state.held[state.count] = disposable
-            return state.count
+            state.lastNumber += 1
+            state.held[state.lastNumber] = disposable
+            return state.lastNumber
         }
         (disposable as? Subscription)?.onTeardown { [state] in
             // The removed subscription is released after unlocking.

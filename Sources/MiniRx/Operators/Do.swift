@@ -9,7 +9,7 @@ extension Single {
     ///   - onError: Runs before the error is passed on. If it throws, its error replaces the first, and no `after…` closure runs.
     ///   - afterError: Runs after the error was passed on. If it throws, the error goes to ``Hooks/defaultErrorHandler``.
     ///   - onSubscribe: Runs before the subscription to the source.
-    ///   - onSubscribed: Runs after the subscription to the source.
+    ///   - onSubscribed: Runs after the subscription to the source, unless the subscription was disposed meanwhile.
     ///   - onDispose: Runs when the source has been torn down, after its event or a dispose. It runs once for each `onSubscribe`.
     @preconcurrency
     public func `do`(
@@ -23,7 +23,7 @@ extension Single {
             let nextStep = run(in: subscription) { subscription, event in
                 do { try event.visit(onSuccess, onError) } catch { return subscription.forward(.failure(error), to: observer) }
                 guard !subscription.isFinished else { return .none }
-                // A downstream operator may dispose. Nothing is torn down before the `after…` closure has run.
+                // An observer downstream may dispose the subscription. The teardown waits until the `after…` closure has run.
                 subscription.enter()
                 defer { subscription.leave() }
                 let nextStep = subscription.forward(event, to: observer).runBeforeDisposal()

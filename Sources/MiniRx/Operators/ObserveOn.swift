@@ -16,8 +16,8 @@ extension Single {
 
     /// Delivers the event on the main actor.
     ///
-    /// The closures of `subscribe` may then use main-actor state. If the event arrives on the main queue and no other event waits
-    /// there, it is delivered at once.
+    /// The closures of `subscribe` may then use main-actor state. If the event arrives on the main queue, and no other event waits
+    /// there or is being delivered, it is delivered at once.
     public func observe(on actor: MainActor) -> MainActorSingle<Element> {
         MainActorSingle(single: observe(on: MainScheduler.instance))
     }

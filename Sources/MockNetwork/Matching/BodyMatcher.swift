@@ -27,8 +27,8 @@ public struct BodyMatcher: Sendable {
                 return Difference(expected: "JSON, but its value cannot be encoded", actual: body.shown)
             }
             guard let tree else { return Difference(expected: "\(text.shown) (this is not JSON)", actual: body.shown) }
-            let shown = [text, body].map { try? JSONTree(Data((RecordingRedactor.report.redactedText(of: $0) ?? "").utf8)) }
-            let difference = JSONTree.firstDifference(of: (tree, try? JSONTree(body)), shown: (shown[0], shown[1]))
+            let redacted = [text, body].map { try? JSONTree(Data((RecordingRedactor.report.redactedText(of: $0) ?? "").utf8)) }
+            let difference = JSONTree.firstDifference(of: (tree, try? JSONTree(body)), redacted: (redacted[0], redacted[1]))
             return difference ?? Difference(expected: text, actual: body)
         }
     }
@@ -132,7 +132,9 @@ extension [URLQueryItem] {
     }
 
     /// Each name once, in order.
-    var names: [String] { map(\.name).reduce(into: []) { names, name in if !names.contains(where: name.hasBytes) { names.append(name) } } }
+    var names: [String] {
+        map(\.name).reduce(into: []) { names, name in if !names.contains(where: name.hasSameBytes) { names.append(name) } }
+    }
 
     /// The items with secrets masked.
     var shown: String { map { "\(RecordingRedactor.report.itemName($0.name))=\($0.shownValue)" }.joined(separator: "&") }

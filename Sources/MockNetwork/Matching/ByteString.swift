@@ -11,15 +11,15 @@ struct ByteString: Sendable, Hashable, CustomStringConvertible {
 
 extension StringProtocol {
     /// Whether both have the same bytes.
-    func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
+    func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
 extension String {
-    /// Whether `text` fits this recorded text, in which a placeholder stands for any secret.
+    /// Whether `text` fits this text of a recording, in which a placeholder stands for any secret.
     func matchesRedacted(_ text: String) -> Bool {
         let pieces = components(separatedBy: RecordingRedactor.placeholder).map { Data($0.utf8) }
         var rest = Data(text.utf8)[...]
-        guard pieces.count > 1, let last = pieces.last, rest.starts(with: pieces[0]) else { return hasBytes(of: text) }
+        guard pieces.count > 1, let last = pieces.last, rest.starts(with: pieces[0]) else { return hasSameBytes(as: text) }
         rest = rest.dropFirst(pieces[0].count)
         guard rest.count >= last.count, rest.suffix(last.count).elementsEqual(last) else { return false }
         rest = rest.dropLast(last.count)

@@ -11,7 +11,7 @@ struct Difference: Sendable, Equatable {
     /// If only invisible characters differ, such as spaces, they are escaped. If the texts are equal, their secrets differed.
     init(expected: String, actual: String) {
         var lines = Self.excerpts(expected.joined, actual.joined)
-        let isSame = expected.hasBytes(of: actual)
+        let isSame = expected.hasSameBytes(as: actual)
         if !isSame, lines.0.visible == lines.1.visible { lines = Self.excerpts(expected.escaped, actual.escaped) }
         self.expected = lines.0
         self.actual = isSame ? "\(lines.1) (another)" : lines.1
@@ -20,7 +20,7 @@ struct Difference: Sendable, Equatable {
     /// Shows two bodies. In text, only the first 64 KB are searched for the place.
     init(expected: Data, actual: Data) {
         let place = zip(expected, actual).prefix { $0 == $1 }.count
-        self.init(expected: expected.shown(or: place), actual: actual.shown(or: place))
+        self.init(expected: expected.shown(orByteAt: place), actual: actual.shown(orByteAt: place))
     }
 
     /// Adds the place, such as `items[2].name`, before both lines.
@@ -42,7 +42,7 @@ struct Difference: Sendable, Equatable {
 
 extension Data {
     /// The redacted text of a body. If it is not text, its size and the byte at `place`.
-    fileprivate func shown(or place: Int) -> String {
+    fileprivate func shown(orByteAt place: Int) -> String {
         guard !isEmpty else { return "no body" }
         if let text = RecordingRedactor.report.redactedText(of: self) { return String(text.prefix(65_536)) }
         let byte = place < count ? "byte \(place) is 0x\(String(self[startIndex + place], radix: 16, uppercase: true))" : "no byte \(place)"

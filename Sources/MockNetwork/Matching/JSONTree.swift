@@ -51,10 +51,11 @@ enum JSONTree: Equatable {
     /// The values at one place in two trees. `nil` if there is none.
     typealias Pair = (expected: JSONTree?, actual: JSONTree?)
 
-    /// The first difference of two trees and its place, such as `items[2].name`. `nil` if they are equal, or of different kinds at the top.
+    /// The first difference of two trees and its place, such as `items[2].name`. `nil` if they are equal, or if the difference is the whole
+    /// value, which has no place.
     ///
-    /// A value is shown only if it is the same in `shown`, the trees without secrets.
-    static func firstDifference(of trees: Pair, shown: Pair, at place: String = "") -> Difference? {
+    /// `redacted` has the trees without secrets. A value is shown only if redaction has not changed it.
+    static func firstDifference(of trees: Pair, redacted: Pair, at place: String = "") -> Difference? {
         let parts: [(place: String, value: (JSONTree) -> JSONTree?)]
         switch trees {
         case (.object(let expected)?, .object(let actual)?):
@@ -65,13 +66,13 @@ enum JSONTree: Equatable {
             parts = (0..<max(expected.count, actual.count)).map { index in ("\(place)[\(index)]", { $0.elements.dropFirst(index).first }) }
         default:
             guard trees.expected != trees.actual, !place.isEmpty else { return nil }
-            let texts = [trees.expected, trees.actual].map { value in value.map { trees == shown ? $0.shown : "…" } ?? "nothing" }
+            let texts = [trees.expected, trees.actual].map { value in value.map { trees == redacted ? $0.shown : "…" } ?? "nothing" }
             return Difference(place: place, Difference(expected: texts[0], actual: texts[1]))
         }
         for (place, value) in parts {
             let inner: Pair = (trees.expected.flatMap(value), trees.actual.flatMap(value))
-            let innerShown: Pair = (shown.expected.flatMap(value), shown.actual.flatMap(value))
-            if let difference = firstDifference(of: inner, shown: innerShown, at: place) { return difference }
+            let innerRedacted: Pair = (redacted.expected.flatMap(value), redacted.actual.flatMap(value))
+            if let difference = firstDifference(of: inner, redacted: innerRedacted, at: place) { return difference }
         }
         return nil
     }

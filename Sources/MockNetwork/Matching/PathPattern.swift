@@ -9,7 +9,7 @@ struct PathPattern: Sendable {
     var isRelative = false
     /// Whether other segments may follow.
     var hasTrailingWildcard = false
-    /// Whether segments may hold placeholders for secrets.
+    /// Whether it is the path of a recording, so that segments may hold placeholders for secrets.
     var isRecorded = false
     /// The path in reports, without secrets.
     var shown: String?
@@ -26,7 +26,7 @@ struct PathPattern: Sendable {
 
     private func matches(_ pattern: String?, _ segment: String) -> Bool {
         guard let pattern else { return !segment.isEmpty }
-        return isRecorded ? pattern.matchesRedacted(segment) : pattern.hasBytes(of: segment)
+        return isRecorded ? pattern.matchesRedacted(segment) : pattern.hasSameBytes(as: segment)
     }
 
     /// From 0, for a path that is the same, to 3.

@@ -35,7 +35,7 @@ struct URLParts: Sendable {
     var formQuery: [URLQueryItem] { .init(form: text.query ?? "") }
 
     func values(of name: String) -> [String] {
-        query.filter { $0.name.hasBytes(of: name) }.map { $0.value ?? "" }
+        query.filter { $0.name.hasSameBytes(as: name) }.map { $0.value ?? "" }
     }
 
     /// The path without its escapes, except those of slashes within a segment.

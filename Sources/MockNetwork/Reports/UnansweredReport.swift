@@ -45,7 +45,7 @@ struct UnansweredReport: CustomStringConvertible {
 
     /// Entries of a recording that cannot be read are never among the nearest, so they are told here.
     private var unreadable: String {
-        let unreadable = stubs.map(\.stub).filter { $0.problem != nil && $0.isRecorded }
+        let unreadable = stubs.map(\.stub).filter { $0.problem != nil && $0.isFromRecording }
         guard stubs.count > 3, let first = unreadable.first else { return "" }
         return "\n\nOf its recordings, \(unreadable.count) cannot be read. The first is \(first.description): \(first.problem ?? "")"
     }

@@ -8,7 +8,7 @@ import FoundationNetworking
 /// The scopes that have not ended. Each has its own protocol class, because on Linux a session has no other link to its mock.
 enum LiveScopes {
     private struct State {
-        var count = 0
+        var lastNumber = 0
         var scopes: [ObjectIdentifier: Scope] = [:]
     }
 
@@ -17,8 +17,8 @@ enum LiveScopes {
     /// Creates a scope. `makeClass` gets a number that no other scope has.
     static func begin(name: String, makeClass: (Int) -> URLProtocol.Type) -> Scope {
         state.withLock { state in
-            state.count += 1
-            let protocolClass = makeClass(state.count)
+            state.lastNumber += 1
+            let protocolClass = makeClass(state.lastNumber)
             let scope = Scope(name: name, protocolClass: protocolClass)
             state.scopes[ObjectIdentifier(protocolClass)] = scope
             return scope

@@ -64,7 +64,7 @@ extension Matcher {
         Matcher {
             $0.url.values(of: name).contains(inOrder: values)
         } explain: {
-            let actual = $0.url.query.filter { $0.name.hasBytes(of: name) }.shown
+            let actual = $0.url.query.filter { $0.name.hasSameBytes(as: name) }.shown
             return Mismatch(
                 name: "query",
                 Difference(
@@ -74,12 +74,12 @@ extension Matcher {
 
     /// Matches all of `items`. There may be others.
     static func queries(_ items: [URLQueryItem]) -> [Matcher] {
-        items.names.map { name in .query(name, items.filter { $0.name.hasBytes(of: name) }.map { $0.value ?? "" }) }
+        items.names.map { name in .query(name, items.filter { $0.name.hasSameBytes(as: name) }.map { $0.value ?? "" }) }
     }
 
     static func header(_ name: String, _ value: String) -> Matcher {
         Matcher {
-            $0.recorded.headers[name]?.hasBytes(of: value) == true
+            $0.recorded.headers[name]?.hasSameBytes(as: value) == true
         } explain: {
             let redactor = $0.recorded.redactor
             let actual = $0.recorded.headers[name].map { "\(name): \(redactor.header(name, $0))" }
@@ -109,7 +109,7 @@ extension [String] {
     /// Whether these contain `others` in order.
     fileprivate func contains(inOrder others: [String]) -> Bool {
         var rest = others[...]
-        for element in self where rest.first?.hasBytes(of: element) == true { rest.removeFirst() }
+        for element in self where rest.first?.hasSameBytes(as: element) == true { rest.removeFirst() }
         return rest.isEmpty
     }
 }

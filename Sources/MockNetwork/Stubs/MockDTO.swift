@@ -1,7 +1,7 @@
 public import APIProvider
 public import Foundation
 
-/// Names the files that are bundled with a test target, usually as the cases of an enum.
+/// A fixture: the name of a file that is bundled with a test target. Usually an enum has a case for each file.
 ///
 /// ```swift
 /// enum Fixture: String, MockDTO {
@@ -59,8 +59,8 @@ extension MockDTO {
 }
 
 extension StubResponse {
-    /// The content of a fixture. The file is read when this is called. If the file is missing, each request fails, and the error names the files that are
-    /// there.
+    /// The content of a fixture. The file is read when this is called. If the file is missing, each request fails, and the error names the
+    /// files that are there.
     ///
     /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
     public static func fixture(_ dto: some MockDTO, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {

@@ -10,7 +10,7 @@ struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
     var errorDescription: String? { description }
 
     /// Foundation on Linux looks for the description only here.
-    var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description, NSError.isRedactedKey: true] }
+    var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description, NSError.isSafeToShowKey: true] }
 
     static var errorDomain: String { "MockNetwork" }
 }

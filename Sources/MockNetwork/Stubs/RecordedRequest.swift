@@ -21,7 +21,7 @@ public struct RecordedRequest: Sendable {
     /// The headers that the app and its provider set. Headers that the session adds are missing.
     public var headers: HTTPHeaders { content.request.headers }
 
-    /// The body, also if it was sent as a stream. Empty if there is none.
+    /// The body, even if it was sent as a stream. Empty if there is none.
     public var body: Data { content.body }
 
     /// The request with its whole body, as it is sent to a server.

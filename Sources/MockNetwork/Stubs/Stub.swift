@@ -71,7 +71,7 @@ extension Stub {
     }
 
     /// Whether it comes from a recording.
-    var isRecorded: Bool { place.isInRecording }
+    var isFromRecording: Bool { place.isInRecording }
 
     /// The requests that this stub has answered, in order. Empty after its scope has ended.
     public var requests: [RecordedRequest] { allRequests().filter { $0.stub?.isSame(as: self) == true } }

@@ -140,7 +140,7 @@ extension StubResponse {
 
 // Several answers.
 extension StubResponse {
-    /// Each of `responses` once, in order, also if requests come at the same time.
+    /// Each of `responses` once, in order, even if requests come at the same time.
     ///
     /// After the last one, requests fail, even if an older stub matches. To go on to older stubs, set `times` to the number of responses.
     ///

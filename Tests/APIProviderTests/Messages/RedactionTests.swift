@@ -119,6 +119,7 @@ struct RedactionTests {
         arguments: [
             (false, { $0.timeoutInterval = 5 } as Change), (true, { $0.timeoutInterval = 5 } as Change),
             (false, { $0.urlRequest.mainDocumentURL = example } as Change), (true, { $0.urlRequest.mainDocumentURL = example } as Change),
+            (false, { $0 = PreparedRequest(.get, $0.url.appendingPathComponent("new"), headers: $0.headers) } as Change),
             (true, { $0 = PreparedRequest(.get, $0.url.appendingPathComponent("new"), headers: $0.headers) } as Change),
         ])
     func keptSecrets(isMiddleware: Bool, change: @escaping Change) async throws {
@@ -140,5 +141,21 @@ struct RedactionTests {
         }
         #expect(error.description.hasPrefix("GET https://api.example.com/bot…/a"))
         #expect(request.curlCommand(redacting: .none).contains("letters"))
+    }
+
+    @Test("A credential that is applied with a new request keeps the secrets of the request")
+    func appliedWithNewRequest() async throws {
+        let sent = Answers(.status(404))
+        let authentication = AuthenticationMiddleware(
+            token: "letters",
+            apply: { $1 = PreparedRequest(.get, $1.url, headers: ["X-Token": $0]) },
+            refresh: { _ in .never() })
+        let changing = Changing { $0.headers["X-A"] = "b" }
+        let error = try await #require(throws: APIError.self) {
+            try await sent.provider(authentication, changing).request(Endpoint<Data>(.get, "/bot\(secret: "7:digits")/a")).value
+        }
+        let request = try #require(sent.requests.first)
+        #expect(!"\(error)".contains("digits"))
+        #expect(!request.curlCommand().contains("letters") && !request.curlCommand().contains("digits"))
     }
 }

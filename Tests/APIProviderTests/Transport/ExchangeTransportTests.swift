@@ -205,6 +205,20 @@ struct ExchangeTransportTests {
         #expect(try await transport.send(PreparedRequest(.get, example)).value.data == Data("body".utf8))
     }
 
+    @Test("A stack that has ended before its start returns is not stopped")
+    func endedAtOnce() {
+        send("/a", by: makeTransport(onStart: { $0.complete() }))
+        #expect(events.entries == ["/a: -1011"])
+        #expect(stopped.entries == [])
+    }
+
+    @Test("A body that cannot be read makes the request invalid")
+    func invalidBody() async throws {
+        let transport = makeTransport(onStart: { $0.complete(with: APIError.invalidRequest(reason: "no file", underlying: nil)) })
+        let error = try await #require(throws: APIError.self) { try await transport.send(PreparedRequest(.get, example)).value }
+        #expect(error.description == "The request was not sent: no file.")
+    }
+
     @Test("An end without a response is an error, and a dump shows no setting")
     func noResponse() {
         let transport = makeTransport { $0.additionalHeaders = ["Authorization": "s3cret"] }

@@ -3,7 +3,7 @@ import Foundation
 import FoundationNetworking
 import MiniRx
 
-/// The delegate queue of the session of a stream. While `calls` is suspended, libcurl soon reads no more from the server.
+/// The delegate queue of the session of a stream. While `callQueue` is suspended, libcurl soon reads no more from the server.
 ///
 /// Foundation delivers each piece of a body without waiting for the delegate, so all of it would come into memory, however slow the reader
 /// (Swift 6.3.1, swift-corelibs-foundation issue 3204). Suspending the task would send the request again. Blocking the session's thread
@@ -12,7 +12,7 @@ final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // What 
     /// How many calls may wait for the delegate.
     private static let limit = 16
 
-    let calls = DispatchQueue(label: "APIProvider.stream")
+    let callQueue = DispatchQueue(label: "APIProvider.stream")
     private let state = Locked<(curlQueue: DispatchQueue?, waiting: Int)>((nil, 0))
 
     /// Remembers the libcurl queue of `session`, which is suspended while too many calls wait.
@@ -26,7 +26,7 @@ final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // What 
             state.waiting += 1
             if state.waiting == Self.limit { state.curlQueue?.suspend() }
         }
-        calls.async { [state] in
+        callQueue.async { [state] in
             block()
             state.withLock { state in
                 if state.waiting == Self.limit { state.curlQueue?.resume() }
