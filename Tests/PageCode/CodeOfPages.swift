@@ -15,8 +15,9 @@ struct CodeOfPages: BuildToolPlugin {
         .filter { $0.hasSuffix(".md") || $0.hasSuffix(".swift") }
         .compactMap { path in
             let page = root.appendingPathComponent(path)
-            guard try String(contentsOf: page, encoding: .utf8).contains("```swift\n") else { return nil }
             let name = page.deletingPathExtension().lastPathComponent
+            let hasCode = try name.hasPrefix("MovingFrom") || String(contentsOf: page, encoding: .utf8).contains("```swift\n")
+            guard hasCode else { return nil }
             let frame = folder.appendingPathComponent("Frames/\(name).swift")
             let source = context.pluginWorkDirectoryURL.appendingPathComponent(path.replacingOccurrences(of: "/", with: "-") + ".swift")
             return .buildCommand(

@@ -6,7 +6,7 @@
 
 function say(text) { print text > out }
 
-function at(number) { say("#sourceLocation(file: \"" FILENAME "\", line: " number ")") }
+function location(number) { return "#sourceLocation(file: \"" FILENAME "\", line: " number ")\n" }
 
 function without_attributes(line) {
     sub(/^(@[A-Za-z]+(\(([^()]|\([^()]*\))*\))? *)+/, "", line)
@@ -26,17 +26,17 @@ function part(first, head, last,    line, text, i, wrapper) {
         if (line ~ /^[."]/) lines[head] = "let _: " name " = " line
         else if (line ~ /^(Endpoint|Single|provider|single|endpoint|[A-Z][A-Za-z]*(Middleware|Provider))[.<(]/ && text !~ /subscribe/)
             lines[head] = "_ = " lines[head]
-        statements = statements "#sourceLocation(file: \"" FILENAME "\", line: " start + first ")\n"
+        statements = statements location(start + first)
         for (i = first; i <= last; i++) statements = statements lines[i] "\n"
         return
     }
     if (line ~ /^override /) wrapper = "private class Line" start ": XCTestCase {"
     else if (line ~ /^func / && text ~ own) wrapper = "extension Reader {"
-    else if (line !~ /^private |: XCTestCase / && text !~ /@main/)
+    else if (line !~ /^private |: XCTestCase /)
         lines[head] = substr(lines[head], 1, length(lines[head]) - length(line)) "private " line
     if (text ~ /@Observable/) lines[first] = "@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) " lines[first]
     if (wrapper) say(wrapper)
-    at(start + first)
+    printf "%s", location(start + first) > out
     for (i = first; i <= last; i++) say(lines[i] == "@main" ? "" : lines[i])
     if (wrapper) say("}")
 }
@@ -45,7 +45,6 @@ function snippet(    i, first, head) {
     statements = uses = ""
     first = 1
     for (i = 1; i <= count; i++) {
-        if (length(lines[i]) > 84) wide = wide "#sourceLocation(file: \"" FILENAME "\", line: " start + i ")\n#error(\"The site shows 84 columns.\")\n"
         if (lines[i] ~ /^($|[] )}{]|where )/) continue
         if (head) { part(first, head, i - 1); first = i; head = 0 }
         if (without_attributes(lines[i]) !~ /^$|^\/\//) head = i
@@ -80,7 +79,7 @@ BEGIN {
     count = split(cells[i], spans, "`")
     for (i = 2; i <= count; i += 2)
         if (spans[i] ~ /^(try )?(await )?([(]error |[A-Za-z]+[.<(]).*[)}a-z]$/ && spans[i] !~ /…/)
-            statements = statements "#sourceLocation(file: \"" FILENAME "\", line: " FNR ")\nuse(" spans[i] ")\n"
+            statements = statements location(FNR) "use(" spans[i] ")\n"
     if (statements) run(statements)
 }
 
@@ -96,13 +95,17 @@ FILENAME ~ /\.swift$/ && !sub(/^ *\/\/\/ ?/, "") { inside = 0; next }
         snippet()
         if (text ~ /SecTrust/) say("#endif")
     } else {
-        at(start + 1)
+        printf "%s", location(start + 1) > out
         for (i = 1; i <= count; i++) say(lines[i])
     }
     next
 }
 
-inside { lines[++count] = $0; text = text $0 "\n" }
+inside {
+    lines[++count] = $0
+    text = text $0 "\n"
+    if (length($0) > 84) wide = wide location(FNR) "#error(\"The site shows 84 columns.\")\n"
+}
 
 /^```swift$/ && !inside { inside = 1; start = FNR; count = 0; text = "" }
 

@@ -1,3 +1,4 @@
+private let login = DefaultAPIProvider(baseURL: api)
 private enum SignInError: Error { case needed }
 
 private final class Keychain: Sendable {

@@ -1,0 +1,1 @@
+private let login = DefaultAPIProvider(baseURL: baseURL)

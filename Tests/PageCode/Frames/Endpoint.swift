@@ -1,1 +1,0 @@
-private let login = "octocat"
