@@ -19,21 +19,15 @@ private struct Shell: Sendable, CustomTestStringConvertible {
             .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(command)") }
     }
 
-    /// What curl gets.
-    struct Call {
-        var arguments: [Data]
-        var body: Data?
-    }
-
-    /// Runs the command with a function in place of curl.
-    func call(_ command: String) throws -> Call {
+    /// Runs the command with a function in place of curl. Returns what curl gets.
+    func call(_ command: String) throws -> (arguments: [Data], body: Data?) {
         let curl = #"curl() { printf '%s\000' "$@"; printf 'end\000'; case "$*" in *'--data-binary @-'*) cat;; esac; }"#
         let output = try run(curl + "\n" + command)
         let end = try #require(output.range(of: Data("end\0".utf8), options: .backwards))
         let arguments = output[..<end.lowerBound].split(separator: 0, omittingEmptySubsequences: false).dropLast().map { Data($0) }
         func value(of option: String) -> Data? { arguments.firstIndex(of: Data(option.utf8)).map { arguments[$0 + 1] } }
         let isInput = value(of: "--data-binary") == Data("@-".utf8)
-        return Call(arguments: arguments, body: isInput ? Data(output[end.upperBound...]) : value(of: "--data-raw"))
+        return (arguments, isInput ? Data(output[end.upperBound...]) : value(of: "--data-raw"))
     }
 
     @discardableResult
@@ -95,7 +89,6 @@ struct CurlTests {
             (PreparedRequest("PUT"), ["--request", "PUT", "--header", "Content-Type:", "--data-raw", ""]),
             // URLSession and curl both call it a form.
             (PreparedRequest("POST", body: Data("a=1".utf8)), ["--request", "POST", "--data-raw", "a=1"]),
-            (PreparedRequest("PUT", body: Data("a".utf8)), ["--request", "PUT", "--header", "Content-Type:", "--data-raw", "a"]),
             (PreparedRequest("GET", body: Data("a".utf8)), ["--request", "GET", "--header", "Content-Type:", "--data-raw", "a"]),
             (PreparedRequest("HEAD", body: Data("a".utf8)), ["--request", "HEAD", "--header", "Content-Type:", "--data-raw", "a"]),
             (PreparedRequest("$(id)'"), ["--request", "$(id)'"]),
@@ -131,15 +124,6 @@ struct CurlTests {
                   --header 'Cookie: …' \
                   --data-binary @FILE \
                   --url 'https://api.example.com/p?page=…'
-                """#)
-        #expect(
-            request.curlCommand(redacting: .none) == #"""
-                curl --request 'POST' \
-                  --header 'Accept: a/b' \
-                  --header 'Authorization: Bearer s3cret' \
-                  --header 'Cookie: a=s3cret' \
-                  --data-raw '{"name":"it'\''s"}' \
-                  --url 'https://u:s3cret@api.example.com/p?page=s3cret'
                 """#)
         let binary = PreparedRequest("POST", headers: ["Content-Type": "a/b"], body: Data("--b\r\n100% \u{0}'".utf8))
         #expect(

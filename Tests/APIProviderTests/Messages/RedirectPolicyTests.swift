@@ -16,9 +16,8 @@ struct RedirectPolicyTests {
                 let url = exchange.request.url
                 seen.append("\(url.host ?? "")\(url.path) \(exchange.request.headers["X-Own"] ?? "-")")
                 let location = ["/a": "/b", "/b": "https://cdn.example.com/c"][url.path]
-                let head = HTTPURLResponse(
-                    url: url, statusCode: location == nil ? 200 : 302, httpVersion: nil, headerFields: location.map { ["Location": $0] })
-                if let head { _ = exchange.receive(head) }
+                let head = APIResponse(to: exchange.request, status: location == nil ? 200 : 302, headers: ["Location": location])
+                _ = exchange.receive(head.response)
                 _ = exchange.receive(Data("body of \(url.path)".utf8))
                 exchange.complete()
                 return Disposables.create()
@@ -127,8 +126,7 @@ struct RedirectPolicyTests {
             let request = exchange.request
             seen.append("\(request.method) \(request.url.path) \(request.headers["X-Key"] ?? "none")")
             let status = [303, 503, 200][seen.count - 1]
-            let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: nil, headerFields: ["Location": "/b"])
-            if let head { _ = exchange.receive(head) }
+            _ = exchange.receive(APIResponse(to: request, status: status, headers: ["Location": "/b"]).response)
             exchange.complete()
             return Disposables.create()
         }

@@ -107,19 +107,10 @@ struct LoggingMiddlewareTests {
                   < Set-Cookie: …
                   < (13 bytes)
                 """)
-        #expect(
-            try logged(request, answer, .bodies, redacting: .none) == """
-                POST https://api.example.com/login?q=s3cret: 200 OK, 13 bytes, 34 ms
-                  > Accept: a/b
-                  > Authorization: Basic s3cret
-                  > Content-Type: application/json
-                  > cookie: a=s3cret
-                  > {"user":"me"}
-                  < Location: https://u:s3cret@example.com/
-                  < Retry-After: 3
-                  < Set-Cookie: a=s3cret
-                  < error=not+now
-                """)
+        let all = try logged(request, answer, .bodies, redacting: .none)
+        for part in ["q=s3cret", "> Authorization: Basic s3cret", #"> {"user":"me"}"#, "< Set-Cookie: a=s3cret", "< error=not+now"] {
+            #expect(all.contains(part), "\(all)")
+        }
     }
 
     @Test(
