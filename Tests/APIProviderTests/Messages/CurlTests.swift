@@ -10,7 +10,7 @@ private struct Shell: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// `sh`, and other shells of this system.
-    static let all = ["sh", "dash", "bash", "zsh", "ksh", "busybox"].filter(isInstalled).map(Shell.init)
+    static let all = ["sh", "bash", "zsh", "ksh", "busybox"].filter(isInstalled).map(Shell.init)
     static let first = all.first ?? Shell(name: "sh")
     static let hasCurl = isInstalled("curl")
 
@@ -60,7 +60,8 @@ struct CurlTests {
     ]
 
     private static let bodies = [
-        Data(), Data("\n".utf8), Data("a\n\n".utf8), Data("\n\na\r\nb\r\n".utf8), Data(0...255), Data([0]), Data([0xFF, 0xFE, 0x27, 0x25]),
+        Data(texts.joined(separator: " ").utf8), Data(), Data("\n".utf8), Data("a\n\n".utf8), Data("\n\na\r\nb\r\n".utf8), Data(0...255),
+        Data([0]), Data([0xFF, 0xFE, 0x27, 0x25]),
         Data("-e \u{1B}[2J".utf8), Data("\u{0}01234567\u{1}8".utf8), Data("%s\u{0}\\n\\".utf8), Data("{\n  \"a\": 1\n}\n".utf8),
         // Too long for an argument.
         Data(repeating: 0x61, count: 300_000), Data(String(repeating: "é", count: 50_000).utf8), Data(repeating: 0, count: 300_000),
@@ -68,12 +69,9 @@ struct CurlTests {
 
     @Test("A shell gives curl every header and body as it is", arguments: Shell.all)
     fileprivate func quoting(shell: Shell) throws {
-        for text in Self.texts {
-            let request = PreparedRequest("PUT", headers: ["X-A": text], body: Data(text.utf8))
-            let call = try shell.call(request.curlCommand(redacting: .none))
-            #expect(call.arguments.contains(Data("X-A: \(text)".utf8)), "\(text)")
-            #expect(call.body == Data(text.utf8), "\(text)")
-        }
+        let headers = Self.texts.enumerated().map { (key: "X-\($0)", value: $1) }
+        let call = try shell.call(PreparedRequest("PUT", headers: HTTPHeaders(headers)).curlCommand(redacting: .none))
+        for (name, text) in headers { #expect(call.arguments.contains(Data("\(name): \(text)".utf8)), "\(text)") }
         for body in Self.bodies {
             let call = try shell.call(PreparedRequest("POST", body: body).curlCommand(redacting: .none))
             #expect(call.body == body, "\(body.prefix(20).map { $0 })")

@@ -282,7 +282,7 @@ struct AuthenticationMiddlewareTests {
                 return Disposables.create()
             }
         }
-        for round in 1...rounds(200) {
+        for round in 1...rounds(100) {
             server.accept("\(round)")
             let (events, group) = (Log<SingleEvent<APIResponse>>(), DispatchGroup())
             DispatchQueue.concurrentPerform(iterations: 20) { _ in
