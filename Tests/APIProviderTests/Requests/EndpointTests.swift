@@ -35,10 +35,8 @@ struct EndpointTests {
     }
 
     @Test("Without a base URL, a path makes the request invalid, and the error says what to do")
-    func noBaseURL() async throws {
-        let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(transport: ClosureTransport(item.next)).request(Endpoint<Item>(.get, "/items/\(1)")).value
-        }
+    func noBaseURL() throws {
+        let error = try #require(throws: APIError.self) { try Endpoint<Item>(.get, "/items/\(1)").preparedRequest() }
         #expect(error.description.contains(#"its path "/items/1" needs a base URL, but baseURL is nil: give DefaultAPIProvider(baseURL:)"#))
     }
 
