@@ -61,12 +61,6 @@ struct RedactionTests {
         #expect(many < max(few * 8, 0.01), "\(few) s, and \(many) s")
     }
 
-    @Test("The size of a body comes with its media type")
-    func size() {
-        #expect(Redactor().size(5120, type: "Text/HTML; charset=utf-8") == "(text/html, 5,120 bytes)")
-        #expect(Redactor().size(1, type: nil) == "(1 byte)")
-    }
-
     @Test(
         "A secret segment is left out of its URL, alone or as a part, and no other segment is",
         arguments: [

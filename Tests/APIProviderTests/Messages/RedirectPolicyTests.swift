@@ -116,7 +116,7 @@ struct RedirectPolicyTests {
         }
     }
 
-    @Test("A POST that is retried where a redirect led has the headers of the session")
+    @Test("A POST that is retried after a redirect has the session's headers")
     func headersAfterRedirect() async throws {
         var settings = ExchangeTransport.Settings()
         settings.additionalHeaders = ["X-Key": "1"]

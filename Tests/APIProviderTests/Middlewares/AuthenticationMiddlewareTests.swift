@@ -198,7 +198,7 @@ struct AuthenticationMiddlewareTests {
     }
 
     @Test(
-        "A refresh through the same provider needs no place of a limit that the waiting requests fill",
+        "A refresh through the same provider does not wait for a limit that the waiting requests use up",
         arguments: [
             (["limit", "authentication"], 1), (["retry", "limit", "authentication"], 2), (["limit", "retry", "authentication"], 2),
         ])
@@ -248,7 +248,7 @@ struct AuthenticationMiddlewareTests {
         #expect(server.seen.entries == ["Bearer new"])
     }
 
-    @Test("A request ends though its middleware was released, and then nothing is left of the middleware")
+    @Test("A request ends after its middleware is released, and the middleware is then deallocated")
     func released() {
         weak var released: AuthenticationMiddleware<String>?
         do {

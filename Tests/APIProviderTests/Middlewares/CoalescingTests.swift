@@ -8,6 +8,8 @@ import Testing
 @Suite("Coalescing", tenMinutes)
 struct CoalescingTests {
     private let middleware = CoalescingMiddleware()
+    /// One request for all, because it belongs to the user of its time, and another test may sign out.
+    private let request = PreparedRequest("GET", headers: ["Authorization": "a"])
     private let statuses = Log<Int?>()
     private let ended = Log<String>()
     private let server: Producer<APIResponse>
@@ -15,18 +17,20 @@ struct CoalescingTests {
     init() { server = Producer { [ended] in ended.disposable() } }
 
     @discardableResult
-    private func send(_ request: PreparedRequest = PreparedRequest("GET")) -> any Disposable {
-        middleware.intercept(request) { [server] _ in server.single }.subscribe { [statuses] in statuses.append(try? $0.get().statusCode) }
+    private func send(_ other: PreparedRequest? = nil) -> any Disposable {
+        middleware.intercept(other ?? request) { [server] _ in server.single }.subscribe { [statuses] in
+            statuses.append(try? $0.get().statusCode)
+        }
     }
 
     @Test("Equal requests at the same time get one response, or one error", arguments: [true, false])
     func shared(isSuccess: Bool) {
-        for _ in 0..<100 { send(PreparedRequest("GET", headers: ["Authorization": "a"])) }
+        for _ in 0..<100 { send() }
         #expect(server.subscriptions == 1)
         server.send(isSuccess ? .success(APIResponse(to: PreparedRequest("GET"))) : .failure(TestError()))
         #expect(statuses.entries == Array(repeating: isSuccess ? 200 : nil, count: 100))
         #expect(ended.count == 1)
-        send(PreparedRequest("GET", headers: ["Authorization": "a"]))
+        send()
         #expect(server.subscriptions == 2)
     }
 
@@ -67,7 +71,7 @@ struct CoalescingTests {
         #expect(log.entries.sorted() == ["/data", "/download", "/download", "/redirect", "/redirect", "/stream", "/stream"])
     }
 
-    @Test("Only the dispose of the last subscriber cancels the request")
+    @Test("Only disposing the last subscription cancels the request")
     func leaving() {
         let all = (0..<3).map { _ in send() }
         all[0].dispose()
@@ -95,7 +99,7 @@ struct CoalescingTests {
         #expect(log.entries == ["b"])
     }
 
-    @Test("Nothing is kept of a request that another thread disposes while it begins", .longComputing)
+    @Test("A request that another thread disposes while it starts leaves nothing behind", .longComputing)
     func disposedAtItsBeginning() async {
         let (scheduler, released) = (ConcurrentDispatchQueueScheduler(qos: .userInitiated), Log<Void>())
         let count = rounds(10_000)
@@ -149,7 +153,7 @@ struct ConcurrencyLimitTests {
         }.subscribe()
     }
 
-    @Test("Requests wait for their turn, first come, first served, and a dispose frees a place, even while the request starts")
+    @Test("Requests wait for their turn, first come, first served, and disposing one lets the next start, even while it starts")
     func turns() {
         let (second, third) = (Producer<APIResponse>(), SerialDisposable())
         let first = send(0) { _ in .never() }

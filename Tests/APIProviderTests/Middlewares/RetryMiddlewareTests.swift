@@ -34,7 +34,7 @@ struct RetryMiddlewareTests {
     }
 
     @Test(
-        "Which statuses are retried",
+        "These statuses are retried, and no others",
         arguments: [408, 429, 500, 502, 503, 504].map { ($0, true) }
             + [200, 301, 400, 401, 404, 409, 425, 501, 505, 511].map { ($0, false) })
     func statuses(status: Int, isRetried: Bool) {
@@ -54,7 +54,7 @@ struct RetryMiddlewareTests {
     }
 
     @Test(
-        "Which connection errors are retried: for any method, if the request cannot have been sent",
+        "These connection errors are retried: for any method if the request cannot have been sent",
         arguments: [
             (2, 1, [.timedOut, .networkConnectionLost, .badServerResponse]),
             (2, 2, [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet]),
@@ -161,19 +161,7 @@ struct RetryMiddlewareTests {
         }
     }
 
-    @Test("Each subscription has its own attempts, and each attempt has the body")
-    func cold() async throws {
-        let answers = Answers(.status(503), .status(200), .status(503), .status(200))
-        let body = Data("body".utf8)
-        let middleware = RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))
-        let single = answers.provider(middleware).request(Endpoint<Void>(.put, "", body: .data(body, contentType: "a/b")))
-        for count in [2, 4] {
-            try await single.value
-            #expect(answers.requests.map(\.bodyData) == Array(repeating: body, count: count))
-        }
-    }
-
-    @Test("A dispose ends the wait")
+    @Test("Disposing ends the wait before a retry")
     func disposed() {
         let answers = Answers(.status(503))
         let disposable = patient().intercept(PreparedRequest("GET"), next: answers.next).subscribe { Issue.record("\($0)") }
@@ -234,7 +222,7 @@ struct RetryMiddlewareTests {
     }
 
     @Test(
-        "A retry of a POST starts at the URL to which a redirect within its origin led",
+        "A POST that was redirected within its origin is retried at the new URL",
         arguments: [
             (302, .error(URLError(.cannotConnectToHost))), (303, .error(URLError(.timedOut))), (303, .status(503)),
             (307, .error(URLError(.cannotConnectToHost))),

@@ -53,7 +53,7 @@ struct WritingAMiddlewareTests {
         await #expect(throws: SupportMiddleware.Maintenance(requestID: "1")) { try await provider.request(items).value }
     }
 
-    @Test("The article's retry waits for no clock")
+    @Test("The article's retry takes no real time")
     func retry() {
         let scheduler = TestScheduler()
         let transport = ClosureTransport { _ in .error(URLError(.timedOut)) }

@@ -82,7 +82,7 @@ struct PagesTests {
         provider.pages(first) { page, _ in page.next.map { Endpoint(.get, "/items", query: ["page": $0]) } }
     }
 
-    @Test("A page is requested when it is asked for, the first nil is the end, and each loop begins with the first page")
+    @Test("Each page is requested when you ask for it, nil is the end, and each loop begins with the first page")
     func lazily() async throws {
         let pages = numbered(provider())
         for _ in 0..<2 {

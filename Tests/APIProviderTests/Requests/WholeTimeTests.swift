@@ -70,7 +70,7 @@ struct WholeTimeTests {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test("After a dispose on the main actor, no progress comes")
+    @Test("After disposing on the main actor, no progress comes")
     @MainActor func disposed() async {
         let subscription = subscribe(endpoint(every: .nanoseconds(0)))
         report(1)
