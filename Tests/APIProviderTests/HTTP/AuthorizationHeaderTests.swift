@@ -37,14 +37,12 @@ struct AuthorizationHeaderTests {
 
     @Test("URLSession sends no GET or HEAD with a body, and the error names a transport that does", arguments: [HTTPMethod.get, .head])
     func getByURLSession(method: HTTPMethod) async throws {
-        let server = try LoopbackServer { _, connection in connection.respond() }
-        let provider = DefaultAPIProvider(baseURL: server.url, configuration: .ephemeral)
+        let provider = DefaultAPIProvider(baseURL: try LoopbackServer.refusingURL(), configuration: .ephemeral)
         let endpoint = Endpoint<Void>(method, "/search", body: .json(["q": "swift"]))
         let error = await #expect(throws: APIError.self) { try await provider.request(endpoint).value }
         #expect(
             error?.description
                 == "The request was not sent: \(method) has no body: send it with another method, or put the values into the query; if the "
                 + "server wants it, use a transport that sends it, such as AsyncHTTPClientTransport.")
-        #expect(server.requests.isEmpty)
     }
 }

@@ -10,7 +10,7 @@ private struct Shell: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// `sh`, and other shells of this system.
-    static let all = ["sh", "dash", "bash", "zsh", "ksh", "busybox"].filter(isInstalled).map(Shell.init)
+    static let all = ["sh", "bash", "zsh", "ksh", "busybox"].filter(isInstalled).map(Shell.init)
     static let first = all.first ?? Shell(name: "sh")
     static let hasCurl = isInstalled("curl")
 
@@ -19,21 +19,15 @@ private struct Shell: Sendable, CustomTestStringConvertible {
             .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(command)") }
     }
 
-    /// What curl gets.
-    struct Call {
-        var arguments: [Data]
-        var body: Data?
-    }
-
-    /// Runs the command with a function in place of curl.
-    func call(_ command: String) throws -> Call {
+    /// Runs the command with a function in place of curl. Returns what curl gets.
+    func call(_ command: String) throws -> (arguments: [Data], body: Data?) {
         let curl = #"curl() { printf '%s\000' "$@"; printf 'end\000'; case "$*" in *'--data-binary @-'*) cat;; esac; }"#
         let output = try run(curl + "\n" + command)
         let end = try #require(output.range(of: Data("end\0".utf8), options: .backwards))
         let arguments = output[..<end.lowerBound].split(separator: 0, omittingEmptySubsequences: false).dropLast().map { Data($0) }
         func value(of option: String) -> Data? { arguments.firstIndex(of: Data(option.utf8)).map { arguments[$0 + 1] } }
         let isInput = value(of: "--data-binary") == Data("@-".utf8)
-        return Call(arguments: arguments, body: isInput ? Data(output[end.upperBound...]) : value(of: "--data-raw"))
+        return (arguments, isInput ? Data(output[end.upperBound...]) : value(of: "--data-raw"))
     }
 
     @discardableResult
@@ -66,7 +60,8 @@ struct CurlTests {
     ]
 
     private static let bodies = [
-        Data(), Data("\n".utf8), Data("a\n\n".utf8), Data("\n\na\r\nb\r\n".utf8), Data(0...255), Data([0]), Data([0xFF, 0xFE, 0x27, 0x25]),
+        Data(texts.joined(separator: " ").utf8), Data(), Data("\n".utf8), Data("a\n\n".utf8), Data("\n\na\r\nb\r\n".utf8), Data(0...255),
+        Data([0]), Data([0xFF, 0xFE, 0x27, 0x25]),
         Data("-e \u{1B}[2J".utf8), Data("\u{0}01234567\u{1}8".utf8), Data("%s\u{0}\\n\\".utf8), Data("{\n  \"a\": 1\n}\n".utf8),
         // Too long for an argument.
         Data(repeating: 0x61, count: 300_000), Data(String(repeating: "é", count: 50_000).utf8), Data(repeating: 0, count: 300_000),
@@ -74,12 +69,9 @@ struct CurlTests {
 
     @Test("A shell gives curl every header and body as it is", arguments: Shell.all)
     fileprivate func quoting(shell: Shell) throws {
-        for text in Self.texts {
-            let request = PreparedRequest("PUT", headers: ["X-A": text], body: Data(text.utf8))
-            let call = try shell.call(request.curlCommand(redacting: .none))
-            #expect(call.arguments.contains(Data("X-A: \(text)".utf8)), "\(text)")
-            #expect(call.body == Data(text.utf8), "\(text)")
-        }
+        let headers = Self.texts.enumerated().map { (key: "X-\($0)", value: $1) }
+        let call = try shell.call(PreparedRequest("PUT", headers: HTTPHeaders(headers)).curlCommand(redacting: .none))
+        for (name, text) in headers { #expect(call.arguments.contains(Data("\(name): \(text)".utf8)), "\(text)") }
         for body in Self.bodies {
             let call = try shell.call(PreparedRequest("POST", body: body).curlCommand(redacting: .none))
             #expect(call.body == body, "\(body.prefix(20).map { $0 })")
@@ -95,7 +87,6 @@ struct CurlTests {
             (PreparedRequest("PUT"), ["--request", "PUT", "--header", "Content-Type:", "--data-raw", ""]),
             // URLSession and curl both call it a form.
             (PreparedRequest("POST", body: Data("a=1".utf8)), ["--request", "POST", "--data-raw", "a=1"]),
-            (PreparedRequest("PUT", body: Data("a".utf8)), ["--request", "PUT", "--header", "Content-Type:", "--data-raw", "a"]),
             (PreparedRequest("GET", body: Data("a".utf8)), ["--request", "GET", "--header", "Content-Type:", "--data-raw", "a"]),
             (PreparedRequest("HEAD", body: Data("a".utf8)), ["--request", "HEAD", "--header", "Content-Type:", "--data-raw", "a"]),
             (PreparedRequest("$(id)'"), ["--request", "$(id)'"]),
@@ -131,15 +122,6 @@ struct CurlTests {
                   --header 'Cookie: …' \
                   --data-binary @FILE \
                   --url 'https://api.example.com/p?page=…'
-                """#)
-        #expect(
-            request.curlCommand(redacting: .none) == #"""
-                curl --request 'POST' \
-                  --header 'Accept: a/b' \
-                  --header 'Authorization: Bearer s3cret' \
-                  --header 'Cookie: a=s3cret' \
-                  --data-raw '{"name":"it'\''s"}' \
-                  --url 'https://u:s3cret@api.example.com/p?page=s3cret'
                 """#)
         let binary = PreparedRequest("POST", headers: ["Content-Type": "a/b"], body: Data("--b\r\n100% \u{0}'".utf8))
         #expect(

@@ -23,16 +23,20 @@ struct DumpTests {
         APIResponse(to: request, status: 400, headers: ["Set-Cookie": "a=s3cret"], data: Data("s3cret".utf8))
     }
 
+    private func settings(cookies: HTTPCookieStorage? = nil) -> ExchangeTransport.Settings {
+        var settings = ExchangeTransport.Settings()
+        (settings.additionalHeaders, settings.cookies) = (["Authorization": "s3cret"], cookies)
+        return settings
+    }
+
     private func transports() throws -> [any Transport] {
         let configuration = URLSessionConfiguration.ephemeral
         let cookie = HTTPCookie(properties: [.name: "a", .value: "s3cret", .domain: "api.example.com", .path: "/"])
         configuration.httpCookieStorage?.setCookie(try #require(cookie))
         configuration.httpAdditionalHeaders = ["Authorization": "s3cret"]
-        var settings = ExchangeTransport.Settings()
-        settings.additionalHeaders = ["Authorization": "s3cret"]
-        settings.cookies = configuration.httpCookieStorage
         return [
-            URLSessionTransport(configuration: configuration), ExchangeTransport(settings) { _ in Disposables.create() },
+            URLSessionTransport(configuration: configuration),
+            ExchangeTransport(settings(cookies: configuration.httpCookieStorage)) { _ in Disposables.create() },
             ClosureTransport { [response] _ in .just(response) },
         ]
     }
@@ -54,18 +58,9 @@ struct DumpTests {
         encoder.userInfo[try #require(CodingUserInfoKey(rawValue: "key"))] = "s3cret"
         var interpolation = RequestPath.StringInterpolation(literalCapacity: 0, interpolationCount: 1)
         interpolation.appendInterpolation(secret: "s3cret")
-        var settings = ExchangeTransport.Settings()
-        settings.additionalHeaders = ["Authorization": "s3cret"]
-        let errors: [APIError] = [
-            .unacceptableStatus(response), .transport(request, underlying: URLError(.timedOut)),
-            .decoding(
-                response, expected: "Item",
-                underlying: DecodingError.valueNotFound(Int.self, .init(codingPath: [], debugDescription: ""))),
-        ]
         return [
-            endpoint, [endpoint], endpoint.headers, endpoint.query, endpoint.options, endpoint.path, interpolation, request, response,
-            SingleEvent.success(response), settings, try transports(), middlewares(), errors,
-            errors.map { $0 as NSError }, errors.map(\.localizedDescription),
+            endpoint, [endpoint], endpoint.headers, endpoint.query, endpoint.options, endpoint.path, interpolation, request,
+            SingleEvent.success(response), settings(), try transports(), middlewares(),
             try transports().map { DefaultAPIProvider(baseURL: request.url, transport: $0, encoder: encoder, middlewares: middlewares()) },
         ]
     }

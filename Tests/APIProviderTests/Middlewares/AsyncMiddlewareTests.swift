@@ -19,7 +19,7 @@ struct AsyncMiddlewareTests {
 
     private let get = Endpoint<String>(.get, "/a").option(\.name, "name")
 
-    @Test("It changes the request, reads its options, and may send it again, beside other middlewares")
+    @Test("An async middleware changes the request, reads its options, and may send it again")
     func request() async throws {
         let answers = Answers(.error(TestError()), .status(200, body: "x"))
         let provider = answers.provider(RetryMiddleware(), Signature { "s" }, DefaultHeadersMiddleware(["X-Other": "o"]))
@@ -28,16 +28,7 @@ struct AsyncMiddlewareTests {
         #expect(answers.requests.map { $0.headers["X-Other"] } == ["o", "o"])
     }
 
-    @Test("An error that it throws is the error of the request, and nothing is sent")
-    func throwing() async {
-        let answers = Answers(.status(200))
-        await #expect(throws: TestError("no")) {
-            try await answers.provider(Signature { throw TestError("no") }).request(get).value
-        }
-        #expect(answers.requests.isEmpty)
-    }
-
-    @Test("A dispose cancels its task and the request that it has sent", arguments: [true, false])
+    @Test("Disposing cancels the task of an async middleware and the request that it has sent", arguments: [true, false])
     func dispose(isSent: Bool) async {
         let (waiting, ended) = (Signals<Void>(), Signals<Void>())
         let transport = ClosureTransport { _ in

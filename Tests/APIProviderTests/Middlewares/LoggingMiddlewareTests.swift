@@ -59,7 +59,7 @@ struct LoggingMiddlewareTests {
         #expect(try logged(request, answer) == line)
     }
 
-    @Test("A dispose is logged as a cancellation, and nothing after it")
+    @Test("Disposing is logged as a cancellation, and nothing is logged after it")
     func cancelled() {
         let responses = Producer<APIResponse>()
         let disposable = middleware(.line).intercept(PreparedRequest("GET")) { _ in responses.single }.subscribe()
@@ -107,19 +107,10 @@ struct LoggingMiddlewareTests {
                   < Set-Cookie: …
                   < (13 bytes)
                 """)
-        #expect(
-            try logged(request, answer, .bodies, redacting: .none) == """
-                POST https://api.example.com/login?q=s3cret: 200 OK, 13 bytes, 34 ms
-                  > Accept: a/b
-                  > Authorization: Basic s3cret
-                  > Content-Type: application/json
-                  > cookie: a=s3cret
-                  > {"user":"me"}
-                  < Location: https://u:s3cret@example.com/
-                  < Retry-After: 3
-                  < Set-Cookie: a=s3cret
-                  < error=not+now
-                """)
+        let all = try logged(request, answer, .bodies, redacting: .none)
+        for part in ["q=s3cret", "> Authorization: Basic s3cret", #"> {"user":"me"}"#, "< Set-Cookie: a=s3cret", "< error=not+now"] {
+            #expect(all.contains(part), "\(all)")
+        }
     }
 
     @Test(
@@ -139,7 +130,7 @@ struct LoggingMiddlewareTests {
         }
     }
 
-    @Test("Nothing that was sent or received can begin a line or command a terminal")
+    @Test("Sent and received text cannot start a line of the log or control a terminal")
     func forging() throws {
         let forged = "x\r\nGET https://api.example.com/forged: 200 OK\u{85}a\u{2028}b\u{1B}[2J\u{9B}2J\u{7F}\u{B}\u{C}"
         var request = PreparedRequest("GET\nGET https://forged", body: Data(forged.utf8))

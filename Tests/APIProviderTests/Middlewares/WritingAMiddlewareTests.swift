@@ -53,23 +53,7 @@ struct WritingAMiddlewareTests {
         await #expect(throws: SupportMiddleware.Maintenance(requestID: "1")) { try await provider.request(items).value }
     }
 
-    @Test("An endpoint's option reaches the middlewares, and others see its default")
-    func option() async throws {
-        struct Seen: Middleware {
-            let log: Log<Bool>
-            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-                log.append(request.options.isTraced)
-                return next(request)
-            }
-        }
-        let log = Log<Bool>()
-        let provider = Answers(.status(200)).provider(Seen(log: log))
-        try await provider.request(items).value
-        _ = try await provider.request(items.option(\.isTraced, false).withResponse()).value
-        #expect(log.entries == [true, false])
-    }
-
-    @Test("The article's retry waits for no clock")
+    @Test("The article's retry takes no real time")
     func retry() {
         let scheduler = TestScheduler()
         let transport = ClosureTransport { _ in .error(URLError(.timedOut)) }
@@ -79,36 +63,5 @@ struct WritingAMiddlewareTests {
         scheduler.run()
         #expect(ended.wait(timeout: .now()) == .success)
         subscription.dispose()
-    }
-
-    @Test("A request keeps its ID before a retry, and each attempt has one after it", arguments: [true, false])
-    func order(isBefore: Bool) async throws {
-        let retry = RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))
-        let answers = Answers(.status(503), .status(200))
-        let provider = isBefore ? answers.provider(SupportMiddleware(), retry) : answers.provider(retry, SupportMiddleware())
-        let single = provider.request(items)
-        for _ in 0..<2 { try await single.value }
-        let ids = answers.requests.map { $0.headers["X-Request-ID"] }
-        #expect((ids[0] == ids[1]) == isBefore)
-        #expect(ids[1] != ids[2])
-    }
-
-    @Test("A middleware may create a request with its own progress handler")
-    func progress() async throws {
-        struct Replacing: Middleware {
-            let log: Log<Int64>
-            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-                var other = PreparedRequest(.get, request.url)
-                other.reportProgress = { [log] in log.append($0.bytesReceived) }
-                return next(other)
-            }
-        }
-        let log = Log<Int64>()
-        let transport = ClosureTransport { request in
-            request.reportProgress?(TransferProgress(bytesReceived: 1))
-            return .just(APIResponse(to: request))
-        }
-        _ = try await DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [Replacing(log: log)]).request(items).value
-        #expect(log.entries == [1])
     }
 }

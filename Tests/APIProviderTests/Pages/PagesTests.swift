@@ -82,7 +82,7 @@ struct PagesTests {
         provider.pages(first) { page, _ in page.next.map { Endpoint(.get, "/items", query: ["page": $0]) } }
     }
 
-    @Test("A page is requested when it is asked for, the first nil is the end, and each loop begins with the first page")
+    @Test("Each page is requested when you ask for it, nil is the end, and each loop begins with the first page")
     func lazily() async throws {
         let pages = numbered(provider())
         for _ in 0..<2 {
@@ -106,10 +106,10 @@ struct PagesTests {
         #expect(seen.count == min(maximum, 3))
     }
 
-    @Test("A number of pages below 1 is an error", arguments: [0, -1])
-    func noPages(maximum: Int) async {
-        let error = await #expect(throws: APIError.self) { try await numbered(provider()).all(\.items, maxPages: maximum).value }
-        #expect(error?.description == "The request was not sent: maxPages is \(maximum); it must be 1 or more.")
+    @Test("A number of pages below 1 is an error")
+    func noPages() async {
+        let error = await #expect(throws: APIError.self) { try await numbered(provider()).all(\.items, maxPages: 0).value }
+        #expect(error?.description == "The request was not sent: maxPages is 0; it must be 1 or more.")
         #expect(seen.count == 0)
     }
 
@@ -122,10 +122,7 @@ struct PagesTests {
 
     @Test(
         "A link to another origin, or to a page that was requested before, is an error",
-        arguments: [
-            ("https://evil.example/", "leads from", 1), ("/items#2", "has been requested before", 1),
-            ("/items?page=2", "has been requested before", 2),
-        ])
+        arguments: [("https://evil.example/", "leads from", 1), ("/items#2", "before", 1), ("/items?page=2", "before", 2)])
     func refusedLink(link: String, words: String, count: Int) async {
         let first = Endpoint<Page>(.get, .url(example.appendingPathComponent("items")))
         let pages = provider(link: { _ in "<\(link)>; rel=next" }).pages(first)
@@ -134,14 +131,10 @@ struct PagesTests {
         #expect(seen.count == count)
     }
 
-    @Test("The pages before one that would come twice are read, and the error says what to do")
-    func twice() async throws {
-        var items: [Int] = []
+    @Test("A page that would come twice is an error, which says what to do")
+    func twice() async {
         let pages = numbered(provider([1: Page(items: [1], next: 2), 2: Page(items: [2], next: 3), 3: Page(items: [3], next: 2)]))
-        let error = await #expect(throws: APIError.self) {
-            for try await page in pages { items += page.items }
-        }
-        #expect(items == [1, 2, 3])
+        let error = await #expect(throws: APIError.self) { try await pages.all(\.items, maxPages: 5).value }
         #expect(seen.count == 3)
         #expect(
             error?.description
@@ -150,7 +143,7 @@ struct PagesTests {
     }
 
     @Test(
-        "After a redirect of the first page to another origin, its headers are sent nowhere; after another redirect, the list goes on there",
+        "After a redirect to another origin, the next page is an error; after a redirect within the origin, the list goes on there",
         arguments: [
             ("https://other.example.com/1", "/2"), ("https://other.example.com/1", "https://other.example.com/2"),
             ("https://other.example.com/1", "https://api.example.com/2"), ("/1", "/2"),
@@ -203,21 +196,5 @@ struct PagesTests {
         var next = pages.makeAsyncIterator()
         _ = try await next.next()
         #expect(answers.requests.map { $0.headers["Authorization"] } == ["Bearer alice", "Bearer bob"])
-    }
-
-    @Test("A dispose cancels the request of the page")
-    func dispose() async {
-        let (started, ended) = (Signals<Void>(), Signals<Void>())
-        let transport = ClosureTransport { _ in
-            .create { _ in
-                started.send(())
-                return Disposables.create { ended.send(()) }
-            }
-        }
-        let provider = DefaultAPIProvider(baseURL: example, transport: transport)
-        let subscription = provider.pages(first).all(\.items, maxPages: 2).subscribe { _ in Issue.record("An event came.") }
-        await started.next()
-        subscription.dispose()
-        await ended.next()
     }
 }

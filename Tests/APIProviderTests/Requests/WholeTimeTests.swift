@@ -26,40 +26,16 @@ struct WholeTimeTests {
         #expect(error?.description == "GET https://api.example.com/slow failed: \(reason) (URLError -1001).")
     }
 
-    @Test("A value that is in time comes")
-    func inTime() async throws {
-        let endpoint = Endpoint<String>(.get, "/").map { $0 + "y" }.timeout(.seconds(3_600)).map { $0 + "z" }
-        #expect(try await Answers(.status(200, body: "x")).provider().request(endpoint).value == "xyz")
-    }
-
-    @Test("A time that is not above 0 is an error", arguments: [0, -1])
-    func wrong(seconds: Int) async {
-        let error = await #expect(throws: APIError.self) {
-            try await Answers(.status(200)).provider().request(Endpoint<Void>(.get, "/").timeout(.seconds(seconds))).value
-        }
-        #expect(error?.description == "The request was not sent: its timeout must be more than 0 seconds.")
-    }
-
-    /// Lets the test report progress and answer.
-    private final class Uploads: Transport {
-        private let requests = Log<PreparedRequest>()
-        private let responses = Producer<APIResponse>()
-
-        func send(_ request: PreparedRequest) -> Single<APIResponse> {
-            requests.append(request)
-            return responses.single
-        }
-
-        func report(_ count: Int64, of index: Int = 0) { requests.entries[index].reportProgress?(TransferProgress(bytesSent: count)) }
-
-        func answer() { responses.send(.success(APIResponse(to: requests.entries[0]))) }
-    }
-
-    private let uploads = Uploads()
+    private let requests = Log<PreparedRequest>()
+    private let responses = Producer<APIResponse>()
     private let counts = Log<Int64>()
 
     @MainActor private func subscribe(_ endpoint: Endpoint<Void>, done: Signals<Void> = Signals()) -> any Disposable {
-        DefaultAPIProvider(baseURL: example, transport: uploads).request(endpoint).observe(on: MainActor.shared).subscribe { _ in
+        let transport = ClosureTransport { [requests, responses] request in
+            requests.append(request)
+            return responses.single
+        }
+        return DefaultAPIProvider(baseURL: example, transport: transport).request(endpoint).observe(on: MainActor.shared).subscribe { _ in
             counts.append(-1)
             done.send(())
         }
@@ -72,6 +48,8 @@ struct WholeTimeTests {
         }
     }
 
+    private func report(_ count: Int64, of index: Int = 0) { requests.entries[index].reportProgress?(TransferProgress(bytesSent: count)) }
+
     /// Waits until the main queue has done its work.
     private func mainQueue() async {
         await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
@@ -82,24 +60,24 @@ struct WholeTimeTests {
         let (done, background) = (Signals<Void>(), Log<Int64>())
         let endpoint = endpoint(every: .seconds(3_600)).onProgress { background.append($0.bytesSent) }
         let subscription = subscribe(endpoint, done: done)
-        for count in 1...10 { uploads.report(Int64(count)) }
+        for count in 1...10 { report(Int64(count)) }
         await mainQueue()
-        for count in 11...20 { uploads.report(Int64(count)) }
-        uploads.answer()
+        for count in 11...20 { report(Int64(count)) }
+        responses.send(.success(APIResponse(to: requests.entries[0])))
         await done.next()
         #expect(counts.entries == [10, 20, -1])
         #expect(background.entries == Array(1...20))
         withExtendedLifetime(subscription) {}
     }
 
-    @Test("After a dispose on the main actor, no progress comes")
+    @Test("After disposing on the main actor, no progress comes")
     @MainActor func disposed() async {
         let subscription = subscribe(endpoint(every: .nanoseconds(0)))
-        uploads.report(1)
+        report(1)
         await mainQueue()
-        uploads.report(2)
+        report(2)
         subscription.dispose()
-        uploads.report(3)
+        report(3)
         await mainQueue()
         #expect(counts.entries == [1])
     }
@@ -108,8 +86,8 @@ struct WholeTimeTests {
     @MainActor func two() async {
         let endpoint = endpoint(every: .seconds(3_600))
         let both = [subscribe(endpoint), subscribe(endpoint)]
-        uploads.report(1, of: 0)
-        uploads.report(2, of: 1)
+        report(1, of: 0)
+        report(2, of: 1)
         await mainQueue()
         #expect(counts.entries == [1, 2])
         withExtendedLifetime(both) {}
