@@ -49,51 +49,45 @@ struct FaultsOnPurposeTests {
         }
     }
 
-    struct Chain: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let single: @Sendable (Run) -> Single<Int>
-
-        init(_ name: String, _ single: @escaping @Sendable (Run) -> Single<Int>) { (testDescription, self.single) = (name, single) }
-    }
-
-    static let chains = [
-        Chain("create") { $0.source },
-        Chain("deferred") { run in .deferred { try run.single() } },
-        Chain("map") { run in run.source.map { _ in try run.value() } },
-        Chain("mapError") { run in run.source.mapError { error in withExtendedLifetime(run.token) { error } } },
-        Chain("flatMap") { run in run.source.flatMap { _ in try run.single() } },
-        Chain("catch") { run in run.failed.catch { _ in try run.single() } },
-        Chain("catchAndReturn") { $0.source.catchAndReturn(2) },
-        Chain("retry") { $0.source.retry(2) },
-        Chain("retry, with a delay") { $0.failed.retry(scheduler: $0.scheduler) { failures, _ in failures < 3 ? .seconds(1) : nil } },
-        Chain("zip of two") { run in .zip(run.source, run.source) { _, _ in try run.value() } },
-        Chain("zip of three") { run in .zip(run.source, run.source, run.source) { _, _, _ in try run.value() } },
-        Chain("zip of four") { run in .zip(run.source, run.source, run.source, run.source) { _, _, _, _ in try run.value() } },
-        Chain("zip of many") { run in .zip(Array(repeating: run.source, count: 5)) { _ in try run.value() } },
-        Chain("do") { run in
-            run.source.do(onSuccess: { _ in withExtendedLifetime(run.token) {} }, onDispose: { withExtendedLifetime(run.token) {} })
-        },
-        Chain("delay") { $0.source.delay(.seconds(1), scheduler: $0.scheduler) },
-        Chain("timeout") { $0.source.delay(.seconds(2), scheduler: $0.scheduler).timeout(.seconds(1), scheduler: $0.scheduler) },
-        Chain("observe(on:)") { $0.source.observe(on: $0.scheduler) },
-        Chain("subscribe(on:)") { $0.source.subscribe(on: $0.scheduler) },
-        Chain("share") { run in
-            let shared = run.source.delay(.seconds(1), scheduler: run.scheduler).share()
-            return .zip(shared.flatMap { _ in try run.single() }, shared) { _, _ in try run.value() }
-        },
-        Chain("all of them") { run in
-            let shared = run.source.subscribe(on: run.scheduler).map { _ in try run.value() }.flatMap { _ in try run.single() }.share()
-            let other = shared.delay(.seconds(1), scheduler: run.scheduler).catch { _ in try run.single() }.retry(2)
-            return Single.zip(shared, other) { _, _ in try run.value() }.timeout(.seconds(5), scheduler: run.scheduler)
-                .catch { _ in try run.single() }.observe(on: run.scheduler).map { _ in try run.value() }
-        },
+    static let chains: [(String, @Sendable (Run) -> Single<Int>)] = [
+        ("create", { $0.source }),
+        ("deferred", { run in .deferred { try run.single() } }),
+        ("map", { run in run.source.map { _ in try run.value() } }),
+        ("mapError", { run in run.source.mapError { error in withExtendedLifetime(run.token) { error } } }),
+        ("flatMap", { run in run.source.flatMap { _ in try run.single() } }),
+        ("catch", { run in run.failed.catch { _ in try run.single() } }),
+        ("retry", { $0.source.retry(2) }),
+        ("retry, with a delay", { $0.failed.retry(scheduler: $0.scheduler) { failures, _ in failures < 3 ? .seconds(1) : nil } }),
+        ("zip of two", { run in .zip(run.source, run.source) { _, _ in try run.value() } }),
+        ("zip of many", { run in .zip(Array(repeating: run.source, count: 5)) { _ in try run.value() } }),
+        ("do", { run in run.source.do(onDispose: { withExtendedLifetime(run.token) {} }) }),
+        ("delay", { $0.source.delay(.seconds(1), scheduler: $0.scheduler) }),
+        ("timeout", { $0.source.delay(.seconds(2), scheduler: $0.scheduler).timeout(.seconds(1), scheduler: $0.scheduler) }),
+        ("observe(on:)", { $0.source.observe(on: $0.scheduler) }),
+        ("subscribe(on:)", { $0.source.subscribe(on: $0.scheduler) }),
+        (
+            "share",
+            { run in
+                let shared = run.source.delay(.seconds(1), scheduler: run.scheduler).share()
+                return .zip(shared.flatMap { _ in try run.single() }, shared) { _, _ in try run.value() }
+            }
+        ),
+        (
+            "all of them",
+            { run in
+                let shared = run.source.subscribe(on: run.scheduler).map { _ in try run.value() }.flatMap { _ in try run.single() }.share()
+                let other = shared.delay(.seconds(1), scheduler: run.scheduler).catch { _ in try run.single() }.retry(2)
+                return Single.zip(shared, other) { _, _ in try run.value() }.timeout(.seconds(5), scheduler: run.scheduler)
+                    .catch { _ in try run.single() }.observe(on: run.scheduler).map { _ in try run.value() }
+            }
+        ),
     ]
 
     @Test("One event comes, every source is released, and nothing is kept", arguments: chains)
-    func inTurn(chain: Chain) async {
+    func inTurn(name: String, chain: @Sendable (Run) -> Single<Int>) async {
         await expectNothingKept(within: 0) { run in
             let events = Log<SingleEvent<Int>>()
-            let subscription = chain.single(run).subscribe { event in withExtendedLifetime(run.token) { events.append(event) } }
+            let subscription = chain(run).subscribe { event in withExtendedLifetime(run.token) { events.append(event) } }
             run.scheduler.time.run()
             // An action that is lost never runs. Then the subscriber has to dispose.
             #expect(events.count == 1 || run.scheduler.hasLost.withLock { $0 } && events.count == 0)
@@ -101,23 +95,31 @@ struct FaultsOnPurposeTests {
         }
     }
 
-    static let asynchronousChains = [
-        Chain("create(work:)") { run in
-            .create {
-                await Task.yield()
-                return try run.value()
+    static let asynchronousChains: [(String, @Sendable (Run) -> Single<Int>)] = [
+        (
+            "create(work:)",
+            { run in
+                .create {
+                    await Task.yield()
+                    return try run.value()
+                }
             }
-        },
-        Chain("create(work:), within others") { run in
-            run.source.flatMap { _ in .create { try run.value() } }.catch { _ in .create { try run.value() } }.map { _ in try run.value() }
-        },
+        ),
+        (
+            "create(work:), within others",
+            { run in
+                run.source.flatMap { _ in .create { try run.value() } }.catch { _ in .create { try run.value() } }.map { _ in
+                    try run.value()
+                }
+            }
+        ),
     ]
 
     @Test("Work in a task sends one event and keeps nothing, with a subscriber on the main actor", arguments: asynchronousChains)
-    func asynchronous(chain: Chain) async {
+    func asynchronous(name: String, chain: @Sendable (Run) -> Single<Int>) async {
         await expectNothingKept(within: 60) { run in
             let (events, came) = (Log<SingleEvent<Int>>(), Signals<Void>())
-            let subscription = chain.single(run).observe(on: MainActor.shared).subscribe { event in
+            let subscription = chain(run).observe(on: MainActor.shared).subscribe { event in
                 withExtendedLifetime(run.token) { events.append(event) }
                 came.send(())
             }

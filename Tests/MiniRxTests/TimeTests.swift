@@ -70,26 +70,4 @@ struct TimeTests {
         producer.send(.failure(TestError()))
         #expect(log.entries.suffix(2) == ["error", "release"])
     }
-
-    @Test("subscribe(on:) subscribes on its scheduler, and not after a dispose")
-    func subscribeOn() {
-        let single = Single<Int>.just(1).do(onSubscribe: log.adds("subscribed")).subscribe(on: scheduler)
-        _ = single.subscribe(onSuccess: { [log] in log.append("event \($0)") })
-        single.subscribe().dispose()
-        #expect(log.entries == [])
-        scheduler.run()
-        #expect(log.entries == ["subscribed", "event 1"])
-    }
-
-    @Test("The time of timeout counts from before the source's body runs")
-    func timeoutFromTheStart() {
-        let source = Single<Int>.create { [log, scheduler] _ in
-            log.append("body")
-            scheduler.advance(by: .seconds(5))
-            return log.disposable()
-        }
-        _ = source.timeout(.seconds(5), scheduler: scheduler)
-            .subscribe(onFailure: { [log] _ in log.append("timeout") }, onDisposed: log.adds("disposed"))
-        #expect(log.entries == ["body", "timeout", "release", "disposed"])
-    }
 }
