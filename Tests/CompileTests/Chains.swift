@@ -41,10 +41,6 @@ func inferredFromTheEndpoint(_ provider: any APIProvider, _ page: Int?, _ since:
                 Endpoint<[User]>(
                     .get, "/r", query: ["n": user.number, "page": page, "since": since, "sort": Sort.stars, "tag": ["a", "b"]]))
         },
-        provider.request(.me).flatMap { provider.request(Endpoint<[User]>(.get, "/r", query: ["o": $0.login, "c": $0.company])) },
-        provider.request(.me).flatMap { user in
-            provider.request(Endpoint<[User]>(.post, "/r", body: .form(["login": user.login, "n": user.number, "c": user.company])))
-        },
         provider.request(.me).flatMap { user in
             provider.request(Endpoint<[User]>(.get, "/raw/\(user.login)", headers: ["If-None-Match": etag, "X-User": user.login]))
         },
@@ -78,14 +74,6 @@ func fromAFunctionOrAType(_ provider: any APIProvider) -> [Single<[Repository]>]
     ]
 }
 
-func thenThree(_ provider: any APIProvider) -> Single<User> {
-    provider.request(.me)
-        .flatMap { user in provider.request(.repositories(of: user.login, page: user.number)) }
-        .flatMap { repositories in provider.request(Endpoint<User>(.get, "/u", query: ["id": repositories.first?.id])) }
-        .flatMap { provider.request(.user($0.login)) }
-        .catch { _ in provider.request(Endpoint<User>(.get, "/guest", query: ["n": 1])) }
-}
-
 func mapped(_ provider: any APIProvider) -> (Single<[String]>, Single<(User, [Repository])>, Single<Int>) {
     (
         provider.request(.me)
@@ -111,13 +99,6 @@ func zipped(_ provider: any APIProvider, _ logins: [String]) -> (Single<(User, [
         },
         .zip(logins.map { provider.request(Endpoint<User>(.get, "/u", query: ["login": $0])) })
     )
-}
-
-func otherProviders(_ generic: some APIProvider, _ concrete: DefaultAPIProvider) -> [Single<[User]>] {
-    [
-        generic.request(.me).flatMap { user in generic.request(Endpoint<[User]>(.get, "/r", query: ["o": user.login, "c": user.company])) },
-        concrete.request(.me).flatMap { concrete.request(Endpoint(.post, "/r", body: .form(["o": $0.login, "n": $0.number]))) },
-    ]
 }
 
 func asynchronous(_ provider: any APIProvider) async throws -> [Repository] {
