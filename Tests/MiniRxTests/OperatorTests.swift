@@ -4,27 +4,32 @@ import Testing
 
 @Suite("Operators")
 struct OperatorTests {
-    @Test("A closure that throws makes a failure, and the source is released")
+    @Test("A closure that throws makes a failure, and the source and the closure are released")
     func throwing() {
-        let chains: [(String, @Sendable (Single<Int>) -> Single<Int>)] = [
-            ("map", { $0.map { _ in throw TestError("map") } }),
-            ("flatMap", { $0.flatMap { _ in throw TestError("flatMap") } }),
-            ("do", { $0.do(onSuccess: { _ in throw TestError("do") }) }),
+        @Sendable func fail<Value>(_ name: String, _ token: Token) throws -> Value { throw withExtendedLifetime(token) { TestError(name) } }
+        let failed = { @Sendable (single: Single<Int>) in single.flatMap { _ in Single<Int>.error(TestError("first")) } }
+        let chains: [(String, @Sendable (Single<Int>, Token) -> Single<Int>)] = [
+            ("map", { source, token in source.map { _ in try fail("map", token) } }),
+            ("flatMap", { source, token in source.flatMap { _ in try fail("flatMap", token) } }),
+            ("deferred", { source, token in source.flatMap { _ in .deferred { try fail("deferred", token) } } }),
+            ("zip", { source, token in .zip(source, .just(1)) { _, _ in try fail("zip", token) } }),
+            ("onSuccess", { source, token in source.do(onSuccess: { _ in try fail("onSuccess", token) }) }),
             (
                 "onError",
-                {
-                    $0.map { _ in throw TestError("first") }
-                        .do(onError: { _ in throw TestError("onError") }, afterError: { _ in Issue.record("It is too late.") })
-                }
+                { source, token in failed(source).do(onError: { _ in try fail("onError", token) }, afterError: { _ in Issue.record() }) }
             ),
-            ("catch", { $0.map { _ in throw TestError("first") }.catch { _ in throw TestError("catch") } }),
+            ("catch", { source, token in failed(source).catch { _ in try fail("catch", token) } }),
+            ("mapError", { source, token in failed(source).mapError { _ in withExtendedLifetime(token) { TestError("mapError") } } }),
         ]
         for (name, chain) in chains {
             let log = Log<String>()
             let producer = Producer<Int> { log.disposable() }
-            _ = chain(producer.single).subscribe(onFailure: { log.append(($0 as? TestError)?.name ?? "\($0)") })
-            producer.send(.success(1))
-            #expect(log.entries == [name, "release"])
+            let isKept = isKept { token in
+                _ = chain(producer.single, token).subscribe(onFailure: { log.append(($0 as? TestError)?.name ?? "\($0)") })
+                producer.send(.success(1))
+            }
+            #expect(!isKept, "\(name)")
+            #expect(log.entries.sorted() == [name, "release"].sorted())
         }
     }
 

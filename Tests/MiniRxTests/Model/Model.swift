@@ -93,12 +93,15 @@ final class Model {
             }
         case .shared(let index): member(of: shares[index])
         case .map(let tree, let isThrowing, let isReacting):
-            mapped(node(tree)) { [self] value in
+            mapped(node(tree)) { [self] event in
+                guard case .success(let value) = event else { return event }
                 log.append("map")
                 if isReacting { react() }
                 return isThrowing ? .failure(TestError()) : .success(value + 1)
             }
+        case .flatMap(let tree, .fail): mapped(node(tree)) { [self] in $0.isSuccess ? throwNext() : $0 }
         case .flatMap(let tree, let next): following(node(tree)) { [self] in $0.isSuccess ? logNext(next) : nil }
+        case .recover(let tree, .fail): mapped(node(tree)) { [self] in $0.isSuccess ? $0 : throwNext() }
         case .recover(let tree, let next): following(node(tree)) { [self] in $0.isSuccess ? nil : logNext(next) }
         case .zip(let first, let second): zip(first, second)
         case .tapped(let tree, let isReacting): tapped(node(tree), isReacting: isReacting)
@@ -127,6 +130,11 @@ final class Model {
     private func logNext(_ tree: Tree) -> Node {
         log.append("next")
         return node(tree)
+    }
+
+    private func throwNext() -> Event {
+        log.append("next")
+        return .failure(TestError())
     }
 
     private func zip(_ first: Tree, _ second: Tree) -> Node {

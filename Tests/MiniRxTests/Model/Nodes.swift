@@ -55,14 +55,11 @@ extension Model {
             isReleased: { close == nil })
     }
 
-    func mapped(_ child: Node, _ map: @escaping (Int) -> Event) -> Node {
+    func mapped(_ child: Node, _ map: @escaping (Event) -> Event) -> Node {
         var isCancelled = false
         return Node(
             start: { then in
-                child.start { event in
-                    guard !isCancelled, case .success(let value) = event else { return then(event) }
-                    return then(map(value))
-                }
+                child.start { event in then(isCancelled ? event : map(event)) }
             },
             cancel: {
                 isCancelled = true
