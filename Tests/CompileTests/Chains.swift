@@ -53,7 +53,6 @@ func inferredFromTheEndpoint(_ provider: any APIProvider, _ page: Int?, _ since:
 
 func inferredFromTheResult(_ provider: any APIProvider) -> [Single<User>] {
     [
-        provider.request(.me).flatMap { provider.request(Endpoint(.get, "/r", query: ["o": $0.login, "n": $0.number])) },
         provider.request(.me).flatMap { provider.request(Endpoint(.post, "/token", body: .form(["login": $0.login]))) },
         provider.request(.me).flatMap { provider.request(Endpoint(.post, "/issues", body: .json(["title": $0.login]))) },
     ]
@@ -62,7 +61,6 @@ func inferredFromTheResult(_ provider: any APIProvider) -> [Single<User>] {
 func fromAFunctionOrAType(_ provider: any APIProvider) -> [Single<[Repository]>] {
     @Sendable func load(_ user: User) -> Single<[Repository]> { provider.request(repositories(of: user)) }
     return [
-        provider.request(.me).flatMap { provider.request(repositories(of: $0)) },
         provider.request(.me).flatMap(load),
         provider.request(.me).flatMap { provider.request(.repositories(of: $0.login)) },
         provider.request(.me).flatMap { provider.request(Search(keyword: $0.login)) },
@@ -74,23 +72,19 @@ func fromAFunctionOrAType(_ provider: any APIProvider) -> [Single<[Repository]>]
     ]
 }
 
-func mapped(_ provider: any APIProvider) -> (Single<[String]>, Single<(User, [Repository])>, Single<Int>) {
+func mapped(_ provider: any APIProvider) -> (Single<[String]>, Single<(User, [Repository])>) {
     (
         provider.request(.me)
             .flatMap { provider.request(.user($0.login).option(\.isAuthenticated, false).withResponse()) }
             .map { [$0.value.login] },
         provider.request(.me).flatMap { user in
             provider.request(Endpoint<[Repository]>(.get, "/r", query: ["o": user.login])).map { (user, $0) }
-        },
-        provider.request(.me).flatMap { user in
-            provider.request(Endpoint<[Repository]>(.get, "/r", query: ["o": user.login]).map { $0.count })
         }
     )
 }
 
-func zipped(_ provider: any APIProvider, _ logins: [String]) -> (Single<(User, [Repository])>, Single<String>, Single<[User]>) {
+func zipped(_ provider: any APIProvider, _ logins: [String]) -> (Single<String>, Single<[User]>) {
     (
-        .zip(provider.request(.me), provider.request(Endpoint<[Repository]>(.get, "/r", query: ["page": 1, "all": true]))),
         provider.request(.me).flatMap { user in
             Single.zip(
                 provider.request(Endpoint<[User]>(.get, "/followers", query: ["o": user.login])),
@@ -128,7 +122,7 @@ final class Model: Sendable {
     }
 }
 
-// What to write where two libraries have one name.
+// Qualified names, for a file in which two libraries declare the same name.
 func headers() -> HTTPHeaders { [:] }
 
 #if compiler(>=6.3)

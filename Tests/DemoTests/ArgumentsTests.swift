@@ -5,17 +5,6 @@ import Testing
 
 @Suite("The arguments of github-demo")
 struct ArgumentsTests {
-    @Test("A command with an operand has default values")
-    func defaults() throws {
-        let arguments = try parse("search", "swift & 한글")
-        #expect(arguments.command == .search)
-        #expect(arguments.operand == "swift & 한글")
-        #expect(arguments.page == 1)
-        #expect(arguments.perPage == 30)
-        #expect(!arguments.isLive && !arguments.isJSON && !arguments.isVerbose)
-        #expect(arguments.token == nil)
-    }
-
     @Test(
         "Options may stand anywhere, with their values after a space or \"=\"",
         arguments: [
@@ -31,9 +20,12 @@ struct ArgumentsTests {
         #expect(arguments.isJSON && arguments.isVerbose)
     }
 
-    @Test("No option follows --, and a single - is a word")
-    func endOfOptions() throws {
-        #expect(try parse("search", "--", "--help").operand == "--help")
+    @Test("Without options, defaults count; no option follows --, and a single - is a word")
+    func defaults() throws {
+        let arguments = try parse("search", "--", "--help")
+        #expect(arguments.command == .search && arguments.operand == "--help")
+        #expect(arguments.page == 1 && arguments.perPage == 30)
+        #expect(!arguments.isLive && !arguments.isJSON && !arguments.isVerbose)
         #expect(try parse("search", "-").operand == "-")
         #expect(try parse("login", "--code=--x").code == "--x")
     }

@@ -49,4 +49,13 @@ struct OperatorTests {
         producer.send(.success(1))
         #expect(log.entries == ["subscribe", "body", "subscribed", "before", "event", "after", "release", "do disposed", "disposed"])
     }
+
+    @Test("onDispose runs after each onSubscribe, even if onSubscribe disposes the chain")
+    func balance() {
+        let (log, producer, disposable) = (Log<String>(), Producer<Int>(), SerialDisposable())
+        disposable.disposable = producer.single
+            .flatMap { _ in Single<Int>.never().do(onSubscribe: disposable.dispose, onDispose: log.adds("do disposed")) }.subscribe()
+        producer.send(.success(1))
+        #expect(log.entries == ["do disposed"])
+    }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("share", tenMinutes)
 struct ShareTests {
-    @Test("The last to leave cancels it")
+    @Test("When the last subscriber leaves, the source is cancelled")
     func lastLeaves() {
         let log = Log<String>()
         let producer = Producer<Int> { log.disposable() }
@@ -59,7 +59,7 @@ struct ShareTests {
         #expect(log.entries == ["release", "disposed", "disposed"])
     }
 
-    @Test("However many members there are, leaving takes no longer", .longComputing)
+    @Test("The time to leave does not depend on the number of members", .longComputing)
     func leaving() {
         func seconds(_ count: Int) -> Double {
             let shared = Single<Int>.never().share()

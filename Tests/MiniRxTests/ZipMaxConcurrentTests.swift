@@ -3,9 +3,10 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Zip of some at a time", tenMinutes)
+@Suite("zip(maxConcurrent:)", tenMinutes)
 struct ZipMaxConcurrentTests {
-    @Test("At most so many run at the same time, and their values come in the order of the input", arguments: [1, 2, 4, 7, 100])
+    @Test(
+        "At most maxConcurrent singles run at the same time, and their values are in the order of the input", arguments: [1, 2, 4, 7, 100])
     func order(maximum: Int) {
         let scheduler = TestScheduler()
         let (running, most) = (Locked(0), Locked(0))

@@ -2,7 +2,7 @@ import TestSupport
 
 typealias Event = Result<Int, any Error>
 
-/// What is left to do once the source of an event has unwound: first releases, then starts of what follows.
+/// The work that is left when the source of an event has returned: first releases, then the next sources.
 struct After {
     var releases: [() -> Void] = []
     var starts: [() -> Void] = []
@@ -12,7 +12,7 @@ struct After {
 
 typealias Continuation = (Event) -> After
 
-/// What the library does, without threads, locks, subscriptions or a thought for the stack: a node for each operator that runs.
+/// The behavior of the library, without threads, locks, subscriptions and trampolines. Each operator that runs is a node.
 final class Model {
     let log = Log<String>()
     let forest: Forest
@@ -56,7 +56,7 @@ final class Model {
         }
     }
 
-    /// Performs `operation` now, or once an emission that is under way has released what it holds.
+    /// Performs `operation` as soon as `condition` is true.
     func perform(once condition: @escaping () -> Bool, _ operation: @escaping () -> Void) {
         waiting.append((condition, operation))
         performWaiting()

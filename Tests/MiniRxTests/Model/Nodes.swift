@@ -1,7 +1,7 @@
 /// An operator that runs.
 struct Node {
     var start: (_ then: @escaping Continuation) -> After = { _ in After() }
-    /// Releases all but what an emission that is under way has ended: that is released when the emission has returned.
+    /// Releases everything but the sources whose event is being delivered. They are released when the delivery returns.
     var cancel: () -> Void = {}
     /// Whether nothing is held any more, after the end.
     var isReleased: () -> Bool = { true }
@@ -169,7 +169,7 @@ extension Model {
     /// zip and timeout: `whole` makes the event of all from that of a part.
     func grouped(_ children: [Node], _ whole: @escaping (Int, Event) -> Event?) -> Node {
         var (isOpen, isPassed) = (false, false)
-        // Those that have delivered an event. The end of the whole skips nothing of theirs.
+        // The children that have delivered an event. They are not cancelled.
         var delivered: Set<Int> = []
         // While the parts are started: what is left to do then.
         var starting: After?

@@ -14,7 +14,7 @@ final class Real: Sendable {
     private let hasReacted = Locked(false)
     private let token: Locked<Token?>
 
-    /// What observers and resources hold is `token`.
+    /// Observers and resources hold `token`.
     init(_ forest: Forest, reaction: Step?, token: Token = Token(), log: Log<String> = Log()) {
         (self.forest, self.reaction, self.token, self.log) = (forest, reaction, Locked(token), log)
         for tree in forest.shared {

@@ -60,7 +60,7 @@ struct Forest: Sendable {
     }
 }
 
-/// What a script does to the chains of a forest.
+/// A step of a script that drives the chains of a forest.
 enum Step: Sendable {
     case subscribe(Int), dispose(Int)
     /// Every subscription of the source that is there tries to emit, also those that have ended.
