@@ -17,10 +17,7 @@ struct GitHubAPITests {
     @Test("Requests have the methods, URLs and headers that GitHub documents")
     func requests() throws {
         for (method, url, request) in try [
-            (
-                .get, "/search/repositories?q=a%20%26%20b&page=2&per_page=10",
-                prepared(SearchRequest(keyword: "a & b", page: 2, perPage: 10))
-            ),
+            (.get, "/search/repositories?q=a%26b&page=2&per_page=10", prepared(SearchRequest(keyword: "a&b", page: 2, perPage: 10))),
             (.get, "/users/octocat", prepared(UserRequest(login: "octocat"))),
             (.get, "/user", prepared(UserRequest())),
             (.get, "/users/octocat/starred", prepared(StarredRequest(login: "octocat"))),

@@ -41,8 +41,8 @@ struct ModelTests {
             (#"{"message":"No","errors":[{"resource":"Search","field":"q","code":"missing"}]}"#, "No (Search.q: missing)"),
             (#"{"message":"No","errors":[{"message":"Too long.","field":"q","code":"custom","value":null}]}"#, "No (q: Too long.)"),
             (
-                #"{"message":"No","errors":[{"resource":"Issue","field":"a","code":"invalid"},{"code":"custom"},{}]}"#,
-                "No (Issue.a: invalid; custom)"
+                #"{"message":"No","errors":[{"resource":"A","field":"a","code":"invalid"},{"code":"custom"},{}]}"#,
+                "No (A.a: invalid; custom)"
             ),
             (#"{"message":"Invalid request.","errors":["Only words."]}"#, "Invalid request (Only words.)"),
             (#"{"message":"No","errors":null}"#, "No"),

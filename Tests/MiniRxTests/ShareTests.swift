@@ -36,27 +36,19 @@ struct ShareTests {
 
     @Test("The last subscriber to leave waits for the release of a source that is still starting")
     func lastLeavesWhileItStarts() {
-        let log = Log<String>()
-        let (started, goOn, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let shared = Single<Int>.create { _ in
-            started.signal()
-            goOn.wait()
+        let (log, producer, first) = (Log<String>(), Producer<Int>(), SerialDisposable())
+        let shared = Locked<Single<Int>?>(nil)
+        let source = Single<Int>.create { _ in
+            let last = shared.withLock { $0 }?.subscribe(onDisposed: log.adds("disposed"))
+            first.dispose()
+            last?.dispose()
+            log.append("body ends")
             return log.disposable()
         }.share()
-        let producer = Producer<Int>()
-        let first = producer.single.flatMap { _ in shared }.subscribe(onDisposed: log.adds("disposed"))
-        DispatchQueue(label: "start").async {
-            producer.send(.success(1))
-            done.signal()
-        }
-        started.wait()
-        let last = shared.subscribe(onDisposed: log.adds("disposed"))
-        first.dispose()
-        last.dispose()
-        #expect(log.entries == [])
-        goOn.signal()
-        done.wait()
-        #expect(log.entries == ["release", "disposed", "disposed"])
+        shared.withLock { $0 = source }
+        first.disposable = producer.single.flatMap { _ in source }.subscribe(onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["body ends", "release", "disposed", "disposed"])
     }
 
     @Test("The time to leave does not depend on the number of members", .longComputing)

@@ -39,7 +39,7 @@ struct StoreTests {
         }
     }
 
-    @Test("A response larger than the store, also by its fields, removes the old one, and the last responses of a key that fit are stored")
+    @Test("A response that does not fit with its fields removes the old one, and the last responses of a key that fit are stored")
     func limits() {
         for store in stores(100_000) {
             store.replace([response("1")], for: "a")
