@@ -41,10 +41,6 @@ func inferredFromTheEndpoint(_ provider: any APIProvider, _ page: Int?, _ since:
                 Endpoint<[User]>(
                     .get, "/r", query: ["n": user.number, "page": page, "since": since, "sort": Sort.stars, "tag": ["a", "b"]]))
         },
-        provider.request(.me).flatMap { provider.request(Endpoint<[User]>(.get, "/r", query: ["o": $0.login, "c": $0.company])) },
-        provider.request(.me).flatMap { user in
-            provider.request(Endpoint<[User]>(.post, "/r", body: .form(["login": user.login, "n": user.number, "c": user.company])))
-        },
         provider.request(.me).flatMap { user in
             provider.request(Endpoint<[User]>(.get, "/raw/\(user.login)", headers: ["If-None-Match": etag, "X-User": user.login]))
         },
@@ -57,7 +53,6 @@ func inferredFromTheEndpoint(_ provider: any APIProvider, _ page: Int?, _ since:
 
 func inferredFromTheResult(_ provider: any APIProvider) -> [Single<User>] {
     [
-        provider.request(.me).flatMap { provider.request(Endpoint(.get, "/r", query: ["o": $0.login, "n": $0.number])) },
         provider.request(.me).flatMap { provider.request(Endpoint(.post, "/token", body: .form(["login": $0.login]))) },
         provider.request(.me).flatMap { provider.request(Endpoint(.post, "/issues", body: .json(["title": $0.login]))) },
     ]
@@ -66,7 +61,6 @@ func inferredFromTheResult(_ provider: any APIProvider) -> [Single<User>] {
 func fromAFunctionOrAType(_ provider: any APIProvider) -> [Single<[Repository]>] {
     @Sendable func load(_ user: User) -> Single<[Repository]> { provider.request(repositories(of: user)) }
     return [
-        provider.request(.me).flatMap { provider.request(repositories(of: $0)) },
         provider.request(.me).flatMap(load),
         provider.request(.me).flatMap { provider.request(.repositories(of: $0.login)) },
         provider.request(.me).flatMap { provider.request(Search(keyword: $0.login)) },
@@ -78,31 +72,19 @@ func fromAFunctionOrAType(_ provider: any APIProvider) -> [Single<[Repository]>]
     ]
 }
 
-func thenThree(_ provider: any APIProvider) -> Single<User> {
-    provider.request(.me)
-        .flatMap { user in provider.request(.repositories(of: user.login, page: user.number)) }
-        .flatMap { repositories in provider.request(Endpoint<User>(.get, "/u", query: ["id": repositories.first?.id])) }
-        .flatMap { provider.request(.user($0.login)) }
-        .catch { _ in provider.request(Endpoint<User>(.get, "/guest", query: ["n": 1])) }
-}
-
-func mapped(_ provider: any APIProvider) -> (Single<[String]>, Single<(User, [Repository])>, Single<Int>) {
+func mapped(_ provider: any APIProvider) -> (Single<[String]>, Single<(User, [Repository])>) {
     (
         provider.request(.me)
             .flatMap { provider.request(.user($0.login).option(\.isAuthenticated, false).withResponse()) }
             .map { [$0.value.login] },
         provider.request(.me).flatMap { user in
             provider.request(Endpoint<[Repository]>(.get, "/r", query: ["o": user.login])).map { (user, $0) }
-        },
-        provider.request(.me).flatMap { user in
-            provider.request(Endpoint<[Repository]>(.get, "/r", query: ["o": user.login]).map { $0.count })
         }
     )
 }
 
-func zipped(_ provider: any APIProvider, _ logins: [String]) -> (Single<(User, [Repository])>, Single<String>, Single<[User]>) {
+func zipped(_ provider: any APIProvider, _ logins: [String]) -> (Single<String>, Single<[User]>) {
     (
-        .zip(provider.request(.me), provider.request(Endpoint<[Repository]>(.get, "/r", query: ["page": 1, "all": true]))),
         provider.request(.me).flatMap { user in
             Single.zip(
                 provider.request(Endpoint<[User]>(.get, "/followers", query: ["o": user.login])),
@@ -111,13 +93,6 @@ func zipped(_ provider: any APIProvider, _ logins: [String]) -> (Single<(User, [
         },
         .zip(logins.map { provider.request(Endpoint<User>(.get, "/u", query: ["login": $0])) })
     )
-}
-
-func otherProviders(_ generic: some APIProvider, _ concrete: DefaultAPIProvider) -> [Single<[User]>] {
-    [
-        generic.request(.me).flatMap { user in generic.request(Endpoint<[User]>(.get, "/r", query: ["o": user.login, "c": user.company])) },
-        concrete.request(.me).flatMap { concrete.request(Endpoint(.post, "/r", body: .form(["o": $0.login, "n": $0.number]))) },
-    ]
 }
 
 func asynchronous(_ provider: any APIProvider) async throws -> [Repository] {
@@ -147,7 +122,7 @@ final class Model: Sendable {
     }
 }
 
-// What to write where two libraries have one name.
+// Qualified names, for a file in which two libraries declare the same name.
 func headers() -> HTTPHeaders { [:] }
 
 #if compiler(>=6.3)

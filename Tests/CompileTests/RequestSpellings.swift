@@ -1,4 +1,4 @@
-// What people write who come from other libraries. It means what it says, or it does not compile.
+// Spellings from other libraries. Each means what it says, or does not compile.
 import APIProvider
 import Foundation
 import MiniRx

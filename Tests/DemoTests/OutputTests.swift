@@ -5,7 +5,7 @@ import Testing
 
 @testable import github_demo
 
-@Suite("What github-demo prints")
+@Suite("The output of github-demo")
 struct OutputTests {
     private static let limit = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000001"]
     private let table = Table([["NAME", "STARS", "WORDS"], ["한글", "1", "가나다라마바사"], ["nap", "20", ""]], hasHeader: true)

@@ -17,10 +17,7 @@ struct GitHubAPITests {
     @Test("Requests have the methods, URLs and headers that GitHub documents")
     func requests() throws {
         for (method, url, request) in try [
-            (
-                .get, "/search/repositories?q=a%20%26%20b&page=2&per_page=10",
-                prepared(SearchRequest(keyword: "a & b", page: 2, perPage: 10))
-            ),
+            (.get, "/search/repositories?q=a%26b&page=2&per_page=10", prepared(SearchRequest(keyword: "a&b", page: 2, perPage: 10))),
             (.get, "/users/octocat", prepared(UserRequest(login: "octocat"))),
             (.get, "/user", prepared(UserRequest())),
             (.get, "/users/octocat/starred", prepared(StarredRequest(login: "octocat"))),
@@ -71,18 +68,14 @@ struct GitHubAPITests {
         #expect(status?.statusCode == 502)
     }
 
-    @Test("The next page is where the header Link says, if that is at GitHub")
-    func nextPage() throws {
+    @Test("A page has the next one, if the header Link leads to GitHub, and the rate limit")
+    func page() throws {
+        let limited = try page(["X-RateLimit-Remaining": "59", "X-RateLimit-Reset": "1700000000"])
+        #expect(limited.next == nil)
+        #expect(limited.rateLimit?.remaining == 59)
+        #expect(limited.rateLimit?.reset == Date(timeIntervalSince1970: 1_700_000_000))
         #expect(try page(["Link": #"<https://api.github.com/x?page=2>; rel="next""#]).next?.query == "page=2")
-        #expect(try page([:]).next == nil)
         #expect(throws: APIError.self) { try page(["Link": #"<https://evil.example/2>; rel="next""#]) }
-    }
-
-    @Test("A page knows how many more requests are answered")
-    func rateLimit() throws {
-        let limit = try page(["X-RateLimit-Remaining": "59", "X-RateLimit-Reset": "1700000000"]).rateLimit
-        #expect(limit?.remaining == 59)
-        #expect(limit?.reset == Date(timeIntervalSince1970: 1_700_000_000))
     }
 
     private func prepared(_ request: some APIRequest) throws -> PreparedRequest {

@@ -13,7 +13,8 @@ struct ModelTests {
         let news: [String: Any] = ["nested": [1, "two", NSNull()]]
         for (field, value) in [
             ("owner", NSNull()), ("description", NSNull()), ("homepage", NSNull()), ("language", NSNull()), ("mirror_url", NSNull()),
-            ("license", NSNull()), ("topics", nil), ("license", nil), ("language", nil), ("description", nil), ("permissions", nil),
+            ("license", NSNull()), ("license", ["key": "other", "name": "Other", "spdx_id": NSNull()]), ("topics", nil), ("license", nil),
+            ("language", nil), ("description", nil), ("permissions", nil),
             ("news", news),
         ] as [(String, Any?)] {
             let repository = try decode(Repository.self, repository, field, value)
@@ -25,29 +26,51 @@ struct ModelTests {
         ] as [(String, Any?)] {
             #expect(try decode(User.self, object(.user), field, value).login == "leeari95", "\(field)")
         }
-        #expect(try decode(AccessToken.self, object(.oauth), "news", news).type == "bearer")
-        #expect(try decode(GitHubOAuthError.self, object(.oauthBadRequest), "news", news).code == .badVerificationCode)
-        #expect(try decode(GitHubError.self, ["message": "m"], "news", news).message == "m")
-    }
-
-    @Test("A repository without an owner takes the owner's name from its full name")
-    func owner() throws {
-        let owner = try decode(Repository.self, repository, "owner", NSNull()).owner
-        #expect(owner.login == "leeari95")
-        #expect(owner.avatarURL == nil)
-    }
-
-    @Test("A license that GitHub does not know has no identifier")
-    func license() throws {
-        let license = try decode(Repository.self, repository, "license", ["key": "other", "name": "Other", "spdx_id": NSNull()]).license
-        #expect(license?.name == "Other")
-        #expect(license?.spdxID == nil)
     }
 
     @Test("An OAuth error has a sentence, even without a description and with an unknown code")
     func oauthError() throws {
         #expect(try decode(GitHubOAuthError.self, object(.oauthBadRequest)).description == "The code passed is incorrect or expired.")
         #expect(try decode(GitHubOAuthError.self, ["error": "slow_down"]).description.contains("slow_down"))
+    }
+
+    @Test(
+        "The error of a refused request is one sentence, which names each field that is wrong",
+        arguments: [
+            (#"{"message":"Not Found","documentation_url":null,"status":"404"}"#, "Not Found"),
+            (#"{"message":"No","errors":[{"resource":"Search","field":"q","code":"missing"}]}"#, "No (Search.q: missing)"),
+            (#"{"message":"No","errors":[{"message":"Too long.","field":"q","code":"custom","value":null}]}"#, "No (q: Too long.)"),
+            (
+                #"{"message":"No","errors":[{"resource":"A","field":"a","code":"invalid"},{"code":"custom"},{}]}"#,
+                "No (A.a: invalid; custom)"
+            ),
+            (#"{"message":"Invalid request.","errors":["Only words."]}"#, "Invalid request (Only words.)"),
+            (#"{"message":"No","errors":null}"#, "No"),
+        ])
+    func sentence(body: String, sentence: String) throws {
+        let error = try JSONDecoder().decode(GitHubError.self, from: Data(body.utf8))
+        #expect(error.description == sentence)
+        #expect(error.localizedDescription == sentence)
+    }
+
+    @Test(
+        "A rate limit says when it ends, and any other refusal is no rate limit",
+        arguments: [
+            (403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000600"], 600),
+            (429, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000600"], 600),
+            // The secondary limit.
+            (403, ["Retry-After": "60", "X-RateLimit-Remaining": "17"], 60),
+            (429, ["Retry-After": "60", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000600"], 60),
+            (403, ["X-RateLimit-Remaining": "17", "X-RateLimit-Reset": "1700000600"], nil),
+            (403, ["X-RateLimit-Remaining": "0"], nil),
+            (403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"], nil),
+            (429, ["Retry-After": "nan"], nil),
+            (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000600"], nil),
+        ] as [(Int, [String: String], Double?)])
+    func limit(status: Int, headers: [String: String], seconds: Double?) {
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        let response = APIResponse(to: PreparedRequest(.get, GitHub.apiURL), status: status, headers: HTTPHeaders(headers))
+        #expect(GitHubRateLimit.exceeded(by: response, now: now)?.reset == seconds.map { now.addingTimeInterval($0) })
     }
 
     @Test("Descriptions and dumps show no token, no secret and no code")

@@ -8,17 +8,12 @@ struct AfterTests {
     private let log = Log<String>()
     private let producer = Producer<Int>()
 
-    private var logging: Single<Int> { producer.single.do(afterSuccess: { [log] _ in log.append("after") }) }
-
-    enum Disposing: CaseIterable { case serial, subscription, bag }
-
     enum Place: CaseIterable { case source, sourceOfShare, bridge, lastOfZip }
 
-    @Test("They run when the observer disposes", arguments: Disposing.allCases, Place.allCases)
-    func disposed(by way: Disposing, place: Place) {
-        let serial = SerialDisposable()
-        let bag = Locked<DisposeBag?>(DisposeBag())
-        let single = logging
+    @Test("They run when the observer disposes", arguments: Place.allCases)
+    func disposed(place: Place) {
+        let disposable = SerialDisposable()
+        let single = producer.single.do(afterSuccess: { [log] _ in log.append("after") })
         let chain: Single<Int> =
             switch place {
             case .source: single
@@ -26,31 +21,9 @@ struct AfterTests {
             case .bridge: .create { single.subscribe($0) }
             case .lastOfZip: .zip(.just(1), single) { $0 + $1 }
             }
-        let subscription = chain.subscribe { _ in
-            switch way {
-            case .serial: serial.dispose()
-            case .subscription: serial.disposable.dispose()
-            case .bag: _ = bag.withLock { $0.take() }
-            }
-        }
-        serial.disposable = subscription
-        bag.withLock { $0 }?.insert(subscription)
+        disposable.disposable = chain.subscribe { _ in disposable.dispose() }
         producer.send(.success(1))
         #expect(log.entries == ["after"])
-    }
-
-    @Test("They run behind a bridge, which releases its resource at the end", arguments: [0, 1, 2])
-    func bridge(kind: Int) {
-        let inner = logging
-        let bridge = Single<Int>.create { observer in
-            let subscription = inner.subscribe(observer)
-            let serial = SerialDisposable()
-            serial.disposable = subscription
-            return [subscription, serial, Disposables.create { subscription.dispose() }][kind]
-        }
-        _ = bridge.subscribe { _ in log.append("event") }
-        producer.send(.success(1))
-        #expect(log.entries == ["event", "after"])
     }
 
     @Test("onSubscribed runs behind a bridge when the event comes later, and before a share of which a member disposes")

@@ -65,7 +65,7 @@ extension ModelTests {
 private func agree(_ real: [String], _ model: [String], _ forest: Forest) -> Bool {
     guard real != model else { return true }
     let isEnd = { (entry: String) in ["0 disposed", "1 disposed", "tap disposed"].contains(entry) }
-    // What is subscribed to without anything between is sorted, and all else stays where it is.
+    // Subscriptions that directly follow each other are sorted. All other entries keep their places.
     let rest = { (entries: [String]) in
         entries.filter { !isEnd($0) }.reduce(into: [[String]]()) { runs, entry in
             if entry.hasPrefix("subscribe "), runs.last?.last?.hasPrefix("subscribe ") == true {

@@ -52,29 +52,24 @@ struct ReleaseTests {
         }
     }
 
-    @Test("zip releases its values once the event is delivered, before the next source ends", arguments: [true, false])
-    func zipValues(isSuccess: Bool) {
-        var disposable: (any Disposable)?
-        let isKept = isKept { token in
-            let (first, second) = (Producer<Token>(), Producer<Token>())
-            disposable = Single.zip(first.single, second.single).flatMap { _ in Single<Int>.never() }.catch { _ in .never() }.subscribe()
-            first.send(.success(token))
-            second.send(isSuccess ? .success(token) : .failure(TestError()))
+    @Test("zip and share release what they hold once the event is delivered, before the next source ends", arguments: [true, false])
+    func delivered(isSuccess: Bool) {
+        let chains: [(Single<Token>, Single<Token>) -> Single<Token>] = [
+            { Single<Token>.zip($0, $1) { first, _ in first } }, { first, second in first.flatMap { _ in second }.share() },
+        ]
+        for chain in chains {
+            var disposable: (any Disposable)?
+            let isKept = isKept { token in
+                let (first, second) = (Producer<Token>(), Producer<Token>())
+                disposable = chain(first.single, second.single)
+                    .flatMap { _ in withExtendedLifetime(token) { Single<Int>.never() } }
+                    .catch { _ in withExtendedLifetime(token) { .never() } }.subscribe()
+                first.send(.success(token))
+                second.send(isSuccess ? .success(token) : .failure(TestError()))
+            }
+            #expect(!isKept)
+            disposable?.dispose()
         }
-        #expect(!isKept)
-        disposable?.dispose()
-    }
-
-    @Test("share releases a member's closures once its event is delivered, before the next source ends")
-    func shareMember() {
-        let producer = Producer<Int>()
-        var disposable: (any Disposable)?
-        let isKept = isKept { token in
-            disposable = producer.single.share().flatMap { _ in withExtendedLifetime(token) { Single<Int>.never() } }.subscribe()
-            producer.send(.success(1))
-        }
-        #expect(!isKept)
-        disposable?.dispose()
     }
 
     @Test("An object that is released may use the library: no lock is held meanwhile")

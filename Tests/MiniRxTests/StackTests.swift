@@ -42,7 +42,7 @@ struct StackTests {
         #expect(log.entries == [recursion.result])
     }
 
-    @Test("So does one whose first event comes from another thread", arguments: recursions.prefix(2))
+    @Test("The same function runs as deep if its first event comes from another thread", arguments: recursions.prefix(2))
     func asynchronousStart(_ recursion: Recursion) async {
         let producer = Producer<Int>()
         let log = Log<Int>()
@@ -51,7 +51,7 @@ struct StackTests {
         #expect(log.entries == [recursion.result])
     }
 
-    @Test("So does one whose last event comes from another thread")
+    @Test("The same function runs as deep if its last event comes from another thread")
     func asynchronousEnd() async {
         let producer = Producer<Int>()
         @Sendable func page(_ count: Int) -> Single<Int> {

@@ -33,21 +33,28 @@ struct SubscribeTests {
         #expect(log.entries == ["closures", "with", "after", "main", "main with"])
     }
 
-    @Test("An error for an object that is gone goes nowhere", arguments: [true, false], [true, false])
-    func hookForDeadObject(isOnMainActor: Bool, hasHandler: Bool) async {
-        let producer = Producer<Int>()
-        var object: Token? = Token()
-        let handler: (@Sendable (Token, any Error) -> Void)? = hasHandler ? { @Sendable [log] _, _ in log.append("handler") } : nil
-        await loggingUnhandled {
-            if let object, isOnMainActor {
-                _ = producer.single.observe(on: MainActor.shared).subscribe(with: object, onFailure: handler)
-            } else if let object {
-                _ = producer.single.subscribe(with: object, onFailure: handler)
+    @Test(
+        "subscribe(with:) passes the object with the event, and calls nothing after the object is released",
+        arguments: [true, false], [true, false])
+    func withObject(isOnMainActor: Bool, isReleased: Bool) async {
+        let (producer, log) = (Producer<Int>(), log)
+        let onSuccess: @Sendable (Token, Int) -> Void = { log.append("\($1)") }
+        let onFailure: (@Sendable (Token, any Error) -> Void)? = isReleased ? nil : { @Sendable in log.appendUnhandled($1) }
+        let onDisposed: @Sendable (Token) -> Void = { _ in log.append("disposed") }
+        for event in [.success(1), .failure(Unhandled("a"))] as [SingleEvent<Int>] {
+            var object: Token? = Token()
+            await loggingUnhandled {
+                if let object, isOnMainActor {
+                    _ = producer.single.observe(on: MainActor.shared)
+                        .subscribe(with: object, onSuccess: onSuccess, onFailure: onFailure, onDisposed: onDisposed)
+                } else if let object {
+                    _ = producer.single.subscribe(with: object, onSuccess: onSuccess, onFailure: onFailure, onDisposed: onDisposed)
+                }
+                if isReleased { object = nil }
+                producer.send(event)
             }
-            object = nil
-            producer.send(.failure(Unhandled("unhandled")))
         }
-        #expect(log.entries == [])
+        #expect(log.entries == (isReleased ? [] : ["1", "disposed", "a", "disposed"]))
     }
 
     @Test("The hook may be saved and restored 10,000 times")
@@ -73,29 +80,11 @@ struct SubscribeTests {
                 }
                 _ = Single<Int>.error(LongError()).subscribe(onSuccess: { _ in })
             })
-        let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("MiniRx") }
-        let line = """
-            MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): first line second
-            """
-        #expect(lines.map(String.init) == [line])
+        let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n")
+        let line = "MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): first line second"
+        #expect(lines.filter { $0.hasPrefix("MiniRx") } == [line[...]])
     }
     #endif
-
-    @Test("subscribe(with:) hands over the object with the value or the error, and is silent once the object is gone")
-    func withObject() {
-        let (producer, log) = (Producer<Int>(), log)
-        var object: Token? = Token()
-        for event in [.success(1), .failure(TestError("a")), .success(2)] as [SingleEvent<Int>] {
-            _ = object.map { object in
-                producer.single.subscribe(
-                    with: object, onSuccess: { [id = ObjectIdentifier(object)] in log.append("\(ObjectIdentifier($0) == id) \($1)") },
-                    onFailure: { _, error in log.append((error as? TestError)?.name ?? "") }, onDisposed: { _ in log.append("disposed") })
-            }
-            if (try? event.get()) == 2 { object = nil }
-            producer.send(event)
-        }
-        #expect(log.entries == ["true 1", "disposed", "a", "disposed"])
-    }
 }
 
 /// Tests that run at the same time have unhandled errors as well.

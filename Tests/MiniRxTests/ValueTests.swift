@@ -56,6 +56,22 @@ struct ValueTests {
         }
     }
 
+    @Test("Work in a task is released when it has returned or thrown", arguments: [true, false])
+    func workIsReleased(isThrowing: Bool) async {
+        weak var released: Token?
+        do {
+            let token = Token()
+            released = token
+            let single = Single<Int>.create {
+                await Task.yield()
+                if isThrowing { throw TestError() }
+                return withExtendedLifetime(token) { 1 }
+            }
+            _ = try? await single.value
+        }
+        #expect(await eventually { released == nil })
+    }
+
     @Test("Disposing async work cancels its task")
     func workIsCancelled() async {
         let (started, cancelled) = (Signals<Void>(), Signals<Void>())

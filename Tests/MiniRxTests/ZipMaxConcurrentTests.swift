@@ -3,32 +3,30 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Zip of some at a time", tenMinutes)
+@Suite("zip(maxConcurrent:)", tenMinutes)
 struct ZipMaxConcurrentTests {
-    @Test("At most so many run at the same time, and their values come in the order of the input", arguments: [1, 2, 4, 7, 100])
+    @Test(
+        "At most maxConcurrent singles run at the same time, and their values are in the order of the input", arguments: [1, 2, 4, 7, 100])
     func order(maximum: Int) {
         let scheduler = TestScheduler()
         let (running, most) = (Locked(0), Locked(0))
         let singles = (0..<20).map { number in
-            Single<Int>.deferred {
-                let now = running.withLock { running in
-                    running += 1
-                    return running
-                }
-                most.withLock { $0 = max($0, now) }
-                // Later ones are faster.
-                return .just(number).delay(.seconds(20 - number), scheduler: scheduler)
-            }.do(onSuccess: { _ in running.withLock { $0 -= 1 } })
+            // Later ones are faster.
+            Single.just(number).delay(.seconds(20 - number), scheduler: scheduler).do(
+                onSuccess: { _ in running.withLock { $0 -= 1 } },
+                onSubscribe: {
+                    running.withLock { $0 += 1 }
+                    most.withLock { $0 = max($0, running.withLock { $0 }) }
+                })
         }
         let values = Log<[Int]>()
         let single = Single<[Int]>.zip(singles, maxConcurrent: maximum)
-        // It is cold: each subscription runs all of them.
+        // Each subscription runs all of them.
         for count in 1...2 {
-            let subscription = single.subscribe(onSuccess: { values.append($0) })
+            _ = single.subscribe(onSuccess: values.append)
             scheduler.run()
             #expect(values.entries == Array(repeating: Array(0..<20), count: count))
             #expect(most.withLock { $0 } == min(maximum, 20))
-            subscription.dispose()
         }
     }
 
@@ -45,51 +43,32 @@ struct ZipMaxConcurrentTests {
         let (log, producer) = (Log<String>(), Producer<Int>())
         let singles = [
             Single<Int>.create { _ in log.disposable("running is released") }, producer.single,
-            Single<Int>.deferred {
-                log.append("a third was started")
-                return .just(3)
-            },
+            Single.just(3).do(onSubscribe: log.adds("a third was started")),
         ]
-        let subscription = Single<[Int]>.zip(singles, maxConcurrent: 2).subscribe(onFailure: {
-            log.append("\(($0 as? TestError)?.name ?? "")")
-        })
+        let subscription = Single<[Int]>.zip(singles, maxConcurrent: 2).subscribe(onFailure: { log.append("\($0)") })
         if isDisposed { subscription.dispose() }
         producer.send(.failure(TestError("a")))
-        #expect(log.entries.sorted() == (isDisposed ? [] : ["a"]) + ["running is released"])
+        #expect(log.entries.sorted() == (isDisposed ? [] : ["\(TestError("a"))"]) + ["running is released"])
         subscription.dispose()
     }
 
-    @Test("No single starts while the failure is delivered")
-    func valueDuringFailure() {
-        let started = Log<Int>()
+    @Test("After a failure, no single starts", arguments: [true, false])
+    func afterFailure(comesDuringStart: Bool) {
+        let log = Log<String>()
         let (first, second) = (Producer<Int>(), Producer<Int>())
-        let third = Single<Int>.deferred {
-            started.append(3)
+        let fail: @Sendable () -> Void = { first.send(.failure(TestError())) }
+        let failing = Single<Int>.deferred {
+            race(fail)
             return .never()
         }
-        let subscription = Single<[Int]>.zip([first.single, second.single, third], maxConcurrent: 2)
-            .subscribe(onFailure: { _ in second.send(.success(2)) })
-        first.send(.failure(TestError()))
-        #expect(started.entries == [])
-        subscription.dispose()
-    }
-
-    @Test("No single starts after a failure that comes from another thread while the singles start")
-    func failureDuringStart() {
-        let started = Log<Int>()
-        let first = Producer<Int>()
-        let second = Single<Int>.deferred {
-            race({ first.send(.failure(TestError())) })
-            return .never()
+        let third = Single<Int>.never().do(onSubscribe: log.adds("a third was started"))
+        let singles = [first.single, comesDuringStart ? failing : second.single, third]
+        let subscription = Single<[Int]>.zip(singles, maxConcurrent: comesDuringStart ? 3 : 2).subscribe { _ in
+            second.send(.success(2))
+            log.append("event")
         }
-        let third = Single<Int>.deferred {
-            started.append(3)
-            return .never()
-        }
-        let events = Log<SingleEvent<[Int]>>()
-        let subscription = Single<[Int]>.zip([first.single, second, third], maxConcurrent: 3).subscribe { events.append($0) }
-        #expect(events.count == 1)
-        #expect(started.entries == [])
+        if !comesDuringStart { fail() }
+        #expect(log.entries == ["event"])
         subscription.dispose()
     }
 

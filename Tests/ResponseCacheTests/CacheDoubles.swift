@@ -32,12 +32,7 @@ final class World: Sendable {
     func pass(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 
     /// The HTTP date in `seconds`.
-    func date(_ seconds: TimeInterval = 0) -> String {
-        let formatter = DateFormatter()
-        (formatter.locale, formatter.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0))
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return formatter.string(from: now + seconds)
-    }
+    func date(_ seconds: TimeInterval = 0) -> String { httpDate(now + seconds) }
 
     /// Sends a request, and returns its response with any status.
     func get(
@@ -71,6 +66,13 @@ extension APIResponse {
 }
 
 let fresh: HTTPHeaders = ["Cache-Control": "max-age=10"]
+
+func httpDate(_ date: Date) -> String {
+    let formatter = DateFormatter()
+    (formatter.locale, formatter.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0))
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return formatter.string(from: date)
+}
 
 /// A cache whose requests the test answers in any order. Nothing waits here: each event comes before its call returns.
 final class Hand: Sendable {
@@ -135,14 +137,18 @@ final class Hand: Sendable {
     }
 }
 
-/// A store in memory that logs each change, and runs an action before the next one.
+/// A store in memory that logs each change, and runs an action before the next call.
 final class HookedStore: CacheStore {
     let log = Log<String>()
+    let beforeReading = Locked<Action?>(nil)
     let beforeWriting = Locked<Action?>(nil)
     let beforeRemoval = Locked<Action?>(nil)
     private let cache = MemoryCache()
 
-    func responses(for key: String) -> [CachedResponse] { cache.responses(for: key) }
+    func responses(for key: String) -> [CachedResponse] {
+        beforeReading.withLock { $0.take() }?()
+        return cache.responses(for: key)
+    }
 
     func replace(_ responses: [CachedResponse], for key: String) {
         beforeWriting.withLock { $0.take() }?()

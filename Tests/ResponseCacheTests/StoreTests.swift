@@ -6,9 +6,10 @@ import Testing
 
 @testable import ResponseCache
 
+private let time = Date(timeIntervalSince1970: 1_700_000_000)
+
 private func response(_ text: String) -> CachedResponse {
-    let time = Date(timeIntervalSince1970: 1_700_000_000)
-    return CachedResponse(
+    CachedResponse(
         status: 200, fields: ["ETag": "\"é\"", "X": ""], body: Data(text.utf8), requestTime: time, responseTime: time,
         varyFields: ["accept": String(text.prefix(20))])
 }
@@ -38,7 +39,7 @@ struct StoreTests {
         }
     }
 
-    @Test("A response larger than the store removes the old one, and of the responses of a key the last that fit are stored")
+    @Test("A response that does not fit with its fields removes the old one, and the last responses of a key that fit are stored")
     func limits() {
         for store in stores(100_000) {
             store.replace([response("1")], for: "a")
@@ -49,18 +50,12 @@ struct StoreTests {
             #expect(store.responses(for: "a") == Array(all.suffix(2)))
             store.replace([response(String(repeating: "x", count: 95_000))], for: "large")
             #expect(store.responses(for: "large").count == 1)
+            let fields = Dictionary(uniqueKeysWithValues: (0..<1_500).map { ("\($0)", "") })
+            store.replace(
+                [CachedResponse(status: 200, fields: [:], body: Data(), requestTime: time, responseTime: time, varyFields: fields)],
+                for: "large")
+            #expect(store.responses(for: "large") == [])
         }
-    }
-
-    @Test("The size of a response includes its varyFields, and an overhead for each field")
-    func size() {
-        let sizes = [0, 1_000].map { count in
-            CachedResponse(
-                status: 200, fields: [:], body: Data(), requestTime: Date(), responseTime: Date(),
-                varyFields: Dictionary(uniqueKeysWithValues: (0..<count).map { ("name\($0)", "value\($0)") })
-            ).size
-        }
-        #expect(sizes[1] - sizes[0] > 64 * 1_000)
     }
 
     @Test("In memory, the least recently used responses are removed first, as in a simple list", arguments: [UInt64(1), 2, 3])
@@ -196,33 +191,32 @@ struct StoreTests {
             at: folder.url("cache").appendingPathComponent("responses"), includingPropertiesForKeys: nil)
     }
 
+    /// Changes the property list in a file.
+    private func rewrite(_ file: URL, _ change: (inout [String: Any]) -> Void) throws {
+        let list = try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
+        var fields = try #require(list as? [String: Any])
+        change(&fields)
+        try PropertyListSerialization.data(fromPropertyList: fields, format: .binary, options: 0).write(to: file)
+    }
+
     @Test("A truncated file, a longer one, and a file of another version or key are ignored")
     func damaged() throws {
         let (cache, file) = try storedFile("some text")
         let whole = try Data(contentsOf: file)
-        for count in 0..<whole.count {
-            try whole.prefix(count).write(to: file)
-            #expect(cache.responses(for: "a") == [], "cut at \(count)")
+        for data in (0..<whole.count).map({ whole.prefix($0) }) + [whole + [0]] {
+            try data.write(to: file)
+            #expect(cache.responses(for: "a") == [], "\(data.count) of \(whole.count) bytes")
         }
-        try (whole + [0]).write(to: file)
-        #expect(cache.responses(for: "a") == [])
-        try write(to: file) { $0["version"] = 2 }
-        #expect(cache.responses(for: "a") == [])
-        try write(to: file) { $0["key"] = "b" }
-        #expect(cache.responses(for: "a") == [])
-        try write(to: file) { _ in }
-        #expect(cache.responses(for: "a") == [response("some text")])
+        let changes: [(inout [String: Any]) -> Void] = [{ $0["version"] = 2 }, { $0["key"] = "b" }, { _ in }]
+        for (change, expected) in zip(changes, [[], [], [response("some text")]]) {
+            try whole.write(to: file)
+            try rewrite(file, change)
+            #expect(cache.responses(for: "a") == expected)
+        }
         try FileManager.default.removeItem(at: file)
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
-        #expect(cache.responses(for: "a") == [])
         cache.replace([response("1")], for: "a")
         #expect(cache.responses(for: "a") == [])
-
-        func write(to file: URL, _ change: (inout [String: Any]) -> Void) throws {
-            var list = try #require(try PropertyListSerialization.propertyList(from: whole, format: nil) as? [String: Any])
-            change(&list)
-            try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0).write(to: file)
-        }
     }
 
     @Test("Random bytes are read without a trap", arguments: [UInt64(1), 2])
@@ -246,14 +240,11 @@ struct StoreTests {
         let date = Date(timeIntervalSinceReferenceDate: time)
         let fields = ["Date": "Sunday, 06-Nov-94 08:49:37 GMT", "Expires": "Sunday, 06-Nov-94 08:49:37 GMT"]
         let stored = CachedResponse(status: 200, fields: fields, body: Data(), requestTime: date, responseTime: date)
-        let cache = DiskCache(folder.url("cache"))
-        cache.replace([stored], for: "a")
-        let file = try #require(try files().first)
-        var list = try #require(
-            try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil) as? [String: Any])
-        let responses = try #require(list["responses"] as? [[String: Any]])
-        list["responses"] = responses.map { $0.merging(["requestTime": date, "responseTime": date]) { $1 } }
-        try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0).write(to: file)
+        let (cache, file) = try storedFile()
+        try rewrite(file) { list in
+            let responses = list["responses"] as? [[String: Any]] ?? []
+            list["responses"] = responses.map { $0.merging(["requestTime": date, "responseTime": date, "fields": fields]) { $1 } }
+        }
         for read in cache.responses(for: "a") + [stored] {
             #expect(read.remainingFreshness(at: Date()) <= 0)
             #expect(read.response(to: PreparedRequest(.get, example), at: Date(), cacheStatus: "hit") != nil)
@@ -353,28 +344,22 @@ struct HTTPDateTests {
 
     @Test("Dates match Foundation's calendar")
     func days() {
-        let formatter = DateFormatter()
-        (formatter.locale, formatter.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0))
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         for day in stride(from: -700_000, through: 2_900_000, by: 997) {
             let date = Date(timeIntervalSince1970: TimeInterval(day * 86_400 + day % 86_400))
             // Foundation uses the Julian calendar before 1582.
             guard date > Date(timeIntervalSince1970: -12_219_292_800), date < Date(timeIntervalSince1970: 253_402_300_800) else { continue }
-            #expect(Date(httpDate: formatter.string(from: date), now: now) == date, "\(formatter.string(from: date))")
+            #expect(Date(httpDate: httpDate(date), now: now) == date, "\(date)")
         }
     }
 
     @Test(
         "Other text is not a date",
         arguments: [
-            "", "0", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 AEST", "Sun, 06 Nov 94 08:49:37 GMT",
-            "Sun 06 Nov 1994 08:49:37 GMT",
+            "", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 94 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT",
             "Sun, 06  Nov 1994 08:49:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT", "Sun, 06 Nov 1994 08.49.37 GMT",
-            "Sun, 06 Nov 1994 8:49:37 GMT",
-            "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT",
-            "Sun, 00 Nov 1994 08:49:37 GMT",
-            "Sun, 29 Feb 1900 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT",
-            "Sun, 06 Nov 1994 08:49:61 GMT",
+            "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 29 Feb 1900 08:49:37 GMT",
+            "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
             "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, ٠٦ Nov 1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
         ])
     func none(text: String) { #expect(Date(httpDate: text, now: now) == nil) }

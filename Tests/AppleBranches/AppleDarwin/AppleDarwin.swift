@@ -1,4 +1,4 @@
-// What `import Darwin` gives, as far as Glibc has it otherwise or not at all.
+// Declarations of Darwin that Glibc lacks or declares differently.
 @_exported public import Glibc
 
 package let SOCK_STREAM: Int32 = 1

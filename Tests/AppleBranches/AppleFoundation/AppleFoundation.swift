@@ -1,4 +1,4 @@
-// What `import Foundation` gives on Apple's systems: C, and URL loading along with the rest.
+// On Apple's systems, `import Foundation` also imports C and URL loading.
 @_exported public import AppleDarwin
 @_exported public import Foundation
 @_exported public import FoundationNetworking

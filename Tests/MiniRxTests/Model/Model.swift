@@ -2,7 +2,7 @@ import TestSupport
 
 typealias Event = Result<Int, any Error>
 
-/// What is left to do once the source of an event has unwound: first releases, then starts of what follows.
+/// The work that is left when the source of an event has returned: first releases, then the next sources.
 struct After {
     var releases: [() -> Void] = []
     var starts: [() -> Void] = []
@@ -12,7 +12,7 @@ struct After {
 
 typealias Continuation = (Event) -> After
 
-/// What the library does, without threads, locks, subscriptions or a thought for the stack: an object for each operator that runs.
+/// The behavior of the library, without threads, locks, subscriptions and trampolines. Each operator that runs is a node.
 final class Model {
     let log = Log<String>()
     let forest: Forest
@@ -25,7 +25,8 @@ final class Model {
     private var now = 0
     private var timers: [(due: Int, number: Int, action: () -> Void)] = []
     private var timerCount = 0
-    private var sources = [[ProducerNode]](repeating: [], count: Tree.sources)
+    /// How to emit an event of each subscription of a source.
+    private var sources = [[(Event) -> Void]](repeating: [], count: Tree.sources)
 
     init(_ forest: Forest, reaction: Step?) {
         (self.forest, self.reaction) = (forest, reaction)
@@ -43,7 +44,7 @@ final class Model {
             disposed.insert(index)
             chains[index]?.dispose()
         case .emit(let source, let isSuccess):
-            sources[source].forEach { $0.emit(isSuccess ? .success(source) : .failure(TestError())) }
+            sources[source].forEach { emit in emit(isSuccess ? .success(source) : .failure(TestError())) }
         case .advance(let seconds):
             let end = now + seconds
             while let next = timers.filter({ $0.due <= end }).min(by: { ($0.due, $0.number) < ($1.due, $1.number) }) {
@@ -55,7 +56,7 @@ final class Model {
         }
     }
 
-    /// Performs `operation` now, or once an emission that is under way has released what it holds.
+    /// Performs `operation` as soon as `condition` is true.
     func perform(once condition: @escaping () -> Bool, _ operation: @escaping () -> Void) {
         waiting.append((condition, operation))
         performWaiting()
@@ -81,62 +82,64 @@ final class Model {
 
     func node(_ tree: Tree) -> Node {
         switch tree {
-        case .just(let value): EventNode(.success(value), self)
-        case .fail: EventNode(.failure(TestError()), self)
-        case .never: Node(self)
-        case .source(let source): producer(source)
-        case .shared(let index): SharedNode(shares[index], self)
+        case .just(let value): Node(start: { then in then(.success(value)) })
+        case .fail: Node(start: { then in then(.failure(TestError())) })
+        case .never: Node()
+        case .source(let source):
+            producer { [self] emit in
+                log.append("subscribe \(source)")
+                sources[source].append(emit)
+                return { [log] in log.append("release \(source)") }
+            }
+        case .shared(let index): member(of: shares[index])
         case .map(let tree, let isThrowing, let isReacting):
-            MapNode(node(tree), self) { [self] value in
+            mapped(node(tree)) { [self] event in
+                guard case .success(let value) = event else { return event }
                 log.append("map")
                 if isReacting { react() }
                 return isThrowing ? .failure(TestError()) : .success(value + 1)
             }
-        case .flatMap(let tree, let next): follower(of: tree, when: true, next)
-        case .recover(let tree, let next): follower(of: tree, when: false, next)
+        case .flatMap(let tree, .fail): mapped(node(tree)) { [self] in $0.isSuccess ? throwNext() : $0 }
+        case .flatMap(let tree, let next): following(node(tree)) { [self] in $0.isSuccess ? logNext(next) : nil }
+        case .recover(let tree, .fail): mapped(node(tree)) { [self] in $0.isSuccess ? $0 : throwNext() }
+        case .recover(let tree, let next): following(node(tree)) { [self] in $0.isSuccess ? nil : logNext(next) }
         case .zip(let first, let second): zip(first, second)
-        case .tapped(let tree, let isReacting): TapNode(node(tree), self, isReacting: isReacting)
-        case .bridged(let tree): BridgeNode(node(tree), self)
+        case .tapped(let tree, let isReacting): tapped(node(tree), isReacting: isReacting)
+        case .bridged(let tree): bridged(node(tree))
         case .retried(let tree, let count):
-            NextNode(node(tree), self) { [self] in $0.isSuccess || count == 1 ? nil : node(.retried(tree, count - 1)) }
+            following(node(tree)) { [self] in $0.isSuccess || count == 1 ? nil : node(.retried(tree, count - 1)) }
         case .timeout(let tree, let seconds):
-            PartsNode([timer(seconds, .success(0)), node(tree)], self) { $0 == 0 ? .failure(TestError()) : $1 }
-        case .delayed(let tree, let seconds): NextNode(node(tree), self) { [self] in $0.isSuccess ? timer(seconds, $0) : nil }
-        case .observedOn(let tree): NextNode(node(tree), self) { [self] in timer(0, $0) }
-        case .subscribedOn(let tree): NextNode(timer(0, .success(0)), self) { [self] _ in node(tree) }
-        }
-    }
-
-    private func producer(_ source: Int) -> Node {
-        ProducerNode(self) { [self] node in
-            log.append("subscribe \(source)")
-            sources[source].append(node)
-            return { [log] in log.append("release \(source)") }
+            grouped([timer(seconds, .success(0)), node(tree)]) { $0 == 0 ? .failure(TestError()) : $1 }
+        case .delayed(let tree, let seconds): following(node(tree)) { [self] in $0.isSuccess ? timer(seconds, $0) : nil }
+        case .observedOn(let tree): following(node(tree)) { [self] in timer(0, $0) }
+        case .subscribedOn(let tree): following(timer(0, .success(0))) { [self] _ in node(tree) }
         }
     }
 
     private func timer(_ seconds: Int, _ event: Event) -> Node {
-        ProducerNode(self) { [self] node in
+        producer { [self] emit in
             timerCount += 1
             let number = timerCount
-            timers.append((now + seconds, number, { node.emit(event) }))
+            timers.append((now + seconds, number, { emit(event) }))
             return { [self] in unschedule(number) }
         }
     }
 
     private func unschedule(_ number: Int) { timers.removeAll { $0.number == number } }
 
-    private func follower(of tree: Tree, when isSuccess: Bool, _ next: Tree) -> Node {
-        NextNode(node(tree), self) { [self] event in
-            guard event.isSuccess == isSuccess else { return nil }
-            log.append("next")
-            return node(next)
-        }
+    private func logNext(_ tree: Tree) -> Node {
+        log.append("next")
+        return node(tree)
+    }
+
+    private func throwNext() -> Event {
+        log.append("next")
+        return .failure(TestError())
     }
 
     private func zip(_ first: Tree, _ second: Tree) -> Node {
         var values: [Int?] = [nil, nil]
-        return PartsNode([node(first), node(second)], self) { index, event in
+        return grouped([node(first), node(second)]) { index, event in
             guard case .success(let value) = event else { return event }
             values[index] = value
             guard let first = values[0], let second = values[1] else { return nil }
@@ -185,7 +188,7 @@ private final class Chain {
     }
 
     func tellIfReleased() {
-        guard isEnded, !isTold, root.isReleased else { return }
+        guard isEnded, !isTold, root.isReleased() else { return }
         isTold = true
         model.log.append("\(index) disposed")
     }

@@ -1,285 +1,25 @@
 /// An operator that runs.
-class Node {
-    unowned let model: Model
-
-    init(_ model: Model) { self.model = model }
-
-    func start(_ then: @escaping Continuation) -> After { After() }
-    /// Releases all but what an emission that is under way has ended: that is released when the emission has returned.
-    func cancel() {}
+struct Node {
+    var start: (_ then: @escaping Continuation) -> After = { _ in After() }
+    /// Releases everything but the sources whose event is being delivered. They are released when the delivery returns.
+    var cancel: () -> Void = {}
     /// Whether nothing is held any more, after the end.
-    var isReleased: Bool { true }
-}
-
-final class EventNode: Node {
-    private let event: Event
-
-    init(_ event: Event, _ model: Model) {
-        self.event = event
-        super.init(model)
-    }
-
-    override func start(_ then: @escaping Continuation) -> After { then(event) }
-}
-
-/// A source that emits later.
-final class ProducerNode: Node {
-    /// Returns how to release what it opens.
-    private let open: (ProducerNode) -> () -> Void
-    private var then: Continuation?
-    private var close: (() -> Void)?
-
-    init(_ model: Model, _ open: @escaping (ProducerNode) -> () -> Void) {
-        self.open = open
-        super.init(model)
-    }
-
-    override func start(_ then: @escaping Continuation) -> After {
-        self.then = then
-        close = open(self)
-        return After()
-    }
-
-    func emit(_ event: Event) {
-        guard let then else { return }
-        self.then = nil
-        let after = then(event)
-        release()
-        model.run(after)
-    }
-
-    override func cancel() {
-        then = nil
-        release()
-    }
-
-    override var isReleased: Bool { close == nil }
-
-    private func release() {
-        close?()
-        close = nil
-    }
-}
-
-final class MapNode: Node {
-    private let child: Node
-    private let map: (Int) -> Event
-    private var isCancelled = false
-
-    init(_ child: Node, _ model: Model, map: @escaping (Int) -> Event) {
-        (self.child, self.map) = (child, map)
-        super.init(model)
-    }
-
-    override func start(_ then: @escaping Continuation) -> After {
-        child.start { [self] event in
-            guard !isCancelled, case .success(let value) = event else { return then(event) }
-            return then(map(value))
-        }
-    }
-
-    override func cancel() {
-        isCancelled = true
-        child.cancel()
-    }
-
-    override var isReleased: Bool { child.isReleased }
-}
-
-/// flatMap, catch, retry, delay, observe(on:) and subscribe(on:).
-final class NextNode: Node {
-    private var current: Node
-    private let next: (Event) -> Node?
-    private var isCancelled = false
-
-    init(_ first: Node, _ model: Model, next: @escaping (Event) -> Node?) {
-        (current, self.next) = (first, next)
-        super.init(model)
-    }
-
-    override func start(_ then: @escaping Continuation) -> After {
-        current.start { [self] event in
-            guard !isCancelled else { return After() }
-            guard let next = next(event) else { return then(event) }
-            return After(starts: [
-                { [self] in
-                    guard !isCancelled else { return }
-                    current = next
-                    model.run(next.start(then))
-                }
-            ])
-        }
-    }
-
-    override func cancel() {
-        isCancelled = true
-        current.cancel()
-    }
-
-    override var isReleased: Bool { current.isReleased }
-}
-
-/// do(onSuccess:afterSuccess:onError:afterError:onSubscribe:onDispose:).
-final class TapNode: Node {
-    private let child: Node
-    private let isReacting: Bool
-    private var isOpen = false
-    private var isStarting = false
-    private var isPassed = false
-    private var isCancelled = false
-
-    init(_ child: Node, _ model: Model, isReacting: Bool) {
-        (self.child, self.isReacting) = (child, isReacting)
-        super.init(model)
-    }
-
-    override func start(_ then: @escaping Continuation) -> After {
-        model.log.append("tap subscribed")
-        (isOpen, isStarting) = (true, true)
-        let after = child.start { [self] event in
-            guard !isCancelled else { return After() }
-            model.log.append("tap")
-            guard !isCancelled else { return After() }
-            isPassed = true
-            let after = then(event)
-            model.log.append("after")
-            if isReacting { model.react() }
-            return After(releases: [closeOnceReleased]) + after
-        }
-        isStarting = false
-        model.run(After())
-        return after
-    }
-
-    override func cancel() {
-        guard !isPassed else { return }
-        isCancelled = true
-        child.cancel()
-        closeOnceReleased()
-    }
-
-    override var isReleased: Bool { !isOpen }
-
-    private func closeOnceReleased() {
-        model.perform(once: { [self] in child.isReleased && !isStarting }) { [self] in
-            if isOpen { model.log.append("tap disposed") }
-            isOpen = false
-        }
-    }
-}
-
-/// create { inner.subscribe($0) }: the inner chain is separate, and passes the event on while its source still delivers it.
-final class BridgeNode: Node {
-    private let inner: Node
-    private var isEnded = false
-    private var isCancelled = false
-    /// While the inner chain is started: what is left to do then.
-    private var starting: After?
-    private var isOpen = false
-
-    init(_ inner: Node, _ model: Model) {
-        self.inner = inner
-        super.init(model)
-    }
-
-    override func start(_ then: @escaping Continuation) -> After {
-        (isOpen, starting) = (true, After())
-        model.run(
-            inner.start { [self] event in
-                guard !isEnded else { return After() }
-                isEnded = true
-                let after = then(event)
-                if starting != nil {
-                    starting = after
-                } else {
-                    isOpen = false
-                    model.run(after)
-                }
-                return After()
-            })
-        let after = starting ?? After()
-        starting = nil
-        if isEnded { release() }
-        return after
-    }
-
-    override func cancel() {
-        isCancelled = !isEnded
-        isEnded = true
-        if starting == nil { release() }
-    }
-
-    private func release() {
-        if isCancelled { inner.cancel() }
-        isOpen = false
-        model.run(After())
-    }
-
-    override var isReleased: Bool { !isOpen }
-}
-
-/// zip and timeout: `whole` makes the event of all from that of a part.
-final class PartsNode: Node {
-    private let children: [Node]
-    private let whole: (Int, Event) -> Event?
-    private var isPassed = false
-    private var isOpen = false
-    /// Those that have delivered an event. The end of the whole skips nothing of theirs.
-    private var delivered: Set<Int> = []
-    /// While the parts are started: what is left to do then.
-    private var starting: After?
-
-    init(_ children: [Node], _ model: Model, whole: @escaping (Int, Event) -> Event?) {
-        (self.children, self.whole) = (children, whole)
-        super.init(model)
-    }
-
-    override func start(_ then: @escaping Continuation) -> After {
-        (isOpen, starting) = (true, After())
-        for (index, child) in children.enumerated() where !isPassed {
-            model.run(child.start { [self] event in receive(event, index, then) })
-        }
-        let after = starting ?? After()
-        starting = nil
-        if isPassed { isOpen = false }
-        model.run(After())
-        return after
-    }
-
-    private func receive(_ event: Event, _ index: Int, _ then: Continuation) -> After {
-        delivered.insert(index)
-        guard !isPassed, let event = whole(index, event) else { return After() }
-        isPassed = true
-        let after = then(event)
-        cancelOthers()
-        guard starting == nil else {
-            starting = after
-            return After()
-        }
-        return After(releases: [{ self.isOpen = false }]) + after
-    }
-
-    override func cancel() {
-        isPassed = true
-        isOpen = false
-        cancelOthers()
-    }
-
-    private func cancelOthers() {
-        for (index, child) in children.enumerated() where !delivered.contains(index) { child.cancel() }
-    }
-
-    override var isReleased: Bool { !isOpen && starting == nil && children.allSatisfy(\.isReleased) }
+    var isReleased: () -> Bool = { true }
 }
 
 /// A source that chains share.
 final class Share {
     final class Run {
         let source: Node
-        var members: [SharedNode] = []
+        var members: [Member] = []
         var isClosed = false
         var isDelivering = false
         init(_ source: Node) { self.source = source }
+    }
+
+    final class Member {
+        var then: Continuation?
+        var isCancelled = false
     }
 
     let tree: Tree
@@ -287,48 +27,218 @@ final class Share {
     init(_ tree: Tree) { self.tree = tree }
 }
 
-final class SharedNode: Node {
-    private let share: Share
-    private var run: Share.Run?
-    private var then: Continuation?
-    private var isCancelled = false
-
-    init(_ share: Share, _ model: Model) {
-        self.share = share
-        super.init(model)
-    }
-
-    override func start(_ then: @escaping Continuation) -> After {
-        self.then = then
-        run = share.run
-        guard let run else { return startRun() }
-        run.members.append(self)
-        return After()
-    }
-
-    private func startRun() -> After {
-        let run = Share.Run(model.node(share.tree))
-        run.members = [self]
-        (share.run, self.run) = (run, run)
-        return run.source.start { [share] event in
-            guard !run.isClosed else { return After() }
-            run.isClosed = true
-            if share.run === run { share.run = nil }
-            run.isDelivering = true
-            defer { run.isDelivering = false }
-            return run.members.map { $0.isCancelled ? After() : $0.then?(event) ?? After() }.reduce(After(), +)
+extension Model {
+    /// A source that emits later. `open` gets how to emit, and returns how to release what it has opened.
+    func producer(_ open: @escaping (_ emit: @escaping (Event) -> Void) -> () -> Void) -> Node {
+        var then: Continuation?
+        var close: (() -> Void)?
+        func release() {
+            close?()
+            close = nil
         }
+        return Node(
+            start: { [self] continuation in
+                then = continuation
+                close = open { [self] event in
+                    guard let continuation = then else { return }
+                    then = nil
+                    let after = continuation(event)
+                    release()
+                    run(after)
+                }
+                return After()
+            },
+            cancel: {
+                then = nil
+                release()
+            },
+            isReleased: { close == nil })
     }
 
-    override func cancel() {
-        isCancelled = true
-        guard let run, !run.isClosed else { return }
-        run.members.removeAll { $0 === self }
-        guard run.members.isEmpty else { return self.run = nil }
-        run.isClosed = true
-        if share.run === run { share.run = nil }
-        run.source.cancel()
+    func mapped(_ child: Node, _ map: @escaping (Event) -> Event) -> Node {
+        var isCancelled = false
+        return Node(
+            start: { then in
+                child.start { event in then(isCancelled ? event : map(event)) }
+            },
+            cancel: {
+                isCancelled = true
+                child.cancel()
+            },
+            isReleased: child.isReleased)
     }
 
-    override var isReleased: Bool { run.map { $0.isClosed && !$0.isDelivering && $0.source.isReleased } ?? true }
+    /// flatMap, catch, retry, delay, observe(on:) and subscribe(on:).
+    func following(_ first: Node, _ next: @escaping (Event) -> Node?) -> Node {
+        var (current, isCancelled) = (first, false)
+        return Node(
+            start: { [self] then in
+                first.start { [self] event in
+                    guard !isCancelled else { return After() }
+                    guard let next = next(event) else { return then(event) }
+                    return After(starts: [
+                        { [self] in
+                            guard !isCancelled else { return }
+                            current = next
+                            run(next.start(then))
+                        }
+                    ])
+                }
+            },
+            cancel: {
+                isCancelled = true
+                current.cancel()
+            },
+            isReleased: { current.isReleased() })
+    }
+
+    /// do(onSuccess:afterSuccess:onError:afterError:onSubscribe:onDispose:).
+    func tapped(_ child: Node, isReacting: Bool) -> Node {
+        var (isOpen, isStarting, isPassed, isCancelled) = (false, false, false, false)
+        func closeOnceReleased() {
+            perform(once: { child.isReleased() && !isStarting }) { [log] in
+                if isOpen { log.append("tap disposed") }
+                isOpen = false
+            }
+        }
+        return Node(
+            start: { [self] then in
+                log.append("tap subscribed")
+                (isOpen, isStarting) = (true, true)
+                let after = child.start { [self] event in
+                    guard !isCancelled else { return After() }
+                    log.append("tap")
+                    isPassed = true
+                    let after = then(event)
+                    log.append("after")
+                    if isReacting { react() }
+                    return After(releases: [closeOnceReleased]) + after
+                }
+                isStarting = false
+                run(After())
+                return after
+            },
+            cancel: {
+                guard !isPassed else { return }
+                isCancelled = true
+                child.cancel()
+                closeOnceReleased()
+            },
+            isReleased: { !isOpen })
+    }
+
+    /// create { inner.subscribe($0) }: the inner chain is separate, and passes the event on while its source still delivers it.
+    func bridged(_ inner: Node) -> Node {
+        var (isOpen, isEnded, isCancelled) = (false, false, false)
+        // While the inner chain is started: what is left to do then.
+        var starting: After?
+        func release() {
+            if isCancelled { inner.cancel() }
+            isOpen = false
+            run(After())
+        }
+        return Node(
+            start: { [self] then in
+                (isOpen, starting) = (true, After())
+                run(
+                    inner.start { [self] event in
+                        guard !isEnded else { return After() }
+                        isEnded = true
+                        let after = then(event)
+                        if starting != nil {
+                            starting = after
+                        } else {
+                            isOpen = false
+                            run(after)
+                        }
+                        return After()
+                    })
+                let after = starting ?? After()
+                starting = nil
+                if isEnded { release() }
+                return after
+            },
+            cancel: {
+                isCancelled = !isEnded
+                isEnded = true
+                if starting == nil { release() }
+            },
+            isReleased: { !isOpen })
+    }
+
+    /// zip and timeout: `whole` makes the event of all from that of a part.
+    func grouped(_ children: [Node], _ whole: @escaping (Int, Event) -> Event?) -> Node {
+        var (isOpen, isPassed) = (false, false)
+        // The children that have delivered an event. They are not cancelled.
+        var delivered: Set<Int> = []
+        // While the parts are started: what is left to do then.
+        var starting: After?
+        func cancelOthers() {
+            for (index, child) in children.enumerated() where !delivered.contains(index) { child.cancel() }
+        }
+        func receive(_ event: Event, _ index: Int, _ then: Continuation) -> After {
+            delivered.insert(index)
+            guard !isPassed, let event = whole(index, event) else { return After() }
+            isPassed = true
+            let after = then(event)
+            cancelOthers()
+            guard starting == nil else {
+                starting = after
+                return After()
+            }
+            return After(releases: [{ isOpen = false }]) + after
+        }
+        return Node(
+            start: { [self] then in
+                (isOpen, starting) = (true, After())
+                for (index, child) in children.enumerated() where !isPassed {
+                    run(child.start { receive($0, index, then) })
+                }
+                let after = starting ?? After()
+                starting = nil
+                if isPassed { isOpen = false }
+                run(After())
+                return after
+            },
+            cancel: {
+                (isPassed, isOpen) = (true, false)
+                cancelOthers()
+            },
+            isReleased: { !isOpen && starting == nil && children.allSatisfy { $0.isReleased() } })
+    }
+
+    func member(of share: Share) -> Node {
+        let member = Share.Member()
+        var run: Share.Run?
+        return Node(
+            start: { [self] then in
+                member.then = then
+                if let current = share.run {
+                    run = current
+                    current.members.append(member)
+                    return After()
+                }
+                let new = Share.Run(node(share.tree))
+                new.members = [member]
+                (share.run, run) = (new, new)
+                return new.source.start { event in
+                    guard !new.isClosed else { return After() }
+                    new.isClosed = true
+                    if share.run === new { share.run = nil }
+                    new.isDelivering = true
+                    defer { new.isDelivering = false }
+                    return new.members.map { $0.isCancelled ? After() : $0.then?(event) ?? After() }.reduce(After(), +)
+                }
+            },
+            cancel: {
+                member.isCancelled = true
+                guard let current = run, !current.isClosed else { return }
+                current.members.removeAll { $0 === member }
+                guard current.members.isEmpty else { return run = nil }
+                current.isClosed = true
+                if share.run === current { share.run = nil }
+                current.source.cancel()
+            },
+            isReleased: { run.map { $0.isClosed && !$0.isDelivering && $0.source.isReleased() } ?? true })
+    }
 }

@@ -14,7 +14,7 @@ final class Real: Sendable {
     private let hasReacted = Locked(false)
     private let token: Locked<Token?>
 
-    /// What observers and resources hold is `token`.
+    /// Observers and resources hold `token`.
     init(_ forest: Forest, reaction: Step?, token: Token = Token(), log: Log<String> = Log()) {
         (self.forest, self.reaction, self.token, self.log) = (forest, reaction, Locked(token), log)
         for tree in forest.shared {
@@ -79,16 +79,8 @@ final class Real: Sendable {
                 if isThrowing { throw TestError() }
                 return value + 1
             }
-        case .flatMap(let tree, let next):
-            return single(tree).flatMap { [self] _ in
-                log.append("next")
-                return single(next)
-            }
-        case .recover(let tree, let next):
-            return single(tree).catch { [self] _ in
-                log.append("next")
-                return single(next)
-            }
+        case .flatMap(let tree, let next): return single(tree).flatMap { [self] _ in try self.next(next) }
+        case .recover(let tree, let next): return single(tree).catch { [self] _ in try self.next(next) }
         case .zip(let first, let second): return Single<Int>.zip(single(first), single(second)) { $0 * 10 + $1 }
         case .tapped(let tree, let isReacting):
             let after: @Sendable () -> Void = { [self] in
@@ -106,6 +98,12 @@ final class Real: Sendable {
         case .observedOn(let tree): return single(tree).observe(on: scheduler)
         case .subscribedOn(let tree): return single(tree).subscribe(on: scheduler)
         }
+    }
+
+    private func next(_ tree: Tree) throws -> Single<Int> {
+        log.append("next")
+        if case .fail = tree { throw TestError() }
+        return single(tree)
     }
 }
 

@@ -13,7 +13,9 @@ indirect enum Tree: Sendable {
     case tapped(Tree, reacts: Bool)
     /// A `create` that subscribes to another chain.
     case bridged(Tree)
-    case flatMap(Tree, Tree), recover(Tree, Tree), zip(Tree, Tree), retried(Tree, Int)
+    /// The closure of each throws if the second tree is `fail`.
+    case flatMap(Tree, Tree), recover(Tree, Tree)
+    case zip(Tree, Tree), retried(Tree, Int)
     case timeout(Tree, Int), delayed(Tree, Int), subscribedOn(Tree), observedOn(Tree)
 
     static let sources = 3
@@ -58,7 +60,7 @@ struct Forest: Sendable {
     }
 }
 
-/// What a script does to the chains of a forest.
+/// A step of a script that drives the chains of a forest.
 enum Step: Sendable {
     case subscribe(Int), dispose(Int)
     /// Every subscription of the source that is there tries to emit, also those that have ended.
