@@ -44,19 +44,6 @@ struct TimeoutTests {
         await server.allClosed()
     }
 
-    @Test("A stream whose server falls silent gives its events, and then times out")
-    func stream() async throws {
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-        let server = try LoopbackServer([.readRequest, .send(head + "data: a\n\n"), .waitUntilClosed])
-        let endpoint = Endpoint<ServerSentEvents>(.get, .url(server.url), timeoutInterval: 1)
-        var events = try await makeProvider().request(endpoint).value.makeAsyncIterator()
-        #expect(try await events.next()?.data == "a")
-        scheduler.advance(by: .seconds(1))
-        let error = await #expect(throws: APIError.self) { try await events.next() }
-        #expect(error?.urlError?.code == .timedOut)
-        await server.allClosed()
-    }
-
     @Test("A connection is free again after a timeout, and after a dispose")
     func freed() async throws {
         let server = try silentServer()
@@ -86,13 +73,9 @@ struct TimeoutTests {
     }
 }
 
-/// Never answers.
-private final class SilentProtocol: URLProtocol {
+private final class SilentProtocol: StubProtocol {
     static let started = Signals<String>()
 
-    override static func canInit(with request: URLRequest) -> Bool { true }
-    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-    override func stopLoading() {}
     override func startLoading() { Self.started.send(request.url?.path ?? "") }
 }
 #endif
