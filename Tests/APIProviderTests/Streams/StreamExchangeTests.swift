@@ -46,14 +46,6 @@ struct StreamExchangeTests {
         #expect(error?.urlError?.code == .timedOut)
     }
 
-    @Test("A reader that leaves stops the network stack")
-    func leaving() async throws {
-        let exchange = try await open().exchange
-        await stopped.next()
-        #expect(!exchange.receive(Data("a".utf8)))
-        exchange.complete()
-    }
-
     @Test("Neither the whole time nor the whole size of a stream is limited")
     func unlimited() async throws {
         var (exchange, bytes) = try await open()

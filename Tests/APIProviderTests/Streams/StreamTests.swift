@@ -33,21 +33,6 @@ struct StreamTests {
         await server.allClosed()
     }
 
-    @Test("A body is read as JSON lines, as lines and as bytes")
-    func formats() async throws {
-        let server = try LoopbackServer { _, connection in
-            connection.send(Self.head("text/plain") + "{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\"}\n")
-        }
-        let items = try await provider.request(Endpoint<JSONLines<Item>>(.get, .url(server.url))).value.all()
-        let lines = try await provider.request(Endpoint<TextLines>(.get, .url(server.url))).value.all()
-        let bytes = try await provider.request(Endpoint<ByteStream>(.get, .url(server.url))).value.all()
-
-        #expect(items == [Item(id: 1, name: "a"), Item(id: 2, name: "b")])
-        #expect(lines == ["{\"id\":1,\"name\":\"a\"}", "{\"id\":2,\"name\":\"b\"}"])
-        #expect(bytes.reduce(Data(), +).count == 42 - 2)
-        #expect(server.requests.map { $0.headers["accept"] }.prefix(1) == ["application/x-ndjson"])
-    }
-
     enum Leaving: CaseIterable { case breaking, cancelling, dropping, disposing, losingTheProvider }
 
     @Test("A stream that is left closes its connection", arguments: Leaving.allCases)
