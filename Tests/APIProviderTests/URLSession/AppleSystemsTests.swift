@@ -20,9 +20,8 @@ struct AppleSystemsTests {
     @Test(
         "A wait is whole milliseconds that fit an Int of 32 bits, and never too short",
         arguments: [
-            (0, 0), (-1, 0), (.nan, 0), (1e-9, 1), (0.0005, 1), (0.001, 1), (0.0011, 2), (2.007, 2007), (0.1 + 0.1 + 0.1, 300), (1.5, 1500),
-            (2.5, 2500),
-            (60, 60_000), (1e6, 1_000_000_000), (365 * 86_400, 2_147_483_647), (1e300, 2_147_483_647), (.infinity, 2_147_483_647),
+            (-1, 0), (.nan, 0), (1e-9, 1), (0.001, 1), (0.0011, 2), (2.007, 2007), (0.1 + 0.1 + 0.1, 300), (1e6, 1_000_000_000),
+            (365 * 86_400, 2_147_483_647), (1e300, 2_147_483_647), (.infinity, 2_147_483_647),
         ] as [(Double, Int)])
     func wait(seconds: Double, milliseconds: Int) {
         #expect(DispatchTimeInterval(seconds: seconds) == .milliseconds(milliseconds))

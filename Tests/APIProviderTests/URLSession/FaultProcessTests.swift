@@ -8,37 +8,6 @@ import Testing
 
 @Suite("A bad network and the process", tenMinutes)
 struct FaultProcessTests {
-    @Test("No fault leaves a file descriptor behind")
-    func descriptors() async throws {
-        await #expect(processExitsWith: .success) {
-            // The server that refuses keeps its port.
-            let faults = Fault.all.filter { !$0.isSlow && $0.script != nil }
-            // The system keeps some after the first round: event queues, random numbers, the resolver.
-            for fault in faults { _ = try await fault.run() }
-            let before = try openDescriptors()
-            for fault in faults { _ = try await fault.run() }
-            #expect(try await eventually(within: 30) { try openDescriptors() <= before })
-        }
-    }
-
-    @Test("A full disk is an error, and leaves no file")
-    func fullDisk() async {
-        await #expect(processExitsWith: .success) {
-            // The process's limit of a file's size stands for a full disk.
-            signal(SIGXFSZ, SIG_IGN)
-            var limit = rlimit(rlim_cur: 1_000, rlim_max: 1_000)
-            try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
-            let folder = TemporaryFolder()
-            let provider = DefaultAPIProvider(
-                baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0, data: Data(count: 1_001))) })
-            let error = await #expect(throws: APIError.self) {
-                try await provider.request(Endpoint(.get, "/", downloadingTo: folder.url("file.bin"))).value
-            }
-            #expect("\(String(describing: error))".contains("File too large"))
-            #expect(try folder.names.isEmpty)
-        }
-    }
-
     @Test(
         "Responses with which Foundation itself ends the process: the documentation lists them",
         .enabled(if: isNight, "Each starts a process, and only a new Foundation changes it."), arguments: Deadly.allCases)

@@ -44,20 +44,23 @@ struct KeptConnectionTests {
         #expect(progress.entries.last?.bytesToSend == Int64(text.utf8.count))
     }
 
-    enum End: CaseIterable { case inTheBody, afterTheBody }
+    enum End: CaseIterable { case inTheBody, afterTheBody, afterWhichNobodyListens }
 
+    /// The error is not that of a request that was never sent, which `RetryMiddleware` would send again.
     @Test(
         "A request that may not be sent again fails at once, and nothing of its body is sent again",
-        arguments: [(HTTPMethod.post, Body.json), (.patch, .file), (.post, .parts)],
-        End.allCases)
+        arguments: [(HTTPMethod.post, Body.json), (.patch, .file), (.post, .parts)], End.allCases)
     func notSentAgain(_ request: (method: HTTPMethod, body: Body), _ end: End) async throws {
         let (connections, sentAgain) = (Log<Void>(), Log<Data>())
-        let server = try LoopbackServer(connected: { connection in
-            connections.append(())
-            if connections.count == 1 { return answerOneAndDropTheNext(connection, end) }
-            sentAgain.append(connection.readHead()?.bodyStart ?? Data())
-            while let bytes = connection.readSome() { sentAgain.append(bytes) }
-        })
+        let maximum = end == .afterWhichNobodyListens ? 1 : .max
+        let server = try LoopbackServer(
+            maximumConnections: maximum,
+            connected: { connection in
+                connections.append(())
+                if connections.count == 1 { return answerOneAndDropTheNext(connection, end) }
+                sentAgain.append(connection.readHead()?.bodyStart ?? Data())
+                while let bytes = connection.readSome() { sentAgain.append(bytes) }
+            })
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "")
         let request = try self.request(request.method, request.body, to: server)
         let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
@@ -82,15 +85,6 @@ struct KeptConnectionTests {
             #expect(error.urlError?.code == .networkConnectionLost, "\(error)")
         }
         #expect(server.requests.filter { $0.method == method.rawValue }.count == 3)
-    }
-
-    @Test("If the server stops listening, the error is not that of a request that was never sent, which RetryMiddleware would send again")
-    func noLongerListening() async throws {
-        let server = try LoopbackServer(maximumConnections: 1, connected: { answerOneAndDropTheNext($0, .afterTheBody) })
-        #expect(try await provider.request(Endpoint<String>(.get, .url(server.url))).value == "")
-        let request = try request(.post, .json, to: server)
-        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
-        #expect(error.urlError?.code == .networkConnectionLost, "\(error)")
     }
 }
 
