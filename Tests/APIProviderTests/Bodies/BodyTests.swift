@@ -96,7 +96,7 @@ struct BodyTests {
     }
     #endif
 
-    @Test("A file that became shorter, or was removed, is an error of the reader")
+    @Test("Reading a file that was truncated or removed throws")
     func changedFile() throws {
         let file = try file()
         let body = try #require(try sent(.file(file, contentType: "a/b")).body)
@@ -181,7 +181,7 @@ struct BodyTests {
         for place in 0..<32 { #expect(Set(digits.map { $0[place] }) == Set("0123456789abcdef")) }
     }
 
-    @Test("A form of any names and contents is written so", arguments: [UInt64.random(in: .min ... .max), 1, 2])
+    @Test("Random names and contents are encoded in the same way", arguments: [UInt64.random(in: .min ... .max), 1, 2])
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let escapes: [UInt8: String] = [34: "%22", 13: "%0D", 10: "%0A"]

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A session of Apple's systems reads only one file, so a body of several parts is written to a temporary file. All systems test that.
-@Suite("A body with files that is put together in a temporary file", tenMinutes)
+@Suite("Multipart bodies in a temporary file", tenMinutes)
 struct UploadFileTests {
     private let source = TemporaryFolder()
     private let folder = TemporaryFolder()

@@ -78,7 +78,7 @@ struct UploadTests {
         }
     }
 
-    @Test("A file that becomes shorter before it is sent, or while it is sent, is an error that says so")
+    @Test("If a file is truncated before or during an upload, the error says so")
     func shorterFile() async throws {
         let file = try file()
         let reason = "the file \(file.path) has become shorter since the request was made"

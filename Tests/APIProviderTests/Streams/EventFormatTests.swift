@@ -3,44 +3,31 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a server may send, and the events that it means: type, data and last identifier.
-private struct Case: Sendable, CustomTestStringConvertible {
-    let name: String
-    let text: String
-    let events: [ServerSentEvent]
-
-    var testDescription: String { name }
-
-    init(_ name: String, _ text: String, _ events: (String, String, String)...) {
-        (self.name, self.text) = (name, text)
-        self.events = events.map { ServerSentEvent(type: $0, data: $1, lastEventID: $2) }
-    }
-}
-
-private let cases: [Case] = [
-    Case("two events", "data: a\n\ndata: b\n\n", ("message", "a", ""), ("message", "b", "")),
-    Case("lines end in CR", "data: a\rdata: b\r\rdata: c\r\r", ("message", "a\nb", ""), ("message", "c", "")),
-    Case("the ends are mixed", "data: a\r\ndata: b\rdata: c\n\r\n", ("message", "a\nb\nc", "")),
-    Case("a byte order mark at the beginning is dropped", "\u{FEFF}data: a\n\n", ("message", "a", "")),
-    Case("a second byte order mark is text", "\u{FEFF}\u{FEFF}data: a\n\ndata: b\n\n", ("message", "b", "")),
-    Case("a byte order mark alone on the first line is a blank line", "\u{FEFF}\ndata: a\n\n", ("message", "a", "")),
-    Case("one space after the first colon is dropped", "data:  a\ndata:\tb: \ndata:c \n\n", ("message", " a\n\tb: \nc ", "")),
-    Case("data without a colon is an empty line", "data\n\n", ("message", "", "")),
-    Case("data with nothing after the colon is an empty line", "data:\ndata: a\n\n", ("message", "\na", "")),
-    Case("a line that begins with a colon is a comment", ": hello\n:\ndata: a\n:data: b\n\n", ("message", "a", "")),
-    Case("other fields are ignored", "foo: a\ndata: b\ndatas: c\nDATA: d\n data: e\ndata : f\n\n", ("message", "b", "")),
-    Case("an event has a type", "event: add\ndata: a\n\ndata: b\n\n", ("add", "a", ""), ("message", "b", "")),
-    Case("an empty type means a message", "event: a\nevent:\ndata: x\n\n", ("message", "x", "")),
-    Case("a type ends with its event, also with one without data", "event: a\n\ndata: x\n\n", ("message", "x", "")),
-    Case("no data is no event", "event: a\nid: 1\n\n"),
-    Case("blank lines are no events", "\n\n\r\r\r\n\r\n"),
-    Case("an identifier stays", "id: 1\ndata: a\n\ndata: b\n\n", ("message", "a", "1"), ("message", "b", "1")),
-    Case("an empty identifier resets it", "id: 1\ndata: a\n\nid\ndata: b\n\n", ("message", "a", "1"), ("message", "b", "")),
-    Case("an identifier without data counts for the next event", "id: 1\n\ndata: a\n\n", ("message", "a", "1")),
-    Case("an identifier after the data counts", "data: a\nid: 7\n\n", ("message", "a", "7")),
-    Case("an identifier with NUL is ignored", "id: 1\ndata: a\n\nid: 2\u{0}3\ndata: b\n\n", ("message", "a", "1"), ("message", "b", "1")),
-    Case("NUL in data is text", "data: a\u{0}b\n\n", ("message", "a\u{0}b", "")),
-    Case("an event without a blank line after it is dropped", "data: a\n\ndata: b\n", ("message", "a", "")),
+/// What a server may send, and the type, the data and the last identifier of each event.
+private let cases: [(name: String, text: String, events: [(String, String, String)])] = [
+    ("two events", "data: a\n\ndata: b\n\n", [("message", "a", ""), ("message", "b", "")]),
+    ("lines end in CR", "data: a\rdata: b\r\rdata: c\r\r", [("message", "a\nb", ""), ("message", "c", "")]),
+    ("the ends are mixed", "data: a\r\ndata: b\rdata: c\n\r\n", [("message", "a\nb\nc", "")]),
+    ("a byte order mark at the beginning is dropped", "\u{FEFF}data: a\n\n", [("message", "a", "")]),
+    ("a second byte order mark is text", "\u{FEFF}\u{FEFF}data: a\n\ndata: b\n\n", [("message", "b", "")]),
+    ("a byte order mark alone on the first line is a blank line", "\u{FEFF}\ndata: a\n\n", [("message", "a", "")]),
+    ("one space after the first colon is dropped", "data:  a\ndata:\tb: \ndata:c \n\n", [("message", " a\n\tb: \nc ", "")]),
+    ("data without a colon is an empty line", "data\n\n", [("message", "", "")]),
+    ("data with nothing after the colon is an empty line", "data:\ndata: a\n\n", [("message", "\na", "")]),
+    ("a line that begins with a colon is a comment", ": hello\n:\ndata: a\n:data: b\n\n", [("message", "a", "")]),
+    ("other fields are ignored", "foo: a\ndata: b\ndatas: c\nDATA: d\n data: e\ndata : f\n\n", [("message", "b", "")]),
+    ("an event has a type", "event: add\ndata: a\n\ndata: b\n\n", [("add", "a", ""), ("message", "b", "")]),
+    ("an empty type means a message", "event: a\nevent:\ndata: x\n\n", [("message", "x", "")]),
+    ("a type ends with its event, also with one without data", "event: a\n\ndata: x\n\n", [("message", "x", "")]),
+    ("no data is no event", "event: a\nid: 1\n\n", []),
+    ("blank lines are no events", "\n\n\r\r\r\n\r\n", []),
+    ("an identifier stays", "id: 1\ndata: a\n\ndata: b\n\n", [("message", "a", "1"), ("message", "b", "1")]),
+    ("an empty identifier resets it", "id: 1\ndata: a\n\nid\ndata: b\n\n", [("message", "a", "1"), ("message", "b", "")]),
+    ("an identifier without data counts for the next event", "id: 1\n\ndata: a\n\n", [("message", "a", "1")]),
+    ("an identifier after the data counts", "data: a\nid: 7\n\n", [("message", "a", "7")]),
+    ("an identifier with NUL is ignored", "id: 1\ndata: a\n\nid: 2\u{0}3\ndata: b\n\n", [("message", "a", "1"), ("message", "b", "1")]),
+    ("NUL in data is text", "data: a\u{0}b\n\n", [("message", "a\u{0}b", "")]),
+    ("an event without a blank line after it is dropped", "data: a\n\ndata: b\n", [("message", "a", "")]),
 ]
 
 /// Each way of handing over the bytes of `text` in two pieces, each byte alone, and all at once.
@@ -53,9 +40,10 @@ private func cuts(of text: String) -> [[ArraySlice<UInt8>]] {
 @Suite("Server-sent events")
 struct EventFormatTests {
     @Test("Events are read as the standard says, wherever their bytes are cut", arguments: cases)
-    private func events(_ example: Case) async throws {
-        for chunks in cuts(of: example.text) {
-            #expect(try await streamed(chunks, maxElementSize: .max).all() == example.events, "\(chunks.map(Array.init))")
+    func events(name: String, text: String, events: [(String, String, String)]) async throws {
+        let expected = events.map { ServerSentEvent(type: $0, data: $1, lastEventID: $2) }
+        for chunks in cuts(of: text) {
+            #expect(try await streamed(chunks, maxElementSize: .max).all() == expected, "\(name): \(chunks.map(Array.init))")
         }
     }
 
@@ -100,7 +88,7 @@ struct EventFormatTests {
         }
     }
 
-    @Test("Events are asked for past caches, unless the request says otherwise; other streams are not")
+    @Test("A request for events bypasses caches, unless its headers say otherwise; other streams do not")
     func headers() {
         #expect(Endpoint<ServerSentEvents>(.get, "/events").headers["Accept"] == "text/event-stream")
         #expect(Endpoint<JSONLines<Item>>(.get, "/items").headers["Accept"] == "application/x-ndjson")

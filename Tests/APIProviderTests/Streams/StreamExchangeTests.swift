@@ -46,7 +46,7 @@ struct StreamExchangeTests {
         #expect(error?.urlError?.code == .timedOut)
     }
 
-    @Test("Neither the whole time nor the whole size of a stream is limited")
+    @Test("A stream has no limit for its whole time or size")
     func unlimited() async throws {
         var (exchange, bytes) = try await open()
         for _ in 0..<20 {

@@ -27,7 +27,7 @@ struct CookieRuleTests {
     }
 
     @Test(
-        "A cookie goes where its domain, its path and its promises allow, to and from these URLs",
+        "Domain, path, Secure and the prefix of its name decide where a cookie goes",
         arguments: [
             ("a=1", "https://a.com/", "https://a.com/", "a=1"),
             ("a=1", "https://a.com/", "https://x.a.com/", ""),

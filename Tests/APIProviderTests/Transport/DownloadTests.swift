@@ -19,7 +19,7 @@ struct DownloadTests {
         _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: file ?? destination)).value
     }
 
-    @Test("The body of the last response takes the place of the destination, not the memory, and progress is told")
+    @Test("The body of the last response replaces the destination, without memory, and progress is reported")
     func success() async throws {
         let body = String(repeating: "0123456789", count: 30_000)
         let server = try LoopbackServer { request, connection in
@@ -37,7 +37,7 @@ struct DownloadTests {
         #expect(log.entries.map(\.bytesReceived) == log.entries.map(\.bytesReceived).sorted())
     }
 
-    @Test("Each chunk is on the disk before its progress is told, and the destination is not there before the end")
+    @Test("Each chunk is written before its progress is reported, and the destination appears at the end")
     func streaming() async throws {
         let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
         let server = try LoopbackServer { _, connection in
@@ -178,7 +178,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "What a transport returns in memory is written to the file if it is accepted", arguments: [(200, ""), (200, "body"), (500, "no")])
+        "A response in memory is written to the file if it is accepted", arguments: [(200, "body"), (500, "no")])
     func inMemory(status: Int, body: String) async throws {
         try put("old")
         let transport = ClosureTransport { .just(APIResponse(to: $0, status: status, data: Data(body.utf8))) }

@@ -57,7 +57,7 @@ struct ExchangeTransportTests {
         #expect(stopped.entries == ["/a"])
     }
 
-    @Test("Each part that is sent, the head, and each part that is received start the time again")
+    @Test("Each part that is sent, the head and each part that is received restart the timeout")
     func signsOfLife() throws {
         send("/a", by: makeTransport { $0.timeoutInterval = 1 })
         let exchange = try #require(started.entries.first)

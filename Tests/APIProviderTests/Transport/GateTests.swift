@@ -58,7 +58,7 @@ extension ExchangeTransportTests {
         #expect(paths == ["/a"])
     }
 
-    @Test("However requests come and go, no more are sent than may be, in their order, and each that stays is sent")
+    @Test("Of random requests, no more are sent than the limit, in their order, and each that is not disposed is sent")
     func random() {
         var generator = SeededGenerator(seed: 7)
         let transport = makeTransport { $0.maxRequestsPerHost = 3 }
@@ -91,7 +91,7 @@ extension ExchangeTransportTests {
     }
 
     #if os(Linux) && compiler(>=6.3)  // An exit test that captures a value.
-    @Test("Hosts to which no request goes any more leave nothing in memory", .longComputing)
+    @Test("A host without requests takes no memory", .longComputing)
     func crawler() async {
         await #expect(processExitsWith: .success) {
             var settings = ExchangeTransport.Settings()

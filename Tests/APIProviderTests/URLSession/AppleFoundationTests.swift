@@ -4,7 +4,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Errors and texts as Apple's Foundation changes them", tenMinutes)
+@Suite("Errors and texts that Apple's Foundation changes", tenMinutes)
 struct AppleFoundationTests {
     private struct Sentence: Error, CustomStringConvertible, Equatable {
         let description: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APIProvider
 
-@Suite("Rules of Apple's systems that a test on Linux can see", tenMinutes)
+@Suite("Rules of Apple's systems that can be tested on Linux", tenMinutes)
 struct AppleSystemsTests {
     @Test("No session has a cache, and only the session of streams has more connections than the configuration says")
     func sessions() {

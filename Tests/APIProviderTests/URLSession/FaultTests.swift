@@ -52,7 +52,7 @@ struct FaultTests {
         await server.allClosed()
     }
 
-    @Test("The response to a body that the server does not read is the answer, or an error that says so if the reset comes first")
+    @Test("If the server does not read the body, its response is the answer, or the error says so if a reset comes first")
     func unreadBody() async throws {
         // The system resets the connection after the response if a server closes it without reading all.
         let server = try LoopbackServer([.readHead, .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno"), .reset])

@@ -4,7 +4,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Each call of a request that may fail fails in turn", .serialized, tenMinutes)
+@Suite("Faults in each call of a request", .serialized, tenMinutes)
 struct FaultsOnPurposeTests {
     /// A decoder, a middleware and a network stack that fail when it is their turn.
     private struct Failing: BodyDecoder, Middleware {
@@ -80,7 +80,7 @@ struct FaultsOnPurposeTests {
         }
     }
 
-    @Test("A request by a URLSession ends once, and the transport goes with it")
+    @Test("A request in a URLSession ends once, and the transport is released")
     func session() async {
         let calls = await Faults.inTurn { faults in
             FailingProtocol.faults.withLock { $0 = faults }

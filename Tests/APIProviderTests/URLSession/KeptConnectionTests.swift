@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A server may close a connection that was kept open just when the next request comes.
-@Suite("A connection that was kept open and is closed under a request", tenMinutes)
+@Suite("A kept connection that closes during a request", tenMinutes)
 struct KeptConnectionTests {
     private let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
     private let folder = TemporaryFolder()
@@ -70,7 +70,7 @@ struct KeptConnectionTests {
     }
 
     @Test(
-        "A request without a body that may not reach a server twice reaches it once",
+        "A POST without a body reaches a server once",
         arguments: [HTTPMethod.post, .patch, "LOCK"], [nil, HTTPBody.data(Data(), contentType: "text/plain")])
     func withoutBody(_ method: HTTPMethod, _ body: HTTPBody?) async throws {
         let server = try LoopbackServer(connected: { connection in

@@ -6,26 +6,8 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Messages and peculiarities of libcurl", tenMinutes)
+@Suite("Messages and quirks of libcurl", tenMinutes)
 struct LibcurlTests {
-    @Test(
-        "Two fields that must not differ are refused by libcurl 8.17 and later; before, the last length counts, and locations are joined",
-        arguments: [
-            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nokok", "okok"),
-            ("HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "/a,%20/b"),
-        ])
-    func twoFields(response: String, older: String) async throws {
-        let server = try LoopbackServer { request, connection in
-            if request.target == "/" { connection.send(response) } else { connection.respond(body: request.target) }
-        }
-        do {
-            let value = try await DefaultAPIProvider(configuration: .patient).request(Endpoint<String>(.get, .url(server.url))).value
-            #expect(value == older)
-        } catch {
-            #expect((error as? APIError)?.urlError?.code == .cannotParseResponse)
-        }
-    }
-
     @Test("A 103 is not the response, even before a redirect without a Location")
     func earlyHints() async throws {
         let server = try LoopbackServer { _, connection in

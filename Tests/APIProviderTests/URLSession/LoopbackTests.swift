@@ -124,7 +124,7 @@ struct LoopbackTests {
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url), headers: ["X-A": value])).value == "")
     }
 
-    @Test("A closure for progress that blocks holds up its own request alone")
+    @Test("A progress closure that blocks delays only its own request")
     func blockingProgress() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
         let (goOn, blocked, ended) = (DispatchSemaphore(value: 0), Signals<Void>(), Signals<String>())
@@ -142,7 +142,7 @@ struct LoopbackTests {
         subscription.dispose()
     }
 
-    @Test("A timeout comes while a closure for progress blocks")
+    @Test("A timeout fires while a progress closure blocks")
     func timeoutDuringProgress() async throws {
         let server = try LoopbackServer { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok")

@@ -31,10 +31,10 @@ struct TimeoutTests {
             onFailure: { [events] in events.send("\(path): \(($0 as? APIError)?.urlError?.code.rawValue ?? 0)") })
     }
 
-    @Test("A silent server times out after the time of the configuration, to the millisecond", arguments: [true, false])
-    func silence(isResource: Bool) async throws {
+    @Test("A silent server times out after the time of the configuration, to the millisecond")
+    func silence() async throws {
         let server = try silentServer()
-        if isResource { configuration.timeoutIntervalForResource = 2.5 } else { configuration.timeoutIntervalForRequest = 2.5 }
+        configuration.timeoutIntervalForRequest = 2.5
         send("/a", to: server.url, by: makeProvider())
         await requests.next()
         scheduler.advance(by: .milliseconds(2_499))
