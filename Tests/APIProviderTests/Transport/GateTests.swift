@@ -111,10 +111,10 @@ extension ExchangeTransportTests {
             }
             try crawl(0..<2_000)
             let before = try residentKilobytes()
-            try crawl(2_000..<rounds(30_000))
-            // 70 bytes for each host would be more.
+            try crawl(2_000..<rounds(12_000))
+            // 100 bytes for each host would be more.
             let grown = try residentKilobytes() - before
-            #expect(grown < 2_000, "\(grown) KB")
+            #expect(grown < 1_000, "\(grown) KB")
         }
     }
     #endif

@@ -47,12 +47,6 @@ struct AppleFoundationTests {
         #expect(type(of: copy.unpackedFromSession) == type(of: error))
     }
 
-    @Test("A URLError is not packed, and an error that was not packed stays as it is")
-    func urlError() {
-        #expect(URLError(.timedOut).packedForSession as? URLError == URLError(.timedOut))
-        #expect(Plain.out.unpackedFromSession as? Plain == .out)
-    }
-
     @Test(
         "UTF-8 that was read as Latin-1 is read again, and nothing else is",
         arguments: [

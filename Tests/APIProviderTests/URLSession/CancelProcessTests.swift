@@ -55,7 +55,7 @@ struct CancelProcessTests {
             }
             let provider = DefaultAPIProvider(baseURL: server.url, configuration: .patient)
             var streams: [ByteStream.AsyncIterator] = []
-            for _ in 0..<20 {
+            for _ in 0..<10 {
                 var stream = try await provider.request(Endpoint<ByteStream>(.get, "/")).value.makeAsyncIterator()
                 _ = try await stream.next()
                 streams.append(stream)
@@ -65,11 +65,11 @@ struct CancelProcessTests {
             streams = []
             let areClosed = try await eventually {
                 most = max(most, try threadCount())
-                return closed.count == 20
+                return closed.count == 10
             }
             #expect(areClosed)
             // Each stream may be told of its last bytes on a thread, and one thread waits.
-            #expect(most - before < 30, "\(most) threads after \(before)")
+            #expect(most - before < 15, "\(most) threads after \(before)")
         }
     }
 
