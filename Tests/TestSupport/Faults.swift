@@ -1,6 +1,6 @@
 import MiniRx
 
-/// Makes the n-th call of those that may fail fail, for every n, as SQLite's and curl's tests do.
+/// Makes the n-th call fail, for every n, as SQLite's and curl's tests do.
 package final class Faults: Sendable {
     package struct Failure: Error {
         package init() {}

@@ -2,7 +2,7 @@
 package import Foundation
 import MiniRx
 
-/// Stands before the C library's calls on files. While a test asks for it, those on the files of one folder fail in turn.
+/// Wraps the C library's calls on files. While a test asks for it, calls on the files of one folder fail in turn.
 package enum FaultyFiles {
     private static let folders = Locked<[String: Faults]>([:])
     private static let interrupted = Locked<Set<Int32>>([])
@@ -29,7 +29,7 @@ package enum FaultyFiles {
         return descriptors.compactMap { Int32($0).map(path) }.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
     }
 
-    /// What the paths of a folder's files begin with.
+    /// The beginning of the paths of a folder's files.
     private static func prefix(of folder: URL) -> String { folder.resolvingSymlinksInPath().path + "/" }
 
     /// Whether it is the turn of a call on the file at this path to fail.
@@ -53,7 +53,7 @@ package enum FaultyFiles {
         return String(decoding: path.prefix(max(count, 0)), as: UTF8.self)
     }
 
-    /// The call that stands behind the one of this file: Thread Sanitizer's, or the C library's.
+    /// The call that this file replaces: Thread Sanitizer's, or the C library's.
     fileprivate static func next<Function>(_ name: String, as type: Function.Type) -> Function {
         let call = ["___interceptor_", "__interceptor_"].lazy.compactMap { dlsym(nil, $0 + name) }.first ?? dlsym(behind, name)
         guard let call else { fatalError("There is no \(name).") }
@@ -77,7 +77,7 @@ private func fail<Code: SignedInteger>(_ number: Int32) -> Code {
     return -1
 }
 
-/// What Swift's `open` is called in an object file: it has a variable number of arguments in C.
+/// Has the symbol of Swift's `open`, which has a variable number of arguments in C.
 @_silgen_name("$s5Glibc4openys5Int32VSPys4Int8VG_ADs6UInt32VtF")
 func faultyOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
     FaultyFiles.fails(String(cString: path)) ? fail(EMFILE) : nextOpen(path, flags, mode)

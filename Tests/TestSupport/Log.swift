@@ -1,6 +1,6 @@
 package import MiniRx
 
-/// What happened, in order, from any thread.
+/// Entries in order, appended from any thread.
 package final class Log<Entry: Sendable>: Sendable {
     private let state = Locked<[Entry]>([])
 
@@ -27,7 +27,7 @@ private struct LoggingDisposable: Disposable {
     func dispose() { log.append(entry) }
 }
 
-/// What a test hands to a closure to see whether it is let go.
+/// An object that a closure captures, so that a test sees when the closure is released.
 package final class Token: Sendable {
     package init() {}
 }

@@ -1,7 +1,7 @@
 package import Foundation
 import MiniRx
 
-/// A server on a loopback socket that does with each connection what the test says, byte by byte if need be.
+/// A server on a loopback socket. The test decides what it does with each connection, byte by byte if need be.
 ///
 /// Each connection has its own thread. When the handler returns, the server closes its end and waits for the client to close the other.
 package final class LoopbackServer: Sendable {

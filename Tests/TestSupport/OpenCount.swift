@@ -2,12 +2,7 @@ import MiniRx
 
 /// Counts what is open, and tells when nothing is.
 final class OpenCount: Sendable {
-    private struct State {
-        var count = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Locked(State())
+    private let state = Locked((count: 0, waiting: [CheckedContinuation<Void, Never>]()))
 
     func opened() { state.withLock { $0.count += 1 } }
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A file of this package, so that what it says can be compared with what is.
+/// A file of this package.
 package struct PackageFile {
     /// The path from the package's root.
     package let path: String

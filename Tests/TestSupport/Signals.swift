@@ -1,4 +1,4 @@
-/// What happens, one after the other, for a test to wait for.
+/// Events that a test waits for, in order.
 package final class Signals<Signal: Sendable>: Sendable {
     private let stream: AsyncStream<Signal>
     private let continuation: AsyncStream<Signal>.Continuation

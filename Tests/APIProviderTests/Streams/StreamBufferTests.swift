@@ -35,7 +35,7 @@ struct StreamBufferTests {
         #expect(error?.response?.statusCode == 200)
     }
 
-    @Test("A reader that is behind and leaves ends the transfer, and does not hold it any more")
+    @Test("When a slow reader leaves, the transfer ends and is not held back any more")
     func leaving() {
         let buffer = makeBuffer()
         var stream: ByteStream? = ByteStream(response(buffer))

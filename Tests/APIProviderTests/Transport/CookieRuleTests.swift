@@ -27,7 +27,7 @@ struct CookieRuleTests {
     }
 
     @Test(
-        "A cookie goes where its domain, its path and its promises allow, to and from these URLs",
+        "Domain, path, Secure and the prefix of its name decide where a cookie goes",
         arguments: [
             ("a=1", "https://a.com/", "https://a.com/", "a=1"),
             ("a=1", "https://a.com/", "https://x.a.com/", ""),
@@ -36,7 +36,6 @@ struct CookieRuleTests {
             ("a=1; Domain=a.com; Domain=", "https://a.com/", "https://x.a.com/", ""),
             ("a=1; Domain=x.a.com", "https://a.com/", "https://x.a.com/", ""),
             ("a=1; Domain=a.com", "https://ba.com/", "https://ba.com/", ""),
-            ("a=1; Domain=com", "https://a.com/", "https://b.com/", ""),
             ("a=1; Domain=com", "https://a.com/", "https://a.com/", ""),
             ("a=1; Domain=.co.uk", "https://a.co.uk/", "https://b.co.uk/", ""),
             ("a=1; Domain=a.co.uk", "https://x.a.co.uk/", "https://a.co.uk/", "a=1"),
@@ -49,11 +48,9 @@ struct CookieRuleTests {
             ("a=1; Path=c", "https://a.com/a/b", "https://a.com/c", ""),
             ("a=1; Path=/c; path=/", "https://a.com/a/b", "https://a.com/d", "a=1"),
             ("a=1; Path=/x", "https://a.com/", "https://a.com/x", "a=1"),
-            ("a=1; Path=/x", "https://a.com/", "https://a.com/x/", "a=1"),
             ("a=1; Path=/x", "https://a.com/", "https://a.com/x/y", "a=1"),
             ("a=1; Path=/x/", "https://a.com/", "https://a.com/x/y", "a=1"),
             ("a=1; Path=/x", "https://a.com/", "https://a.com/xy", ""),
-            ("a=1; Path=/x", "https://a.com/", "https://a.com/", ""),
             ("a=1; Secure", "https://a.com/", "HTTPS://a.com/", "a=1"),
             ("a=1; Secure", "https://a.com/", "http://a.com/", ""),
             ("a=1; Secure", "http://a.com/", "https://a.com/", ""),
@@ -75,11 +72,9 @@ struct CookieRuleTests {
         "The text of a cookie is read as a browser reads it",
         arguments: [
             ("x=1,y=2", "x=1,y=2"), ("a = 1 2 ; Path = /", "a=1 2"), ("a=b=c", "a=b=c"), ("a=\"1\"", "a=\"1\""), ("a=", "a="),
-            ("a", "a"), ("=a", "a"), (" ; Path=/", ""), ("a=1\u{1}", ""), ("a=1; Expires=Fri, 31 Dec 2100 00:00:00 GMT", "a=1"),
-            ("a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT", ""), ("a=1; Expires=soon", "a=1"),
-            ("a=1; Expires=1 Jan 1970 00:00:00 GMT; Expires=soon", ""), ("a=1; Expires=Fri, 31 Dec 2100 00:00:00 GMT; Max-Age=0", ""),
-            ("a=1; Max-Age=0; Max-Age=9000", "a=1"), ("a=1; Max-Age=-", "a=1"), ("a=1; Max-Age=0", ""), ("a=1; Max-Age=-5", ""),
-            ("a=1; Max-Age=soon", "a=1"), ("a=1; max-age=99999999999999999999999", "a=1"),
+            ("a", "a"), ("=a", "a"), (" ; Path=/", ""), ("a=1\u{1}", ""), ("a=1; Expires=1 Jan 1970 00:00:00 GMT; Expires=soon", ""),
+            ("a=1; Expires=Fri, 31 Dec 2100 00:00:00 GMT; Max-Age=0", ""), ("a=1; Max-Age=0; Max-Age=9000", "a=1"),
+            ("a=1; Max-Age=-", "a=1"), ("a=1; Max-Age=-5", ""), ("a=1; max-age=99999999999999999999999", "a=1"),
             ("a=1; Path=/\(String(repeating: "x", count: 1024))", "a=1"),
             ("a=\(String(repeating: "1", count: 4096))", ""),
         ])
@@ -92,15 +87,14 @@ struct CookieRuleTests {
         "A cookie ends at the date in which RFC 6265bis finds a time, a day, a month and a year (section 5.1.1)",
         arguments: [
             ("Mon, 18 Oct 2100 22:50:12 GMT", 2100), ("Monday, 18-Oct-68 22:50:12 GMT", 2068), ("Mon Oct 18 22:50:12 2100", 2100),
-            ("Mon Oct 18 2100 22:50:12 GMT+0000 (UTC)", 2100), ("22:50:12 2100 oct 18", 2100), ("22:50:12 18 oct 2100", 2100),
-            ("18/October\\2100,22:50:12", 2100), ("Nonday, 18-OCTOPUS-2100 22:50:12 -0400", 2100),
+            ("22:50:12 2100 oct 18", 2100), ("18/October\\2100,22:50:12", 2100), ("Nonday, 18-OCTOPUS-2100 22:50:12 -0400", 2100),
             ("Mon, 18 Oct 2100 22:50:12.999 EST 1999", 2100), ("18 Oct 2100 22:50:12 23:59:59 19 Nov 2101", 2100),
-            ("\"18 Oct 2100 22:50:12\"", 2100), ("18th Oct 2100AD 22:50:12Z", 2100), ("18 Oct 69 22:50:12", 2069),
-            ("18-Oct-068 22:50:12", 2068), ("18 Oct 2100", nil), ("18 Oct 22:50:12", nil), ("Oct 2100 22:50:12", nil),
+            ("18th Oct 2100AD 22:50:12Z", 2100), ("18 Oct 69 22:50:12", 2069), ("18-Oct-068 22:50:12", 2068), ("18 Oct 2100", nil),
+            ("18 Oct 22:50:12", nil), ("Oct 2100 22:50:12", nil), ("2100 22:50:12 18", nil),
             ("018 Oct 2100 22:50:12", nil), ("18 Oct 21000 22:50:12", nil), ("18 Oct 2100 22:50", nil), ("18 Oct 2100 24:00:00", nil),
             ("18 Oct 2100 22:60:12", nil), ("18 Oct 2100 22:50:60", nil), ("0 Oct 2100 22:50:12", nil), ("32 Oct 2100 22:50:12", nil),
             ("31 Sep 2100 22:50:12", nil), ("29 Feb 2100 22:50:12", nil), ("18 Oct 1600 22:50:12", nil), ("2100-10-18T22:50:12Z", nil),
-            ("", nil), ("soon", nil), ("18 Oct 2100 022:50:12", nil), ("18 Okt 2100 22:50:12", nil),
+            ("", nil), ("18 Oct 2100 022:50:12", nil), ("18 Okt 2100 22:50:12", nil),
         ] as [(String, Int?)])
     func expiry(text: String, year: Int?) async throws {
         try await visit("https://a.com/", setting: ["a=1; Expires=\(text)"])
@@ -109,17 +103,10 @@ struct CookieRuleTests {
     }
 
     @Test(
-        "Single digits and a leap day are dates", arguments: [("1 Jan 2100 1:2:3", 4_102_448_523), ("29 Feb 2104 00:00:00", 4_233_686_400)])
-    func shortDates(text: String, seconds: TimeInterval) async throws {
-        try await visit("https://a.com/", setting: ["a=1; Expires=\(text)"])
-        #expect(storage?.cookies?.first?.expiresDate == Date(timeIntervalSince1970: seconds))
-    }
-
-    @Test(
         "A date that has passed and a Max-Age of 0 remove a stored cookie",
         arguments: [
             "Expires=Thu Jan 01 1970 00:00:00 GMT+0000 (UTC)", "Expires=1 Jan 70 0:0:0", "Expires=Thu, 1 Jan 1601 00:00:00 GMT",
-            "Expires=Wed, 31-Dec-97 23:59:59 GMT", "Max-Age=0",
+            "Expires=29 Feb 96 23:59:59", "Max-Age=0",
         ])
     func removal(attribute: String) async throws {
         try await visit("https://a.com/", setting: ["a=1", "b=2"])

@@ -15,57 +15,44 @@ struct DownloadTests {
 
     private func put(_ text: String) throws { try Data(text.utf8).write(to: destination) }
 
-    private func failure(_ url: URL) async throws -> APIError {
-        try await #require(throws: APIError.self) {
-            try await provider.request(Endpoint(.get, .url(url), downloadingTo: destination)).value
-        }
+    private func download(_ server: LoopbackServer, to file: URL? = nil) async throws {
+        _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: file ?? destination)).value
     }
 
-    @Test("The body of the last response takes the place of the destination, not the memory, and progress is told")
+    @Test("Each chunk is written before its progress is reported, and the whole body of the last response replaces the destination")
     func success() async throws {
-        let body = String(repeating: "0123456789", count: 30_000)
+        let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
+        let (first, second) = (String(repeating: "a", count: 10_000), String(repeating: "b", count: 10_000))
         let server = try LoopbackServer { request, connection in
-            guard request.target == "/start" else { return connection.respond(body: body) }
-            connection.respond("302 Found", headers: ["Location": "/end"], body: "moved")
+            guard request.target == "/end" else { return connection.respond("302 Found", headers: ["Location": "/end"], body: "moved") }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 20000\r\nConnection: close\r\n\r\n" + first)
+            goOn.wait()
+            connection.send(second)
         }
         try put("old")
         let log = Log<TransferProgress>()
-        let endpoint = Endpoint(.get, .url(server.url, "/start"), downloadingTo: destination)
-            .onProgress(log.append).validating { #expect($0.data.isEmpty) }
-        #expect(try await provider.request(endpoint).value == destination)
-        #expect(try content() == body)
-        #expect(try folder.names == ["file.bin"])
-        #expect(log.entries.last == TransferProgress(bytesReceived: 300_000, bytesToReceive: 300_000))
-        #expect(log.entries.map(\.bytesReceived) == log.entries.map(\.bytesReceived).sorted())
-    }
-
-    @Test("Each chunk is on the disk before its progress is told, and the destination is not there before the end")
-    func streaming() async throws {
-        let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
-        let server = try LoopbackServer { _, connection in
-            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 20000\r\nConnection: close\r\n\r\n" + String(repeating: "a", count: 10_000))
-            goOn.wait()
-            connection.send(String(repeating: "b", count: 10_000))
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).validating { #expect($0.data.isEmpty) }.onProgress {
+            log.append($0)
+            if $0.bytesReceived == 10_000 { arrived.send(()) }
         }
-        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination)
-        async let url = provider.request(endpoint.onProgress { if $0.bytesReceived == 10_000 { arrived.send(()) } }).value
+        async let url = provider.request(endpoint).value
         await arrived.next()
-        let names = try folder.names
-        #expect(names.count == 1)
-        let name = try #require(names.first)
-        #expect(name.hasPrefix("."))
-        #expect(try Data(contentsOf: folder.url(name)) == Data(String(repeating: "a", count: 10_000).utf8))
+        let part = try #require(try folder.names.first { $0.hasPrefix(".") })
+        #expect(try String(contentsOf: folder.url(part), encoding: .utf8) == first)
+        #expect(try content() == "old")
         goOn.signal()
-        _ = try await url
-        #expect(try content().utf8.count == 20_000)
+        #expect(try await url == destination)
+        #expect(try content() == first + second)
         #expect(try folder.names == ["file.bin"])
+        #expect(log.entries.last == TransferProgress(bytesReceived: 20_000, bytesToReceive: 20_000))
+        #expect(log.entries.map(\.bytesReceived) == log.entries.map(\.bytesReceived).sorted())
     }
 
     @Test("An accepted response without a body is an empty file", arguments: ["200 OK\r\nContent-Length: 0", "204 No Content"])
     func empty(head: String) async throws {
         let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 \(head)\r\nConnection: close\r\n\r\n") }
         try put("old")
-        _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).value
+        try await download(server)
         #expect(try content().isEmpty)
         #expect(try folder.names == ["file.bin"])
     }
@@ -80,7 +67,7 @@ struct DownloadTests {
     func refused(response: String, word: String) async throws {
         let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 \(response)") }
         try put("old")
-        let error = try await failure(server.url)
+        let error = try await #require(throws: APIError.self) { try await download(server) }
         #expect(error.description.contains(word))
         if word == "404" { #expect(error.response?.data == Data("gone".utf8)) }
         #expect(try content() == "old")
@@ -96,47 +83,34 @@ struct DownloadTests {
         #expect(try content() == "old")
     }
 
-    enum Place: CaseIterable { case missingFolder, folder, web, longName, pipe, linkToPipe, linkToNothing, linkToItself, linkToFolder }
-
-    @Test("A destination that cannot be written is an error that says why, and nothing is sent", arguments: Place.allCases)
-    func destinations(place: Place) async throws {
+    @Test(
+        "A destination that cannot be written is an error that says why, and nothing is sent",
+        arguments: [
+            ("a/b", .fileNoSuchFile, "its folder does not exist"), ("folder", .fileWriteFileExists, "a folder of that name is there"),
+            ("https", .fileWriteUnsupportedScheme, "it is not a file URL"),
+            (String(repeating: "x", count: 300), .fileWriteInvalidFileName, "the name is too long"),
+            ("pipe", .fileWriteFileExists, "it is a pipe and not a regular file"),
+            ("link to pipe", .fileWriteFileExists, "it is a pipe and not a regular file"),
+            ("link to nothing", .fileNoSuchFile, "it is a link that leads nowhere"),
+        ] as [(String, CocoaError.Code, String)])
+    func destinations(name: String, code: CocoaError.Code, reason: String) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
-        func link(to name: String) -> URL {
-            #expect(symlink(name, destination.path) == 0)
-            return destination
-        }
-        func pipe(_ name: String) -> URL {
-            #expect(mkfifo(folder.url(name).path, 0o600) == 0)
-            return folder.url(name)
-        }
-        let (target, code, reason): (URL, CocoaError.Code?, String)
-        switch place {
-        case .missingFolder: (target, code, reason) = (folder.url("a/b"), .fileNoSuchFile, "its folder does not exist")
-        case .folder: (target, code, reason) = (folder.url, .fileWriteFileExists, "a folder of that name is there")
-        case .web: (target, code, reason) = (example, .fileWriteUnsupportedScheme, "it is not a file URL")
-        case .longName:
-            (target, code, reason) = (folder.url(String(repeating: "x", count: 300)), .fileWriteInvalidFileName, "the name is too long")
-        case .pipe: (target, code, reason) = (pipe("pipe"), nil, "it is a pipe and not a regular file")
-        case .linkToPipe:
-            _ = pipe("pipe")
-            (target, code, reason) = (link(to: "pipe"), nil, "it is a pipe and not a regular file")
-        case .linkToNothing: (target, code, reason) = (link(to: "nothing"), nil, "it is a link that leads nowhere")
-        case .linkToItself: (target, code, reason) = (link(to: "file.bin"), nil, "it is a link that leads nowhere")
-        case .linkToFolder: (target, code, reason) = (link(to: "."), nil, "a folder of that name is there")
-        }
-        let names = try folder.names
+        try FileManager.default.createDirectory(at: folder.url("folder"), withIntermediateDirectories: false)
+        try #require(mkfifo(folder.url("pipe").path, 0o600) == 0)
+        for file in ["pipe", "nothing"] { try #require(symlink(file, folder.url("link to \(file)").path) == 0) }
+        let target = name == "https" ? example : folder.url(name)
         let session = TestedTransport(configuration: .patient)
         for provider in [provider, DefaultAPIProvider(transport: ClosureTransport { session.send($0) })] {
             let error = try await #require(throws: APIError.self) {
                 try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: target)).value
             }
-            if let code { #expect((error.underlying as? CocoaError)?.code == code) }
-            let shown = place == .web ? target.absoluteString : target.path
-            let why = "its response cannot be saved (the file cannot be written to \(shown): \(reason))"
+            #expect((error.underlying as? CocoaError)?.code == code)
+            let place = name == "https" ? target.absoluteString : target.path
+            let why = "its response cannot be saved (the file cannot be written to \(place): \(reason))"
             #expect(error.description == "The request was not sent: \(why).")
         }
         #expect(server.requests.isEmpty)
-        #expect(try folder.names == names)
+        #expect(try folder.names == ["folder", "link to nothing", "link to pipe", "pipe"])
     }
 
     @Test("A pipe that comes during a download is not replaced", arguments: [true, false])
@@ -168,19 +142,19 @@ struct DownloadTests {
         try Data("old".utf8).write(to: inner.appendingPathComponent("real"))
         #expect(symlink("real", inner.appendingPathComponent("second").path) == 0)
         #expect(symlink("inner/second", destination.path) == 0)
-        _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).value
+        try await download(server)
         #expect(try status(of: destination).st_mode & S_IFMT == S_IFLNK)
         #expect(try String(contentsOf: inner.appendingPathComponent("real"), encoding: .utf8) == "new")
         #expect(try FileManager.default.contentsOfDirectory(atPath: inner.path).sorted() == ["real", "second"])
     }
 
-    @Test("The old file's mode is kept, and a new file has that of the process", arguments: [0o600, 0o640, 0o666, 0o755] as [mode_t])
+    @Test("The old file's mode is kept, and a new file has that of the process", arguments: [0o600, 0o755] as [mode_t])
     func mode(mode: mode_t) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "new") }
         let other = folder.url("other")
         try put("old")
         #expect(chmod(destination.path, mode) == 0)
-        for file in [destination, other] { _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: file)).value }
+        for file in [destination, other] { try await download(server, to: file) }
         #expect(try status(of: destination).st_mode & 0o777 == mode)
         close(open(folder.url("plain").path, O_CREAT | O_WRONLY, 0o666))
         #expect(try status(of: other).st_mode == status(of: folder.url("plain")).st_mode)
@@ -192,8 +166,7 @@ struct DownloadTests {
         return status
     }
 
-    @Test(
-        "What a transport returns in memory is written to the file if it is accepted", arguments: [(200, ""), (200, "body"), (500, "no")])
+    @Test("A response in memory is written to the file if it is accepted", arguments: [(200, "body"), (500, "no")])
     func inMemory(status: Int, body: String) async throws {
         try put("old")
         let transport = ClosureTransport { .just(APIResponse(to: $0, status: status, data: Data(body.utf8))) }
@@ -211,9 +184,8 @@ struct DownloadTests {
     @Test("If a middleware answers and the file cannot be written, the error is one of the request")
     func answeredByMiddleware() {
         let endpoint = Endpoint(.get, .url(example), downloadingTo: folder.url("no folder/file"))
-        let error = #expect(throws: APIError.self) {
-            try endpoint.value(of: APIResponse(to: PreparedRequest(.get, example), data: Data("body".utf8)))
-        }
+        let response = APIResponse(to: PreparedRequest(.get, example), data: Data("body".utf8))
+        let error = #expect(throws: APIError.self) { try endpoint.value(of: response) }
         #expect(error?.underlying is CocoaError)
     }
 

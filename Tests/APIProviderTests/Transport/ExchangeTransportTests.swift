@@ -57,7 +57,7 @@ struct ExchangeTransportTests {
         #expect(stopped.entries == ["/a"])
     }
 
-    @Test("Each part that is sent, the head, and each part that is received start the time again")
+    @Test("Each part that is sent, the head and each part that is received restart the timeout")
     func signsOfLife() throws {
         send("/a", by: makeTransport { $0.timeoutInterval = 1 })
         let exchange = try #require(started.entries.first)
@@ -96,15 +96,6 @@ struct ExchangeTransportTests {
         started.entries[0].complete(with: URLError(.cancelled))
         send("/c", by: transport)
         #expect(paths == ["/a", "/c"])
-    }
-
-    @Test("A body that is too large is refused at once, and the single fails")
-    func tooLarge() throws {
-        send("/a", by: makeTransport { $0.maxResponseSize = 3 })
-        let exchange = try #require(started.entries.first)
-        #expect(!exchange.receive(Data("four".utf8)))
-        #expect(events.entries == ["/a: -1103"])
-        #expect(!exchange.receive(Data("more".utf8)))
     }
 
     @Test("A deadline may pass on another thread while a head or a chunk comes")
@@ -169,6 +160,28 @@ struct ExchangeTransportTests {
                 TransferProgress(bytesSent: 2, bytesToSend: 3), TransferProgress(bytesSent: 5),
                 TransferProgress(bytesSent: 5, bytesReceived: 3, bytesToReceive: 4), TransferProgress(bytesSent: 5, bytesReceived: 5),
             ])
+    }
+
+    @Test("The metrics of a response tell the time until the first of its heads, and the time from then on")
+    func metrics() async throws {
+        let head = try head()
+        @Sendable func takeTwoMilliseconds() {
+            let end = DispatchTime.now() + .milliseconds(2)
+            while DispatchTime.now() < end {}
+        }
+        let transport = makeTransport(onStart: { exchange in
+            for _ in 0..<2 {
+                takeTwoMilliseconds()
+                _ = exchange.receive(head)
+            }
+            takeTwoMilliseconds()
+            exchange.complete()
+        })
+        let start = DispatchTime.now().uptimeNanoseconds
+        let metrics = try #require(try await transport.send(PreparedRequest(.get, example)).value.metrics)
+        #expect(metrics.firstByte >= 0.002 && metrics.body >= 0.004)
+        let whole = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+        #expect(metrics.waiting >= 0 && metrics.waiting + metrics.firstByte + metrics.body <= whole)
     }
 
     @Test("A transport keeps nothing of a request that has ended or was disposed", arguments: [false, true])

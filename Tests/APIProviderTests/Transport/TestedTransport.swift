@@ -4,6 +4,6 @@ import APIProvider
 typealias TestedTransport = URLSessionTransport
 
 extension TestedTransport {
-    /// What this transport may make of a fault.
+    /// The results that a fault may have with this transport.
     static func outcomes(of fault: Fault) -> [Fault.Outcome] { [fault.outcome] }
 }

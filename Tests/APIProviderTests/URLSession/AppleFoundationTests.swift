@@ -4,7 +4,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Errors and texts as Apple's Foundation changes them", tenMinutes)
+@Suite("Errors and texts that Apple's Foundation changes", tenMinutes)
 struct AppleFoundationTests {
     private struct Sentence: Error, CustomStringConvertible, Equatable {
         let description: String
@@ -17,23 +17,17 @@ struct AppleFoundationTests {
     }
 
     /// Reports an error as Apple's session passes it on: as a copy.
-    private final class CopyingProtocol: URLProtocol {
-        override class func canInit(with request: URLRequest) -> Bool { true }
-        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-        override func stopLoading() {}
+    private final class CopyingProtocol: StubProtocol {
         override func startLoading() {
             let error = Sentence(description: "The queue is closed.").packedForSession as NSError
-            client?.urlProtocol(self, didFailWithError: NSError(domain: error.domain, code: error.code, userInfo: error.userInfo))
+            fail(NSError(domain: error.domain, code: error.code, userInfo: error.userInfo))
         }
     }
 
     @Test("An error of a protocol class comes out unchanged, though the session copies it")
     func throughSession() async throws {
-        let configuration = URLSessionConfiguration.patient
-        configuration.protocolClasses = [CopyingProtocol.self]
-        let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: configuration).request(Endpoint<Void>(.get, .url(example))).value
-        }
+        let provider = DefaultAPIProvider(configuration: CopyingProtocol.configuration)
+        let error = try await #require(throws: APIError.self) { try await provider.request(Endpoint<Void>(.get, .url(example))).value }
         #expect(error.underlying as? Sentence == Sentence(description: "The queue is closed."))
         #expect(error.description.contains("failed: The queue is closed."))
     }
@@ -53,17 +47,10 @@ struct AppleFoundationTests {
         #expect(type(of: copy.unpackedFromSession) == type(of: error))
     }
 
-    @Test("A URLError is not packed, and an error that was not packed stays as it is")
-    func urlError() {
-        #expect(URLError(.timedOut).packedForSession as? URLError == URLError(.timedOut))
-        #expect(Plain.out.unpackedFromSession as? Plain == .out)
-    }
-
     @Test(
         "UTF-8 that was read as Latin-1 is read again, and nothing else is",
         arguments: [
-            ("plain", "plain"), ("n\u{C3}\u{A9}", "né"), ("né", "né"), ("\u{ED}\u{95}\u{9C}", "한"), ("한", "한"), ("\u{E9}t\u{E9}", "été"),
-            ("한 \u{C3}\u{A9}", "한 \u{C3}\u{A9}"), ("", ""),
+            ("plain", "plain"), ("n\u{C3}\u{A9}", "né"), ("né", "né"), ("\u{ED}\u{95}\u{9C}", "한"), ("한 \u{C3}\u{A9}", "한 \u{C3}\u{A9}"),
         ])
     func latin1(read: String, text: String) { #expect(read.readAsUTF8 == text) }
 
@@ -71,10 +58,9 @@ struct AppleFoundationTests {
         "A Location gets the escapes that it lacks, and nothing else changes",
         arguments: [
             ("/a b/é?q=<x>|{y}#\"z\"", "/a%20b/%C3%A9?q=%3Cx%3E%7C%7By%7D#%22z%22"),
-            ("https://h:1/a%20b;c=1?d=e&f=g+h", "https://h:1/a%20b;c=1?d=e&f=g+h"),
-            ("?a[]=1", "?a%5B%5D=1"), ("../x~y'(z)*!$,@", "../x~y'(z)*!$,@"),
-            ("/%", "/%25"), ("/%4?%zz=%4a", "/%254?%25zz=%4a"),
-            ("http://[::1]:80/[a]", "http://[::1]:80/%5Ba%5D"), ("//[::1]?[a]", "//[::1]?%5Ba%5D"), ("a//[b]", "a//%5Bb%5D"),
+            ("https://h:1/a%20b;c=1?d=e&f=g+h", "https://h:1/a%20b;c=1?d=e&f=g+h"), ("../x~y'(z)*!$,@", "../x~y'(z)*!$,@"),
+            ("/%4?%zz=%", "/%254?%25zz=%25"), ("http://[::1]:80/[a]", "http://[::1]:80/%5Ba%5D"), ("//[::1]?[a]", "//[::1]?%5Ba%5D"),
+            ("a//[b]", "a//%5Bb%5D"),
         ])
     func location(text: String, escaped: String) {
         #expect(text.escapedAsURL == escaped)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APIProvider
 
-@Suite("Rules of Apple's systems that a test on Linux can see", tenMinutes)
+@Suite("Rules of Apple's systems that can be tested on Linux", tenMinutes)
 struct AppleSystemsTests {
     @Test("No session has a cache, and only the session of streams has more connections than the configuration says")
     func sessions() {
@@ -20,9 +20,8 @@ struct AppleSystemsTests {
     @Test(
         "A wait is whole milliseconds that fit an Int of 32 bits, and never too short",
         arguments: [
-            (0, 0), (-1, 0), (.nan, 0), (1e-9, 1), (0.0005, 1), (0.001, 1), (0.0011, 2), (2.007, 2007), (0.1 + 0.1 + 0.1, 300), (1.5, 1500),
-            (2.5, 2500),
-            (60, 60_000), (1e6, 1_000_000_000), (365 * 86_400, 2_147_483_647), (1e300, 2_147_483_647), (.infinity, 2_147_483_647),
+            (-1, 0), (.nan, 0), (1e-9, 1), (0.001, 1), (0.0011, 2), (2.007, 2007), (0.1 + 0.1 + 0.1, 300), (1e6, 1_000_000_000),
+            (365 * 86_400, 2_147_483_647), (1e300, 2_147_483_647), (.infinity, 2_147_483_647),
         ] as [(Double, Int)])
     func wait(seconds: Double, milliseconds: Int) {
         #expect(DispatchTimeInterval(seconds: seconds) == .milliseconds(milliseconds))
@@ -30,11 +29,11 @@ struct AppleSystemsTests {
 
     /// An `Int` of 32 bits, as in an Apple Watch up to Series 8, holds two seconds of nanoseconds, and dates up to 2038.
     private static func isTooMuchForInt(_ line: String) -> Bool {
-        let patterns = [
+        let pattern = [
             #"\.(nano|micro)seconds\((?!0\)|let )"#, #"\bInt\([^"]*([nN]anoseconds|1e[69]\b|1_000_000_000)"#, #"\* 24\b"#,
             #"\bInt\([a-z.]*(st_size|tv_sec|timeIntervalSince\w+|bodyLength)\b(?! / )"#, #"\bInt = \d+_\d{3}_\d{3}_\d{3}"#,
-        ]
-        return patterns.contains { line.range(of: $0, options: .regularExpression) != nil }
+        ].joined(separator: "|")
+        return line.range(of: pattern, options: .regularExpression) != nil
     }
 
     @Test("No time in nanoseconds, and no date or size of a file, goes into an Int")

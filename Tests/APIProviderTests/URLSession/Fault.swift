@@ -6,13 +6,24 @@ import Testing
 
 /// Something that goes wrong in a network, and the result of the request.
 struct Fault: Sendable, CustomTestStringConvertible {
-    enum Outcome: Sendable {
-        /// The text of a value.
-        case value(String)
-        /// `.unacceptableStatus`, with the sentence's end.
-        case status(Int, String)
-        /// `.transport` with a `URLError` of this name and code, and what the sentence says before the code.
-        case transport(String, Int, String)
+    struct Outcome: Sendable, Equatable {
+        /// As the documentation has it.
+        let kind: String
+        /// The value, or the end of the error's sentence, with HOST and PORT for those of the URL.
+        let text: String
+
+        static func value(_ text: String) -> Outcome { Outcome(kind: "a value", text: text) }
+
+        static func status(_ code: Int, _ end: String) -> Outcome { Outcome(kind: "`.unacceptableStatus`, \(code)", text: end) }
+
+        /// `.transport` with a `URLError` of this name and code.
+        static func transport(_ name: String, _ code: Int, _ words: String) -> Outcome {
+            Outcome(kind: "`.transport`, `.\(name)`", text: "\(words) (URLError \(code)).")
+        }
+
+        func text(host: String, port: String) -> String {
+            text.replacingOccurrences(of: "HOST", with: host).replacingOccurrences(of: "PORT", with: port)
+        }
     }
 
     /// What the server does, as the documentation has it.
@@ -33,22 +44,17 @@ struct Fault: Sendable, CustomTestStringConvertible {
 
     /// In seconds. It is long where it must not fire on a busy machine.
     private var timeout: TimeInterval {
-        if case .transport("timedOut", _, _) = TestedTransport.outcomes(of: self).first { return 0.3 }
-        return isSlow ? 3 : 600
+        TestedTransport.outcomes(of: self).first == Self.timedOut ? 0.3 : isSlow ? 3 : 600
     }
 
     init(_ name: String, _ outcome: Outcome, hasBody: Bool = false, isSecure: Bool = false, _ script: Step...) {
-        self.name = name
-        self.outcome = outcome
-        self.hasBody = hasBody
-        self.isSecure = isSecure
+        (self.name, self.outcome, self.hasBody, self.isSecure) = (name, outcome, hasBody, isSecure)
         self.script = script.isEmpty ? nil : script
     }
 
     /// A server that reads the request and sends `response`.
     init(_ name: String, _ outcome: Outcome, sends response: String, then next: Step...) {
-        self.name = name
-        self.outcome = outcome
+        (self.name, self.outcome) = (name, outcome)
         script = [.readRequest, .send(response)] + next
     }
 }
@@ -197,42 +203,20 @@ extension Fault {
     }
 }
 
-extension Fault.Outcome {
-    /// The end of the error's sentence, or the value.
-    func sentence(host: String, port: String) -> String {
-        switch self {
-        case .value(let text): text.isEmpty ? "(nothing)" : text
-        case .status(_, let text): text
-        case .transport(_, let code, let text):
-            text.replacingOccurrences(of: "HOST", with: host).replacingOccurrences(of: "PORT", with: port) + " (URLError \(code))."
-        }
-    }
-}
-
 extension Fault {
     /// Whether `result` is what `outcome` says.
     func has(_ outcome: Outcome, as result: Result<String, any Error>, of url: URL) -> Bool {
-        switch (outcome, result) {
-        case (.value(let text), .success(let value)): return value == text
-        case (.status(let code, let end), .failure(let error as APIError)):
-            return error.statusCode == code && "\(error)" == "\(method) \(url) failed: \(end)"
-        case (.transport(_, let code, _), .failure(let error as APIError)):
-            guard case .transport = error else { return false }
-            let sentence = outcome.sentence(host: "127.0.0.1", port: "\(url.port ?? 0)")
-            return error.urlError?.code.rawValue == code && "\(error)".hasPrefix("\(method) \(url)")
-                && "\(error)".hasSuffix(" failed: \(sentence)")
-        default: return false
+        switch result {
+        case .success(let value): return outcome == .value(value)
+        case .failure(let error):
+            let sentence = outcome.text(host: "127.0.0.1", port: "\(url.port ?? 0)")
+            return error is APIError && "\(error)".hasPrefix("\(method) \(url)") && "\(error)".hasSuffix(" failed: \(sentence)")
         }
     }
 
     /// The fault's row in the documentation.
     var row: String {
-        let result =
-            switch outcome {
-            case .value: "a value"
-            case .status(let code, _): "`.unacceptableStatus`, \(code)"
-            case .transport(let name, _, _): "`.transport`, `.\(name)`"
-            }
-        return "| \(name) | \(result) | \(outcome.sentence(host: "example.com", port: isSecure ? "443" : "80")) |"
+        let text = outcome.text(host: "example.com", port: isSecure ? "443" : "80")
+        return "| \(name) | \(outcome.kind) | \(text.isEmpty ? "(nothing)" : text) |"
     }
 }

@@ -4,7 +4,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Each call of a request that may fail fails in turn", .serialized, tenMinutes)
+@Suite("Faults in each call of a request", .serialized, tenMinutes)
 struct FaultsOnPurposeTests {
     /// A decoder, a middleware and a network stack that fail when it is their turn.
     private struct Failing: BodyDecoder, Middleware {
@@ -35,7 +35,12 @@ struct FaultsOnPurposeTests {
         var transport: ExchangeTransport {
             ExchangeTransport { exchange in
                 exchanges.append(Weak(exchange: exchange))
-                exchange.complete(with: Result { try send(exchange) }.failure)
+                do {
+                    try send(exchange)
+                    exchange.complete()
+                } catch {
+                    exchange.complete(with: error)
+                }
                 return Disposables.create()
             }
         }
@@ -54,48 +59,34 @@ struct FaultsOnPurposeTests {
         }
     }
 
-    /// The error of a request that ends with the value of the three chunks, or with an error after a fault.
+    /// The error of a request that ends with the value of the three chunks, or with an error after a fault. No exchange is kept.
     private func failure<Value: Sendable>(
         of endpoint: Endpoint<Value>, _ failing: Failing, by transport: (any Transport)? = nil
     ) async -> (any Error)? {
         let provider = DefaultAPIProvider(
             baseURL: example, transport: transport ?? failing.transport, decoder: failing,
             middlewares: [failing, RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .nanoseconds(0)))])
+        // The thread that delivers an event may hold an exchange until it returns.
+        func isReleased() async -> Bool { await eventually { failing.exchanges.entries.allSatisfy { $0.exchange == nil } } }
         do {
             let value = try await provider.request(endpoint).value
             if let numbers = value as? [Int] { #expect(numbers == [1, 2, 3]) }
+            #expect(await isReleased())
             return nil
         } catch {
             #expect(failing.faults.hasFailed, "\(error)")
+            #expect(await isReleased())
             return error
         }
     }
 
-    /// Whether nothing holds an exchange any more. The thread that delivers an event may hold one until it returns.
-    private func isReleased(_ failing: Failing) async -> Bool {
-        await eventually { failing.exchanges.entries.allSatisfy { $0.exchange == nil } }
-    }
-
-    @Test("A request ends once, and nothing is kept")
-    func request() async {
-        let calls = await Faults.inTurn { faults in
-            let failing = Failing(faults: faults)
-            let endpoint = Endpoint<[Int]>(.get, "/items").adapting { _ in try faults.call() }.validating { _ in try faults.call() }
-            _ = await failure(of: endpoint, failing)
-            #expect(await isReleased(failing))
-        }
-        #expect(calls >= 10)
-    }
-
-    @Test("A request by a URLSession ends once, and the transport goes with it")
+    @Test("A request in a URLSession ends once, and the transport is released")
     func session() async {
-        let configuration = URLSessionConfiguration.patient
-        configuration.protocolClasses = [FailingProtocol.self]
         let calls = await Faults.inTurn { faults in
             FailingProtocol.faults.withLock { $0 = faults }
             weak var held: URLSessionTransport?
             do {
-                let transport = URLSessionTransport(configuration: configuration)
+                let transport = URLSessionTransport(configuration: FailingProtocol.configuration)
                 held = transport
                 _ = await failure(of: Endpoint<[Int]>(.get, "/items"), Failing(faults: faults), by: transport)
             }
@@ -112,9 +103,7 @@ struct FaultsOnPurposeTests {
             let file = folder.url("file")
             if !isNew { try Data("old".utf8).write(to: file) }
             let (error, open) = await FaultyFiles.within(folder.url, faults) {
-                let error = await failure(of: Endpoint(.get, "/items", downloadingTo: file), failing)
-                #expect(await isReleased(failing))
-                return error
+                await failure(of: Endpoint(.get, "/items", downloadingTo: file), failing)
             }
             let content = try? String(contentsOf: file, encoding: .utf8)
             if error == nil {
@@ -129,7 +118,7 @@ struct FaultsOnPurposeTests {
         #expect(calls == (isNew ? 14 : 15))
     }
 
-    @Test("An upload of files ends once, and says which file could not be read")
+    @Test("An upload of files ends once, keeps nothing, and says which file could not be read")
     func upload() async throws {
         let folder = TemporaryFolder()
         let files = ["a", "b"].map(folder.url)
@@ -138,11 +127,8 @@ struct FaultsOnPurposeTests {
         let calls = try await Faults.inTurn { faults in
             for file in files { try Data(count: 100_000).write(to: file) }
             let failing = Failing(faults: faults, file: files[1])
-            let (error, open) = await FaultyFiles.within(folder.url, faults) {
-                let error = await failure(of: Endpoint<[Int]>(.post, "/items", body: body), failing)
-                #expect(await isReleased(failing))
-                return error
-            }
+            let endpoint = Endpoint<[Int]>(.post, "/", body: body).adapting { _ in try faults.call() }.validating { _ in try faults.call() }
+            let (error, open) = await FaultyFiles.within(folder.url, faults) { await failure(of: endpoint, failing) }
             if let error { sentences.append("\(error)") }
             #expect(open == 0)
         }
@@ -153,33 +139,16 @@ struct FaultsOnPurposeTests {
     #endif
 }
 
-extension Result {
-    fileprivate var failure: Failure? {
-        if case .failure(let error) = self { return error }
-        return nil
-    }
-}
-
 /// A response that breaks off when it is its turn.
-private final class FailingProtocol: URLProtocol {
+private final class FailingProtocol: StubProtocol {
     static let faults = Locked<Faults?>(nil)
 
-    override static func canInit(with request: URLRequest) -> Bool { true }
-    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-    override func stopLoading() {}
-
     override func startLoading() {
-        guard let faults = Self.faults.withLock({ $0 }), let url = request.url,
-            let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Length": "7"])
-        else { return }
-        func fail() { client?.urlProtocol(self, didFailWithError: URLError(.networkConnectionLost)) }
-        if faults.isNext() { return fail() }
-        client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
-        for chunk in ["[1,", "2,", "3]"] {
-            if faults.isNext() { return fail() }
-            client?.urlProtocol(self, didLoad: Data(chunk.utf8))
+        guard let faults = Self.faults.withLock({ $0 }) else { return }
+        let steps = [{ self.sendHead() }] + ["[1,", "2,", "3]"].map { chunk in { self.send(chunk) } } + [{ self.finish() }]
+        for step in steps {
+            if faults.isNext() { return fail(URLError(.networkConnectionLost)) }
+            step()
         }
-        if faults.isNext() { return fail() }
-        client?.urlProtocolDidFinishLoading(self)
     }
 }

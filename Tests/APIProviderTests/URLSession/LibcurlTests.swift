@@ -6,26 +6,8 @@ import MiniRx
 import TestSupport
 import Testing
 
-@Suite("Messages and peculiarities of libcurl", tenMinutes)
+@Suite("Messages and quirks of libcurl", tenMinutes)
 struct LibcurlTests {
-    @Test(
-        "Two fields that must not differ are refused by libcurl 8.17 and later; before, the last length counts, and locations are joined",
-        arguments: [
-            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nokok", "okok"),
-            ("HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "/a,%20/b"),
-        ])
-    func twoFields(response: String, older: String) async throws {
-        let server = try LoopbackServer { request, connection in
-            if request.target == "/" { connection.send(response) } else { connection.respond(body: request.target) }
-        }
-        do {
-            let value = try await DefaultAPIProvider(configuration: .patient).request(Endpoint<String>(.get, .url(server.url))).value
-            #expect(value == older)
-        } catch {
-            #expect((error as? APIError)?.urlError?.code == .cannotParseResponse)
-        }
-    }
-
     @Test("A 103 is not the response, even before a redirect without a Location")
     func earlyHints() async throws {
         let server = try LoopbackServer { _, connection in
@@ -40,13 +22,9 @@ struct LibcurlTests {
     func bodyWithoutHead(isStreamed: Bool) async throws {
         let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\r\nok") }
         let provider = DefaultAPIProvider(configuration: .patient)
-        let error = try await #require(throws: APIError.self) {
-            if isStreamed {
-                _ = try await provider.request(Endpoint<ByteStream>(.get, .url(server.url))).value.all()
-            } else {
-                _ = try await provider.request(Endpoint<Data>(.get, .url(server.url))).value
-            }
-        }
+        let whole = provider.request(Endpoint<Data>(.get, .url(server.url))).map { _ in }
+        let stream = provider.request(Endpoint<ByteStream>(.get, .url(server.url))).map { _ in }
+        let error = try await #require(throws: APIError.self) { try await (isStreamed ? stream : whole).value }
         #expect(error.urlError?.code == .cannotParseResponse)
     }
 
@@ -56,54 +34,38 @@ struct LibcurlTests {
             ("SSL certificate problem: certificate has expired", URLError.Code.serverCertificateHasBadDate),
             ("SSL certificate problem: certificate is not yet valid", .serverCertificateNotYetValid),
             ("SSL certificate problem: self-signed certificate", .serverCertificateUntrusted),
-            ("SSL: no alternative certificate subject name matches target host name 'example.com'", .serverCertificateUntrusted),
             ("OpenSSL SSL_connect: Connection reset by peer in connection to example.com:443", .networkConnectionLost),
             ("OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0", .networkConnectionLost),
-            ("Failed to connect to example.com port 443 after 3 ms: No route to host", .cannotConnectToHost),
             ("Failed to connect to chunk.example.com:443 after 3 ms: Could not connect to server", .cannotConnectToHost),
             ("SSL: no alternative certificate subject name matches target hostname 'chunk.example.com'", .serverCertificateUntrusted),
-            ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to chunk.example.com:443", .secureConnectionFailed),
             ("TLS connect error: error:0A000126:SSL routines::unexpected eof while reading", .secureConnectionFailed),
             ("error adding trust anchors from file: /etc/ssl/certs/ca-certificates.crt", .serverCertificateHasUnknownRoot),
-            ("error setting certificate verify locations:  CAfile: /x CApath: none", .serverCertificateHasUnknownRoot),
-            ("OpenSSL SSL_read: SSL_ERROR_SYSCALL, errno 104", .networkConnectionLost),
             ("Connection closed abruptly", .networkConnectionLost),
             ("end of response with 96 bytes missing", .networkConnectionLost),
-            ("transfer closed with 96 bytes remaining to read", .networkConnectionLost),
-            ("HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", .networkConnectionLost),
             ("HTTP/2 stream 3 reset by server (error 0x8 CANCEL)", .networkConnectionLost),
             ("Error in the HTTP2 framing layer", .networkConnectionLost),
             ("Error receiving HTTP2 header: 100(A value or data field grew larger than allowed)", .dataLengthExceedsMaximum),
             ("HTTP request too large", .dataLengthExceedsMaximum),
             ("Failed writing header", .cannotParseResponse),
             ("Failure writing output to destination, passed 16 returned 0", .cannotParseResponse),
-            ("Invalid status line", .cannotParseResponse),
             ("Weird server reply", .cannotParseResponse),
             ("Multiple Location headers", .cannotParseResponse),
-            ("Carriage return found in header", .cannotParseResponse),
             ("Reject response due to 'chunked' not being the last Transfer-Encoding", .cannotDecodeContentData),
             ("Immediate connect fail for 192.0.2.1: Network is unreachable", .notConnectedToInternet),
             ("A sentence of next year", .unknown),
         ])
     func words(words: String, code: URLError.Code) async throws {
-        let configuration = URLSessionConfiguration.patient
-        configuration.protocolClasses = [Failing.self]
+        let provider = DefaultAPIProvider(configuration: FailingProtocol.configuration)
         let request = Endpoint<Void>(.get, .url(example), headers: ["X-Words": words])
-        let error = try await #require(throws: APIError.self) {
-            try await DefaultAPIProvider(configuration: configuration).request(request).value
-        }
+        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
         #expect(error.urlError?.code == code)
         #expect(error.urlError?.localizedDescription == words || code == .dataLengthExceedsMaximum)
     }
 
-    private final class Failing: URLProtocol {
-        override class func canInit(with request: URLRequest) -> Bool { true }
-        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    private final class FailingProtocol: StubProtocol {
         override func startLoading() {
-            let words = request.value(forHTTPHeaderField: "X-Words") ?? ""
-            client?.urlProtocol(self, didFailWithError: URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: words]))
+            fail(URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: request.value(forHTTPHeaderField: "X-Words") ?? ""]))
         }
-        override func stopLoading() {}
     }
 }
 #endif

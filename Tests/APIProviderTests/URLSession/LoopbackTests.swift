@@ -13,39 +13,34 @@ struct LoopbackTests {
         try await #require(throws: APIError.self) { try await provider.request(request).value }
     }
 
-    @Test("A request is sent as it says, and the JSON of the response is the value")
+    @Test("The server gets the request that the endpoint describes, and its JSON is the value")
     func json() async throws {
         let server = try LoopbackServer { request, connection in
             connection.respond("201 Created", body: String(decoding: request.body, as: UTF8.self))
         }
         let item = Item(id: 2, name: String(repeating: "é", count: 100_000))
-        let request = Endpoint<Item>(
-            .post, .url(server.url, "/items/1"), query: ["q": "a b&c"], headers: ["X-Trace": "7"], body: .json(item))
+        let request = Endpoint<Item>(.patch, .url(server.url, "/1"), query: ["q": "a b&c"], headers: ["X-Trace": "7"], body: .json(item))
         #expect(try await provider.request(request).value == item)
         let received = try #require(server.requests.first)
-        #expect(received.method == "POST")
-        #expect(received.target == "/items/1?q=a%20b%26c")
-        #expect(received.headers["accept"] == "application/json")
+        #expect(received.method == "PATCH")
+        #expect(received.target == "/1?q=a%20b%26c")
         #expect(received.headers["content-type"] == "application/json")
         #expect(received.headers["x-trace"] == "7")
     }
 
     @Test("A redirect is followed, and keeps credentials from another origin")
     func redirect() async throws {
-        let other = try LoopbackServer { _, connection in connection.respond(body: #"{"id":3,"name":"there"}"#) }
+        let other = try LoopbackServer { _, connection in connection.respond(body: "there") }
         let server = try LoopbackServer { request, connection in
             let location = request.target == "/a/start" ? "next?x=1" : "\(other.url)/end"
             connection.respond("302 Found", headers: ["Location": location], body: "moved")
         }
-        let request = Endpoint<Item>(.post, .url(server.url, "/a/start"), headers: ["Authorization": "Bearer t0ken"], body: .json(["a": 1]))
-        #expect(try await provider.request(request).value == Item(id: 3, name: "there"))
+        let request = Endpoint<String>(.post, .url(server.url, "/a/start"), headers: ["Authorization": "t0ken"], body: .json(["a": 1]))
+        #expect(try await provider.request(request).value == "there")
         #expect(server.requests.map(\.target) == ["/a/start", "/a/next?x=1"])
         #expect(server.requests.map(\.method) == ["POST", "GET"])
-        #expect(server.requests.map { $0.headers["authorization"] } == ["Bearer t0ken", "Bearer t0ken"])
-        let last = try #require(other.requests.first)
-        #expect(last.headers["authorization"] == nil)
-        #expect(last.headers["content-type"] == nil)
-        #expect(last.body.isEmpty)
+        #expect((server.requests + other.requests).map { $0.headers["authorization"] } == ["t0ken", "t0ken", nil])
+        #expect(other.requests.first?.body.isEmpty == true)
     }
 
     @Test("The total of a compressed body is unknown")
@@ -63,13 +58,13 @@ struct LoopbackTests {
         #expect(log.entries.allSatisfy { $0.bytesToReceive == nil })
     }
 
-    @Test("A scheme in capitals is the same scheme", arguments: ["HTTP", "Http"])
-    func scheme(scheme: String) async throws {
+    @Test("A scheme in capitals is the same scheme")
+    func scheme() async throws {
         let server = try LoopbackServer { request, connection in
-            let next = "\(scheme)://\(request.headers["host"] ?? "")/end"
+            let next = "HTTP://\(request.headers["host"] ?? "")/end"
             request.target == "/end" ? connection.respond(body: "ok") : connection.respond("302 Found", headers: ["Location": next])
         }
-        let url = try #require(URL(string: scheme + server.url.absoluteString.dropFirst(4)))
+        let url = try #require(URL(string: "HTTP" + server.url.absoluteString.dropFirst(4)))
         #expect(try await provider.request(Endpoint<String>(.get, .url(url, "/start"))).value == "ok")
     }
 
@@ -85,10 +80,8 @@ struct LoopbackTests {
     @Test(
         "A URL that HTTP does not allow is not requested, whether the endpoint or the caller of the transport has set it",
         arguments: [
-            ("ftp://h/x", "\"ftp://h/x\" has the scheme ftp"), ("file:///etc/passwd", "\"file:…\" has the scheme file"),
-            ("data:,x", "\"data:…\" has the scheme data"), ("http://user:pass@127.0.0.1/", "a user name or a password"),
-            ("http://127.0.0.1:70000/", "the port 70000"), ("http://[::1]:70000/", "the port 70000"),
-            ("http://localhost:65536/", "the port 65536; the highest is 65535."), ("http://:pass@127.0.0.1/", "a user name or a password"),
+            ("data:,x", "\"data:…\" has the scheme data"), ("http://:pass@127.0.0.1/", "a user name or a password"),
+            ("http://[::1]:65536/", "the port 65536; the highest is 65535."),
             ("http://localhost:99999999999999999999/", "the port 99999999999999999999"),
             ("http://[::1]:18446744073709551696", "the port 18446744073709551696"),
         ])
@@ -113,8 +106,7 @@ struct LoopbackTests {
     @Test(
         "A response that names gzip may have no body",
         arguments: [
-            (.head, "200 OK"), (.get, "200 OK"), (.get, "204 No Content"), (.get, "304 Not Modified"), (.head, "404 Not Found"),
-            (.get, "302 Found"), (.get, "503 Service Unavailable"),
+            (.head, "200 OK"), (.get, "200 OK"), (.get, "204 No Content"), (.get, "304 Not Modified"), (.get, "302 Found"),
         ] as [(HTTPMethod, String)])
     func emptyGzip(method: HTTPMethod, status: String) async throws {
         let server = try LoopbackServer { request, connection in
@@ -126,13 +118,13 @@ struct LoopbackTests {
         #expect(body.isEmpty)
     }
 
-    @Test("A header value of white space alone is sent as an empty value", arguments: ["", " ", " \t "])
+    @Test("A header value of white space alone is sent as an empty value", arguments: ["", " \t "])
     func whiteSpace(value: String) async throws {
         let server = try LoopbackServer { request, connection in connection.respond(body: request.headers["x-a"] ?? "none") }
         #expect(try await provider.request(Endpoint<String>(.get, .url(server.url), headers: ["X-A": value])).value == "")
     }
 
-    @Test("A closure for progress that blocks holds up its own request alone")
+    @Test("A progress closure that blocks delays only its own request")
     func blockingProgress() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
         let (goOn, blocked, ended) = (DispatchSemaphore(value: 0), Signals<Void>(), Signals<String>())
@@ -150,7 +142,7 @@ struct LoopbackTests {
         subscription.dispose()
     }
 
-    @Test("A timeout comes while a closure for progress blocks")
+    @Test("A timeout fires while a progress closure blocks")
     func timeoutDuringProgress() async throws {
         let server = try LoopbackServer { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok")
@@ -187,7 +179,7 @@ struct LoopbackTests {
 
     @Test(
         "A header with a control character, which could begin another, is not sent, no matter who has set it",
-        arguments: ["a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\0", "a\u{1}", "\u{1B}[2J", "\u{7F}"])
+        arguments: ["a\r\nX-Evil: 1", "a\u{1}", "\u{7F}"])
     func unsafeHeader(value: String) async throws {
         let server = try LoopbackServer { _, connection in connection.respond() }
         let request = Endpoint<Data>(.get, .url(server.url))
@@ -213,23 +205,8 @@ struct LoopbackTests {
         var strange = PreparedRequest(.get, server.url)
         strange.timeoutInterval = seconds
         let sent = TestedTransport(configuration: .patient).send(strange)
-        if seconds > 0 {
-            #expect(try await sent.value.data == Data("ok".utf8))
-        } else {
-            let error = await #expect(throws: APIError.self) { try await sent.value }
-            #expect(error?.description == "The request was not sent: its timeoutInterval is \(seconds) seconds; it must be more than 0.")
-        }
-    }
-
-    @Test("Each subscription sends a request, and needs no provider any more")
-    func cold() async throws {
-        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
-        let single = DefaultAPIProvider(transport: TestedTransport(configuration: .patient)).request(
-            Endpoint<String>(.get, .url(server.url)))
-        #expect(server.requests.isEmpty)
-        for count in 1...2 {
-            #expect(try await single.value == "ok")
-            #expect(server.requests.count == count)
-        }
+        if seconds > 0 { return #expect(try await sent.value.data == Data("ok".utf8)) }
+        let error = await #expect(throws: APIError.self) { try await sent.value }
+        #expect(error?.description == "The request was not sent: its timeoutInterval is \(seconds) seconds; it must be more than 0.")
     }
 }

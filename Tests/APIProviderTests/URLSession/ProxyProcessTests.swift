@@ -84,32 +84,20 @@ struct ProxyProcessTests {
 /// A provider whose environment names a proxy, and whose session tells of heads as libcurl does.
 private func behindTunnel() -> DefaultAPIProvider {
     setenv("https_proxy", "http://127.0.0.1:9", 1)
-    let configuration = URLSessionConfiguration.patient
-    configuration.protocolClasses = [TunnelProtocol.self]
-    return DefaultAPIProvider(
-        baseURL: URL(string: "https://api.example.com"),
-        transport: URLSessionTransport(configuration: configuration, delegateSession: nil, usesNetwork: true))
+    let transport = URLSessionTransport(configuration: TunnelProtocol.configuration, delegateSession: nil, usesNetwork: true)
+    return DefaultAPIProvider(baseURL: URL(string: "https://api.example.com"), transport: transport)
 }
 
-private final class TunnelProtocol: URLProtocol {
+private final class TunnelProtocol: StubProtocol {
     /// The heads in order, the first from the proxy if there are two, and the body.
     static let answer = Locked((statuses: [200], body: "", ends: true))
 
-    override static func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "https" }
-    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-    override func stopLoading() {}
-
     override func startLoading() {
         let (statuses, body, ends) = Self.answer.withLock { $0 }
-        for status in statuses {
-            // A head with a type is not that of a proxy.
-            let fields = ends ? [:] : ["Content-Type": "text/event-stream"]
-            guard let url = request.url, let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields)
-            else { return }
-            client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
-        }
-        if !body.isEmpty { client?.urlProtocol(self, didLoad: Data(body.utf8)) }
-        if ends { client?.urlProtocolDidFinishLoading(self) }
+        // A head with a type is not that of a proxy.
+        for status in statuses { sendHead(status, ends ? [:] : ["Content-Type": "text/event-stream"]) }
+        if !body.isEmpty { send(body) }
+        if ends { finish() }
     }
 }
 #endif
