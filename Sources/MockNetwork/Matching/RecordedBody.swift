@@ -57,7 +57,7 @@ extension RecordedBody.Content {
         switch (self, actual) {
         case (.json(let expected), .json(let actual)):
             let shown = try? JSONTree(Data((RecordingRedactor.report.redactedText(of: bodies.sent) ?? "").utf8)).fitted(to: expected)
-            return JSONTree.firstDifference(of: (expected, actual), shown: (expected, shown))
+            return JSONTree.firstDifference(of: (expected, actual), redacted: (expected, shown))
                 ?? Difference(expected: bodies.recorded, actual: bodies.sent)
         case (.form(let expected), .form(let actual)):
             return Difference(expected: expected.differing(from: actual), actual: actual.differing(from: expected))
@@ -119,7 +119,7 @@ extension [URLQueryItem] {
         var rest = recorded
         return map { item in
             let index =
-                rest.firstIndex { $0.name.hasBytes(of: item.name) && ($0.value ?? "").matchesRedacted(item.value ?? "") }
+                rest.firstIndex { $0.name.hasSameBytes(as: item.name) && ($0.value ?? "").matchesRedacted(item.value ?? "") }
                 ?? rest.firstIndex { $0.name.matchesRedacted(item.name) && ($0.value ?? "").matchesRedacted(item.value ?? "") }
             return index.map { rest.remove(at: $0) } ?? item
         }
