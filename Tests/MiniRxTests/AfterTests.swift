@@ -26,6 +26,15 @@ struct AfterTests {
         #expect(log.entries == ["after"])
     }
 
+    @Test("The chain is torn down after they have run, even if an operator behind them disposes")
+    func tornDown() {
+        let disposable = SerialDisposable()
+        disposable.disposable = producer.single.do(afterSuccess: { [log] _ in log.append("after") })
+            .map { value($0, after: disposable.dispose) }.subscribe(onDisposed: log.adds("disposed"))
+        producer.send(.success(1))
+        #expect(log.entries == ["after", "disposed"])
+    }
+
     @Test("onSubscribed runs behind a bridge when the event comes later, and before a share of which a member disposes")
     func onSubscribed() {
         let inner = producer.single.flatMap { [log] in Single.just($0).do(onSubscribed: log.adds("subscribed")) }
