@@ -26,7 +26,7 @@ public struct MockTransport: Transport {
     ///
     /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue.
     public init(scheduler: (any Scheduler)? = nil) {
-        let (mock, scheduler) = (MockURLProtocol.current, scheduler ?? MockURLProtocol.delays)
+        let (mock, scheduler) = (MockURLProtocol.current, scheduler ?? MockURLProtocol.delayScheduler)
         var settings = ExchangeTransport.Settings()
         settings.maxRequestsPerHost = nil
         exchanges = ExchangeTransport(settings, scheduler: scheduler, executor: .immediate) { exchange in
@@ -90,10 +90,10 @@ extension StreamFeed {
             switch part {
             case .data(let data):
                 guard exchange.receive(data) else {
-                    leave()
+                    readerDidLeave()
                     return exchange.complete()
                 }
-                exchange.whenRead { self.didRead(data.count) }
+                exchange.whenDrained { self.didRead(data.count) }
             case .end(let error): return exchange.complete(with: error)
             }
         }

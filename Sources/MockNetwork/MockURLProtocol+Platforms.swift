@@ -33,7 +33,7 @@ struct LoadingThread: @unchecked Sendable {  // Other threads use only the proto
 
 extension Error {
     /// The error in the form that a protocol class reports.
-    var reported: any Error {
+    var forClient: any Error {
         #if canImport(FoundationNetworking)
         return self  // A session passes on this same error.
         #else

@@ -112,7 +112,7 @@ public class MockURLProtocol: URLProtocol {
                 if seconds > 0 { return LoadingThread(of: self).play(answer.rest(after: index), after: seconds) }
             case .data(let chunk): client?.urlProtocol(self, didLoad: chunk)
             case .failure(let error):
-                if transition(to: .ended) { client?.urlProtocol(self, didFailWithError: error.reported) }
+                if transition(to: .ended) { client?.urlProtocol(self, didFailWithError: error.forClient) }
             }
         }
         if let feed = answer.feed { return play(feed) }
@@ -130,7 +130,7 @@ public class MockURLProtocol: URLProtocol {
             case .end(let error?): return play(.failure(error))
             }
         }
-        guard transition(to: .waiting(Disposables.create { feed.leave() })) else { return feed.leave() }
+        guard transition(to: .waiting(Disposables.create { feed.readerDidLeave() })) else { return feed.readerDidLeave() }
         let thread = LoadingThread(of: self)
         feed.whenMore { thread.play(Answer(feed: feed)) }
     }
@@ -162,11 +162,11 @@ extension LoadingThread {
             answer.abandon()
         }
         guard urlProtocol.transition(to: .waiting(cancellation)) else { return cancellation.dispose() }
-        timer.disposable = MockURLProtocol.delays.schedule(after: DispatchTimeInterval(seconds: seconds)) { play(answer) }
+        timer.disposable = MockURLProtocol.delayScheduler.schedule(after: DispatchTimeInterval(seconds: seconds)) { play(answer) }
     }
 }
 
 extension MockURLProtocol: SecretReading {
     /// The scheduler for delays.
-    static let delays = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+    static let delayScheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 }

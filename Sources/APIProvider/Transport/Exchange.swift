@@ -226,7 +226,7 @@ extension Exchange {
 
     /// Calls `body` when the reader of the stream has read all bytes that have arrived and asks for more, or has left. Without a stream,
     /// calls it at once.
-    package func whenRead(_ body: @escaping @Sendable () -> Void) {
+    package func whenDrained(_ body: @escaping @Sendable () -> Void) {
         guard isStreamed, let stream = state.withLock(\.stream) else { return body() }
         stream.whenDrained(body)
     }

@@ -27,7 +27,7 @@ public struct BodyMatcher: Sendable {
                 return Difference(expected: "JSON, but its value cannot be encoded", actual: body.shown)
             }
             guard let tree else { return Difference(expected: "\(text.shown) (this is not JSON)", actual: body.shown) }
-            let redacted = [text, body].map { try? JSONTree(Data((RecordingRedactor.report.redactedText(of: $0) ?? "").utf8)) }
+            let redacted = [text, body].map { try? JSONTree(Data((RecordingRedactor.forReports.redactedText(of: $0) ?? "").utf8)) }
             let difference = JSONTree.firstDifference(of: (tree, try? JSONTree(body)), redacted: (redacted[0], redacted[1]))
             return difference ?? Difference(expected: text, actual: body)
         }
@@ -72,7 +72,7 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher {
             bytes.isEmpty || $0.range(of: bytes) != nil
         } explain: {
-            Difference(expected: "text with \"\(RecordingRedactor.report.redactedText(of: bytes) ?? "")\"", actual: $0.shown)
+            Difference(expected: "text with \"\(RecordingRedactor.forReports.redactedText(of: bytes) ?? "")\"", actual: $0.shown)
         }
     }
 
@@ -93,7 +93,7 @@ extension Data {
     /// The beginning, on one line and without secrets.
     var shown: String {
         guard !isEmpty else { return "no body" }
-        guard let text = RecordingRedactor.report.redactedText(of: self) else { return "\(count) bytes that are not text" }
+        guard let text = RecordingRedactor.forReports.redactedText(of: self) else { return "\(count) bytes that are not text" }
         let line = text.prefix(1024).split(whereSeparator: \.isNewline).joined(separator: " ")
         return line.count > 200 ? "\(line.prefix(200))…" : line
     }
@@ -137,13 +137,13 @@ extension [URLQueryItem] {
     }
 
     /// The items with secrets masked.
-    var shown: String { map { "\(RecordingRedactor.report.itemName($0.name))=\($0.shownValue)" }.joined(separator: "&") }
+    var shown: String { map { "\(RecordingRedactor.forReports.itemName($0.name))=\($0.shownValue)" }.joined(separator: "&") }
 }
 
 extension URLQueryItem {
     /// The value with secrets masked. In a URL or JSON, only the secrets within it are.
-    var shownValue: String { RecordingRedactor.report.item(name, value ?? "") }
+    var shownValue: String { RecordingRedactor.forReports.item(name, value ?? "") }
 
     /// Whether there is a secret in it.
-    var isSecret: Bool { shownValue != value ?? "" || RecordingRedactor.report.itemName(name) != name }
+    var isSecret: Bool { shownValue != value ?? "" || RecordingRedactor.forReports.itemName(name) != name }
 }

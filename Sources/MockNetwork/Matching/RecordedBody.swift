@@ -56,7 +56,7 @@ extension RecordedBody.Content {
     fileprivate func difference(from actual: Self, of bodies: (recorded: Data, sent: Data)) -> Difference {
         switch (self, actual) {
         case (.json(let expected), .json(let actual)):
-            let shown = try? JSONTree(Data((RecordingRedactor.report.redactedText(of: bodies.sent) ?? "").utf8)).fitted(to: expected)
+            let shown = try? JSONTree(Data((RecordingRedactor.forReports.redactedText(of: bodies.sent) ?? "").utf8)).fitted(to: expected)
             return JSONTree.firstDifference(of: (expected, actual), redacted: (expected, shown))
                 ?? Difference(expected: bodies.recorded, actual: bodies.sent)
         case (.form(let expected), .form(let actual)):

@@ -7,16 +7,16 @@ import FoundationNetworking
 
 /// Removes secrets from a recorded request and its response, so that the rest still decodes.
 ///
-/// Reports show the same and more headers, but no words that look like a token.
+/// A report shows what a recording has, and more of the headers, but no words that look like a token.
 struct RecordingRedactor: Sendable {
-    /// For people who read the report of a test.
-    static let report = RecordingRedactor(for: nil, isReport: true)
+    /// For reports, which people read.
+    static let forReports = RecordingRedactor(for: nil, isReport: true)
 
     /// Stands for a text that a recording leaves out.
     static let placeholder = "REDACTED"
 
     /// The names whose values stay, in lower case; `nil` keeps everything.
-    private let names: Set<String>?
+    private let keptNames: Set<String>?
     private let secrets: RequestSecrets
     private let isReport: Bool
     /// Whether words in JSON that look like a token are removed, too.
@@ -29,17 +29,19 @@ struct RecordingRedactor: Sendable {
     ///   - request: The request, which knows its secrets.
     ///   - isReport: Whether it writes a report.
     init(keeping names: Set<String>? = [], for request: PreparedRequest?, isReport: Bool = false) {
-        (self.names, self.isReport, hidesWords) = (names, isReport, isReport)
+        (keptNames, self.isReport, hidesWords) = (names, isReport, isReport)
         secrets = request.flatMap { names == nil ? nil : $0.secrets } ?? RequestSecrets()
     }
 
     /// Whether the user keeps values of this name.
-    private func keeps(_ name: @autoclosure () -> String) -> Bool { names.map { !$0.isEmpty && $0.contains(name().lowercased()) } ?? true }
+    private func keeps(_ name: @autoclosure () -> String) -> Bool {
+        keptNames.map { !$0.isEmpty && $0.contains(name().lowercased()) } ?? true
+    }
 
-    /// The value of a query item or of a field in a form, without its escapes.
+    /// Redacts the decoded value of a query item, or of a field of a form.
     func item(_ name: String, _ value: String) -> String { replacement(for: name, value) ?? value }
 
-    /// The name of a query item or of a field in a form, without its escapes.
+    /// Redacts the decoded name of a query item, or of a field of a form.
     func itemName(_ name: String) -> String { name.utf8.count >= 16 && MessageRedactor.looksSecret(name) ? mark : name }
 
     /// The redacted value. `nil` if nothing in it is secret.
@@ -51,7 +53,7 @@ struct RecordingRedactor: Sendable {
 
     /// A URL, or a reference to one, without user, password and fragment.
     func url(_ text: String) -> String {
-        names == nil ? text : URLText(text).redacted(path: path) { redacted(items(of: $0)) }
+        keptNames == nil ? text : URLText(text).redacted(path: path) { redacted(items(of: $0)) }
     }
 
     /// The path of a URL.
@@ -63,7 +65,7 @@ struct RecordingRedactor: Sendable {
         switch name.lowercased() {
         case "location" where value.hasPrefix("/") || value.hasPrefix("?") || value.hasPrefix("http"): return url(value)
         case "link":
-            // RFC 8288. The next page is asked for by the whole URL.
+            // RFC 8288.
             return value.split(separator: ",", omittingEmptySubsequences: false).map { link in
                 let parts = link.split(separator: ">", maxSplits: 1, omittingEmptySubsequences: false)
                 guard parts.count == 2, let start = parts[0].firstIndex(of: "<") else { return mark }
@@ -76,9 +78,10 @@ struct RecordingRedactor: Sendable {
         }
     }
 
-    /// The value of a cookie. One with a comma may have a part of another field that was joined with it.
+    /// Redacts the value of a cookie. Several `Set-Cookie` fields may have been joined with commas, so a value with a comma may have a part
+    /// of the next field, and is redacted even if its name is kept.
     func cookie(_ name: String, _ value: String) -> String {
-        names == nil || keeps(name) && !value.contains(", ") || value.isEmpty ? value : mark
+        keptNames == nil || keeps(name) && !value.contains(", ") || value.isEmpty ? value : mark
     }
 
     /// The body of a request or a response without the values of secret names; `nil` if it is neither JSON, a form, nor a stream of lines.
@@ -88,7 +91,7 @@ struct RecordingRedactor: Sendable {
         return secrets.isEmpty ? kept : Data(redacted(String(decoding: kept, as: UTF8.self)).utf8)
     }
 
-    /// The same for the body of a request, which nobody decodes: in JSON, words that look like a token are removed, too.
+    /// Redacts the body of a request. Nobody decodes it, so words that look like a token are removed from its JSON, too.
     func requestBody(_ body: Data, contentType: String?) -> Data? {
         var redactor = self
         redactor.hidesWords = true
@@ -104,7 +107,7 @@ struct RecordingRedactor: Sendable {
 
     private func keepsAll(_ contentType: String?) -> Bool { keeps(contentType?.mediaType ?? "") }
 
-    /// Any text without the secrets that the request names.
+    /// Any text without the secrets of the request.
     func redacted(_ text: String) -> String { secrets.hide(in: text, as: mark) }
 
     private func items(of query: some StringProtocol) -> String {

@@ -28,7 +28,7 @@ struct Answer: Sendable {
     ) -> Answer {
         let hasBody = request.method != .head && head.statusCode != 204 && head.statusCode != 304
         guard !hasBody else { return Answer(head: head, steps: steps[...], feed: feed) }
-        feed?.leave()
+        feed?.readerDidLeave()
         return Answer(head: head)
     }
 
@@ -39,7 +39,7 @@ struct Answer: Sendable {
     func rest(after index: Int) -> Answer { Answer(steps: steps[(index + 1)...], feed: feed) }
 
     /// Tells the feed that its body will not be delivered.
-    func abandon() { feed?.leave() }
+    func abandon() { feed?.readerDidLeave() }
 
     var withoutDelay: Answer { Answer(head: head, steps: steps, feed: feed) }
 

@@ -137,7 +137,7 @@ extension StreamFeed {
     func didRead(_ count: Int) { change { $0.read += count } }
 
     /// Marks the feed as cancelled, unless its end has been delivered. Call it when the request has ended.
-    func leave() {
+    func readerDidLeave() {
         // Released after the lock, because its deinit may run any code.
         var (more, left): (Action?, Action?)
         change { state in

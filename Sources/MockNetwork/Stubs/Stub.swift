@@ -61,7 +61,7 @@ extension Stub {
         let pattern = URLPattern(url)
         let items = pattern.query + (query ?? [:])
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
-        let url = RecordingRedactor.report.url(String(pattern.pathAndOrigin))
+        let url = RecordingRedactor.forReports.url(String(pattern.pathAndOrigin))
         self.init(
             summary: "\(method.rawValue) \(url)\(items.isEmpty ? "" : "?" + items.shown)",
             matchers: [.method(method), .path(pattern.path), .origin(pattern.origin)] + Matcher.queries(items) + headerMatchers
