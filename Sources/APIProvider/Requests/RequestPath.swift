@@ -120,7 +120,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         ///
         /// They show `…` instead, even where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden in
         /// the path only, because it may occur elsewhere by chance. A request that you create from the URL of this one does not hide the
-        /// text. `MockURLProtocol` does not either, because a session gives it a `URLRequest`. `MockTransport` does.
+        /// text, and neither does a request that you send with your own `URLSession`.
         public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {
             secrets.append(segment.description)
             append(encoded(segment.description), redactedAs: "…")

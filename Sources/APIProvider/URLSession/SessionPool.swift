@@ -45,7 +45,7 @@ final class SessionPool: Sendable {
             exchange.complete(with: error)
             return Disposables.create()
         }
-        if session.configuration.protocolClasses?.contains(where: { $0 is any SecretReading.Type }) == true {
+        if !usesNetwork, session.configuration.protocolClasses?.contains(where: { $0 is any SecretReading.Type }) == true {
             task.taskDescription = request.secrets.taskDescription
         }
         delegate.add(exchange, for: task)

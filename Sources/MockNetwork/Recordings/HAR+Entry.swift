@@ -131,9 +131,16 @@ extension HAR {
             })
     }
 
+    /// The beginning of a file, which says what it keeps.
+    static func head(keeping names: Set<String>?) -> String {
+        let kept = names.map { "Redaction.standard" + $0.sorted().map { ", \($0)" }.joined() } ?? "Redaction.none"
+        let comment = String(decoding: kept.jsonString, as: UTF8.self)
+        return #"{"log":{"version":"1.2","creator":{"name":"MockNetwork","version":"1.0","comment":\#(comment)},"entries":["#
+    }
+
     /// The content of a file with these encoded entries.
-    static func file(of entries: [Data]) -> Data {
-        var data = Data(#"{"log":{"version":"1.2","creator":{"name":"MockNetwork","version":"1.0"},"entries":["#.utf8)
+    static func file(of entries: [Data], keeping names: Set<String>? = []) -> Data {
+        var data = Data(head(keeping: names).utf8)
         for (index, entry) in entries.enumerated() {
             data += Data((index == 0 ? "\n" : ",\n").utf8)
             data += entry

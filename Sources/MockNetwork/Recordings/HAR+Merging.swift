@@ -13,6 +13,8 @@ extension Recording {
                 .grouped { $0.2.identity(at: $0.0, in: self) }
         }
         let oldGroups = (try? read(HAR.slices(of: old))) ?? []
+        // With other options, the old entries have too much or too little.
+        let hasSameOptions = old.starts(with: Data(HAR.head(keeping: names).utf8))
         var placed: [(place: Int, order: Int, bytes: Data)] = []
         for (identity, news) in try read(traffic.map { try HAR.Entry($0, keeping: names).encoded() }) {
             let lastSuccess = news.lastIndex { !$0.entry.isRetried } ?? -1
@@ -20,12 +22,12 @@ extension Recording {
             let olds = oldGroups.first { $0.identity == identity }?.elements ?? []
             for (number, new) in entries.enumerated() {
                 let old = olds.dropFirst(number).first
-                let isSame = old?.entry.hasSameResponse(as: new.entry) == true
+                let isSame = hasSameOptions && old?.entry.hasSameResponse(as: new.entry) == true
                 placed.append((old?.index ?? olds.last?.index ?? .max, new.index, isSame ? old?.bytes ?? new.bytes : new.bytes))
             }
         }
         placed.sort { ($0.place, $0.order) < ($1.place, $1.order) }
-        return HAR.file(of: placed.map(\.bytes))
+        return HAR.file(of: placed.map(\.bytes), keeping: names)
     }
 }
 

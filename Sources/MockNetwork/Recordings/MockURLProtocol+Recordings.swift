@@ -23,7 +23,7 @@ extension MockURLProtocol {
     /// <doc:RecordAndReplay> says how to record, what is compared, and what is left out.
     ///
     /// A recording is written, and the server is asked by `verify`, only if the operation throws nothing and `hasFailed` returns `false`.
-    /// Failures of Swift Testing count too, if the test has the trait `.mockNetwork`. XCTest tells nobody: to stop at its failures, pass
+    /// Failures of Swift Testing count too, with Swift 6.2 or later and if the test has the trait `.mockNetwork`. XCTest tells nobody: to stop at its failures, pass
     /// `hasFailed: { (self.testRun?.totalFailureCount ?? 0) > 0 }`.
     ///
     /// - Parameters:

@@ -64,6 +64,8 @@ package struct Recording: Sendable {
             throw MockFailure("\"\(name)\" cannot name a recording, because it is not the name of a file.")
         }
         try files.claim(file, for: "\(test) (\(place))", toRecord: mode == .record)
+        var isWritten = false
+        defer { if mode == .record, !isWritten { files.unclaim(file) } }
         let command = "MOCK_NETWORK=record swift test --filter \(test.isPlainWord ? test : "'\(test)'")"
         func hasPassed() -> Bool { !hasFailed() && !Self.hasTestFailed() }
         guard mode != .record else {
@@ -75,7 +77,7 @@ package struct Recording: Sendable {
             guard hasPassed() else { return result }
             try checkThatRequestsCame(to: [stub])
             try write(live.traffic)
-            files.didRecord(file)
+            isWritten = true
             let missing = unanswered.map { "\($0.method.rawValue) \($0.url.path): there was no response yet, so it is not recorded" }
             let warnings = try missing + HAR.entries(of: file).compactMap(\.omission)
             if !warnings.isEmpty { warn("\(file.lastPathComponent) has not all:\n\(warnings.joined(separator: "\n"))") }
@@ -130,7 +132,7 @@ package struct Recording: Sendable {
         let new = try merged(traffic, into: old)
         guard new != old else { return }
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        // It may still hold secrets, so only its owner may read it.
+        // It may still hold secrets, so only its owner may read a new file.
         try PartialFile.replace(file, with: new, mode: 0o600)
     }
 
@@ -161,24 +163,29 @@ package struct Recording: Sendable {
 package final class RecordingFiles: Sendable {
     package static let ofProcess = RecordingFiles()
     /// The names of the tests by the paths of the files, in lower case: some file systems do not tell case apart.
-    private let tests = Locked<[String: (name: String, hasRecorded: Bool)]>([:])
+    private let tests = Locked<[String: (name: String, isRecording: Bool)]>([:])
 
     package init() {}
 
     fileprivate func claim(_ file: URL, for name: String, toRecord: Bool) throws {
         let key = file.path.lowercased()
         let old = tests.withLock { tests in
-            defer { if tests[key] == nil { tests[key] = (name, false) } }
-            return tests[key]
+            let old = tests[key]
+            guard let old, old.name != name || toRecord && old.isRecording else {
+                tests[key] = (name, toRecord || old?.isRecording == true)
+                return (name: String, isRecording: Bool)?.none
+            }
+            return old
         }
-        guard let old, old.name != name || toRecord && old.hasRecorded else { return }
+        guard let old else { return }
         let others = old.name == name ? "\(name) names it more than once" : "\(old.name) and \(name) both name it"
         throw MockFailure(
             "The recording \(file.lastPathComponent) belongs to one test, but \(others). Give each test and each argument its own: "
                 + "MockURLProtocol.withRecording(\"\(file.deletingPathExtension().lastPathComponent)-\\(argument)\") { … }")
     }
 
-    fileprivate func didRecord(_ file: URL) { tests.withLock { $0[file.path.lowercased()]?.hasRecorded = true } }
+    /// Lets the test record again, because it has not written the file.
+    fileprivate func unclaim(_ file: URL) { tests.withLock { $0[file.path.lowercased()]?.isRecording = false } }
 }
 
 extension String {

@@ -98,7 +98,7 @@ extension StubResponse {
                     headers["Location"] = String(location.dropFirst(origin.count))
                 }
             }
-            guard let times = response.content?._times, !times.isEmpty else {
+            guard let times = response.content?._times else {
                 self = .data(body, status: status, headers: headers)
                 return
             }

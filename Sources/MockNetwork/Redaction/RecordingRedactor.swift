@@ -81,14 +81,15 @@ struct RecordingRedactor: Sendable {
     /// Redacts the value of a cookie. Several `Set-Cookie` fields may have been joined with commas, so a value with a comma may have a part
     /// of the next field, and is redacted even if its name is kept.
     func cookie(_ name: String, _ value: String) -> String {
-        keptNames == nil || keeps(name) && !value.contains(", ") || value.isEmpty ? value : mark
+        keptNames == nil || keeps(name) && !value.contains(", ") || value.isEmpty ? redacted(value) : mark
     }
 
     /// The body of a request or a response without the values of secret names; `nil` if it is neither JSON, a form, nor a stream of lines.
     func body(_ body: Data, contentType: String?) -> Data? {
-        guard !keepsAll(contentType), !body.isEmpty else { return body }
-        guard let kept = lines(body, contentType) ?? json(body) ?? form(body, contentType) else { return nil }
-        return secrets.isEmpty ? kept : Data(redacted(String(decoding: kept, as: UTF8.self)).utf8)
+        let keepsAll = body.isEmpty || keeps(contentType?.mediaType ?? "")
+        guard let kept = keepsAll ? body : lines(body, contentType) ?? json(body) ?? form(body, contentType) else { return nil }
+        guard !secrets.isEmpty, let text = String(data: kept, encoding: .utf8) else { return kept }
+        return Data(redacted(text).utf8)
     }
 
     /// Redacts the body of a request. Nobody decodes it, so words that look like a token are removed from its JSON, too.
@@ -104,8 +105,6 @@ struct RecordingRedactor: Sendable {
         if let json = json(body) { return String(decoding: json, as: UTF8.self) }
         return body.form(nil).map { items(of: $0) } ?? MessageRedactor.redacted(text)
     }
-
-    private func keepsAll(_ contentType: String?) -> Bool { keeps(contentType?.mediaType ?? "") }
 
     /// Any text without the secrets of the request.
     func redacted(_ text: String) -> String { secrets.hide(in: text, as: mark) }

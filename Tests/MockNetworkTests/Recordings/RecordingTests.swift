@@ -73,6 +73,21 @@ struct RecordingTests {
         #expect(HAR.slices(of: try await record("/c", "/b")) == Array(HAR.slices(of: second).dropFirst()))
     }
 
+    @Test("A recording with other options keeps nothing of the old one")
+    func options() async throws {
+        let transport = answering(headers: ["Content-Type": "application/json", "Set-Cookie": "a=pl4nted"]) { _ in Data("[1]".utf8) }
+        let request = try anyRequest(.post, "https://a.example/", headers: ["X-Customer": "7"], body: Data(#"{"pin":"pl4nted"}"#.utf8))
+        var test = test
+        func record(_ redaction: Redaction, keeping names: [String]) async throws -> String {
+            (test.redaction, test.names) = (redaction, names)
+            try await test.run(.record, from: transport) { _ = try await $0.request(request).value }
+            return try RecordedFile(test.file).text
+        }
+        #expect(try await record(.none, keeping: []).contains("pl4nted"))
+        #expect(try await !record(.standard, keeping: []).contains("pl4nted"))
+        #expect(try await record(.standard, keeping: ["X-Customer"]).contains(#""7""#))
+    }
+
     @Test("An attempt that was retried is left out if a later one succeeded", arguments: [(1, [201]), (3, [503, 0, 503])])
     func retried(failures: Int, recorded: [Int]) async throws {
         let count = Locked(0)
@@ -399,7 +414,7 @@ struct RecordingTests {
                 let object = try #require(recorded.value(path) as? [String: Any])
                 #expect(names.filter { object[$0] == nil }.isEmpty)
             }
-            #expect((recorded.log["creator"] as? [String: String])?.keys.sorted() == ["name", "version"])
+            #expect((recorded.log["creator"] as? [String: String])?.keys.sorted() == ["comment", "name", "version"])
         }
     }
 
