@@ -24,7 +24,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// The path without secrets.
     let redacted: String
     /// The texts that ``redacted`` hides.
-    @HiddenFromReflection private(set) var secrets: [String] = []
+    @HiddenFromReflection private(set) var secrets: [String]
     /// The reason why no URL can be built with this path. Otherwise `nil`.
     private(set) var problem: String?
 
@@ -42,13 +42,12 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// Creates a path with interpolated segments.
     public init(stringInterpolation: StringInterpolation) {
         self.init(
-            percentEncoded: stringInterpolation.percentEncoded, redacted: stringInterpolation.redacted, problem: stringInterpolation.problem
-        )
-        secrets = stringInterpolation.secrets
+            percentEncoded: stringInterpolation.percentEncoded, redacted: stringInterpolation.redacted,
+            problem: stringInterpolation.problem, secrets: stringInterpolation.secrets)
     }
 
-    private init(percentEncoded: String, redacted: String? = nil, problem: String?) {
-        self.percentEncoded = percentEncoded
+    private init(percentEncoded: String, redacted: String? = nil, problem: String?, secrets: [String] = []) {
+        (self.percentEncoded, self.secrets) = (percentEncoded, secrets)
         self.redacted = redacted ?? percentEncoded
         let dots = Self.dotSegment(of: percentEncoded)
         self.problem = problem ?? dots.map { "its path has the segment \"\($0)\"; write the path that is meant" }
