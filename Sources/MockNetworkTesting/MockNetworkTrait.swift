@@ -43,22 +43,20 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         try await MockURLProtocol.withScope(test.displayName ?? test.name) {
             #if compiler(>=6.2)
-            let hasFailed = Locked(false)
+            let mock = MockURLProtocol.current
             let issues: IssueHandlingTrait = .compactMapIssues { issue in
-                if issue.isError { hasFailed.withLock { $0 = true } }
+                if issue.isError { mock.hasTestFailed = true }
                 return issue
             }
             do {
-                try await Recording.$hasTestFailed.withValue({ hasFailed.withLock { $0 } }) {
-                    try await recording.run(test, testCase) {
-                        try await issues.provideScope(for: test, testCase: testCase) { try await Self.report(on: test, function) }
-                    }
+                try await recording.run(test, testCase) {
+                    try await issues.provideScope(for: test, testCase: testCase) { try await Self.report(on: test, function) }
                 }
             } catch {
                 Self.attachTraffic(of: test)
                 throw error
             }
-            if hasFailed.withLock({ $0 }) { Self.attachTraffic(of: test) }
+            if mock.hasTestFailed { Self.attachTraffic(of: test) }
             #else
             try await recording.run(test, testCase) { try await Self.report(on: test, function) }
             #endif
@@ -158,7 +156,10 @@ extension Recording? {
             #endif
         }
         let name = String(test.name.prefix { $0 != "(" })
-        try await self.run(mode, test: name, at: "\(place.fileID):\(place.line)", warn: warn) { try await function() }
+        let mock = MockURLProtocol.current
+        try await self.run(
+            mode, test: name, at: "\(place.fileID):\(place.line)", hasFailed: { mock.hasTestFailed }, warn: warn
+        ) { try await function() }
     }
 }
 

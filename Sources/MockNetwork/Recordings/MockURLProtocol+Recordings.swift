@@ -50,11 +50,12 @@ extension MockURLProtocol {
     ) async throws -> R {
         let recording = Recording(
             name, redacting: redaction, keeping: names, ignoring: ignored, forAnyHost: isForAnyHost, from: transport, filePath: filePath)
+        let outer = current
         return try await withScope(name, isolation: isolation) {
             _ = isolation
             return try await recording.run(
                 test: String(function.prefix { $0 != "(" }), at: "\(URL(fileURLWithPath: filePath).lastPathComponent):\(line)",
-                isolation: isolation, hasFailed: hasFailed, warn: { StandardError.print($0) }
+                isolation: isolation, hasFailed: { hasFailed() || outer.hasTestFailed }, warn: { StandardError.print($0) }
             ) {
                 _ = isolation
                 let result = try await operation()
@@ -62,6 +63,12 @@ extension MockURLProtocol {
                 return result
             }
         }
+    }
+
+    /// Whether the test of the scope has failed. The trait `.mockNetwork` sets it, because it sees the issues of the test.
+    package static var hasTestFailed: Bool {
+        get { scope.contents.withLock(\.hasTestFailed) }
+        set { scope.contents.withLock { $0.hasTestFailed = newValue } }
     }
 
     /// The requests of the scope and their answers as a HAR 1.2 file without secrets. `nil` if no request has come.

@@ -41,9 +41,6 @@ package struct Recording: Sendable {
         (self.isForAnyHost, self.transport) = (isForAnyHost, transport)
     }
 
-    /// Whether the test that runs now has failed. The trait `.mockNetwork` sets it, because it sees the issues of the test.
-    @TaskLocal package static var hasTestFailed: @Sendable () -> Bool = { false }
-
     /// Runs a test in the current scope with this recording.
     ///
     /// - Parameters:
@@ -67,14 +64,13 @@ package struct Recording: Sendable {
         var isWritten = false
         defer { if mode == .record, !isWritten { files.unclaim(file) } }
         let command = "MOCK_NETWORK=record swift test --filter \(test.isPlainWord ? test : "'\(test)'")"
-        func hasPassed() -> Bool { !hasFailed() && !Self.hasTestFailed() }
         guard mode != .record else {
             let live = LiveTraffic(transport ?? URLSessionTransport(configuration: .ephemeral))
             defer { live.close() }
             let stub = addStub(for: live)
             let result = try await operation()
             let unanswered = live.close()
-            guard hasPassed() else { return result }
+            guard !hasFailed() else { return result }
             try checkThatRequestsCame(to: [stub])
             try write(live.traffic)
             isWritten = true
@@ -85,7 +81,7 @@ package struct Recording: Sendable {
         }
         let replayed = try addStubs(command)
         let result = try await operation()
-        guard hasPassed() else { return result }
+        guard !hasFailed() else { return result }
         try checkThatRequestsCame(to: replayed.map(\.stub))
         if mode != .replay {
             let skipped = try await verify(replayed, isWhole: mode == .verifyAll, command)

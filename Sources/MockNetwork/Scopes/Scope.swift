@@ -23,6 +23,7 @@ final class Scope: Sendable {
         var live: LiveTraffic?
         /// How to record again what answers, for reports.
         var recordingHint: String?
+        var hasTestFailed = false
     }
 
     let name: String

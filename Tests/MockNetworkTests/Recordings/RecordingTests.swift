@@ -389,7 +389,7 @@ struct RecordingTests {
     @Test("withRecording answers from the file beside the test, and runs on its actor")
     @MainActor func isolation() async throws {
         let missing = await #expect(throws: (any Error).self) {
-            try await MockURLProtocol.withRecording("session", filePath: test.folder.url("Tests.swift").path) {}
+            try await MockURLProtocol.withRecording("missing", filePath: test.folder.url("Tests.swift").path) {}
         }
         #expect(missing?.localizedDescription.hasSuffix("Make it: MOCK_NETWORK=record swift test --filter isolation") == true)
         try test.write(#"{"log":{"entries":[{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":201}}]}}"#)
