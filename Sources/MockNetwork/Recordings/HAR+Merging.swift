@@ -32,8 +32,6 @@ extension Recording {
 }
 
 extension HAR.ReadEntry {
-    private var recorded: HAR.Response? { (try? response.get()) ?? nil }
-
     /// Whether an attempt with this outcome is usually followed by another.
     fileprivate var isRetried: Bool { [0, 408, 429, 500, 502, 503, 504].contains(recorded?.status ?? 0) }
 

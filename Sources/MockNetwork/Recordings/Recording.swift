@@ -29,6 +29,9 @@ package struct Recording: Sendable {
     let isForAnyHost: Bool
     private let transport: (any Transport)?
 
+    /// Asks the server.
+    private var liveTransport: any Transport { transport ?? URLSessionTransport(configuration: .ephemeral) }
+
     /// - Parameter filePath: The source file of the test. The recording is in the folder Recordings beside it.
     package init(
         _ name: String, redacting redaction: Redaction = .standard, keeping names: [String] = [], ignoring ignored: [String] = [],
@@ -65,7 +68,7 @@ package struct Recording: Sendable {
         defer { if mode == .record, !isWritten { files.unclaim(file) } }
         let command = "MOCK_NETWORK=record swift test --filter \(test.isPlainWord ? test : "'\(test)'")"
         guard mode != .record else {
-            let live = LiveTraffic(transport ?? URLSessionTransport(configuration: .ephemeral))
+            let live = LiveTraffic(liveTransport)
             defer { live.close() }
             let stub = addStub(for: live)
             let result = try await operation()
@@ -134,7 +137,7 @@ package struct Recording: Sendable {
 
     /// Throws if the server answers otherwise now. Returns the requests that it was not asked again.
     private func verify(_ replayed: [ReplayedEntries], isWhole: Bool, _ command: String) async throws -> [String] {
-        let transport = transport ?? URLSessionTransport(configuration: .ephemeral)
+        let transport = liveTransport
         var (changes, skipped): ([String], [String]) = ([], [])
         for entries in replayed { changes += try await entries.changes(asking: transport, isWhole: isWhole, skipped: &skipped) }
         guard !changes.isEmpty else { return skipped }
@@ -194,7 +197,7 @@ extension ReplayedEntries {
     fileprivate func changes(asking transport: any Transport, isWhole: Bool, skipped: inout [String]) async throws -> [String] {
         var changes: [String] = []
         for ((entry, place), request) in zip(zip(entries, places), stub.requests) where [.get, .head].contains(request.method) {
-            guard let recorded = (try? entry.response.get()) ?? nil, recorded.status != 0 else { continue }
+            guard let recorded = entry.recorded, recorded.status != 0 else { continue }
             // A token or a cookie of a replayed response is no credential.
             guard
                 !([request.url.absoluteString] + request.headers.map(\.value)).contains(where: {

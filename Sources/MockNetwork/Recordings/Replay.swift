@@ -53,9 +53,12 @@ extension HAR.ReadEntry {
             body: body.map { $0.content(by: redactor, ignoring: recording.ignored) })
     }
 
+    /// The response. `nil` if there is none, or if it cannot be read.
+    var recorded: HAR.Response? { (try? response.get()) ?? nil }
+
     /// What the recording has not, for a warning. `nil` if it has everything.
     var omission: String? {
-        guard let content = (try? response.get())??.content, content.text == nil, let comment = content.comment else { return nil }
+        guard let content = recorded?.content, content.text == nil, let comment = content.comment else { return nil }
         return "\(method) \(url): \(comment)"
     }
 }
