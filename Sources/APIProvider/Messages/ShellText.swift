@@ -1,16 +1,16 @@
 import Foundation
 
 /// Bytes as a POSIX shell reads them (POSIX.1-2017, Shell Command Language, section 2.2).
-struct ShellText {
+package struct ShellText {
     let bytes: Data
 
-    init(_ text: String) { bytes = Data(text.utf8) }
+    package init(_ text: String) { bytes = Data(text.utf8) }
 
     init(_ bytes: Data) { self.bytes = bytes }
 
     /// A shell word that expands to exactly these bytes. Bytes that are not ``isPlain`` must contain no NUL and must not end in a line
     /// break.
-    var word: String {
+    package var word: String {
         guard let plain else { return "\"$(\(printf))\"" }
         return "'\(plain.replacingOccurrences(of: "'", with: #"'\''"#))'"
     }

@@ -66,7 +66,7 @@ package struct Recording: Sendable {
         try files.claim(file, for: "\(test) (\(place))", toRecord: mode == .record)
         var isWritten = false
         defer { if mode == .record, !isWritten { files.unclaim(file) } }
-        let command = "MOCK_NETWORK=record swift test --filter \(test.isPlainWord ? test : "'\(test)'")"
+        let command = "MOCK_NETWORK=record swift test --filter \(test.isPlainWord ? test : ShellText(test).word)"
         guard mode != .record else {
             let live = LiveTraffic(liveTransport)
             defer { live.close() }
@@ -188,7 +188,7 @@ package final class RecordingFiles: Sendable {
 }
 
 extension String {
-    /// Whether a shell takes it as one word. A test's name in backticks may have other characters.
+    /// Whether a shell takes it as one word without quotes. A test's name in backticks may have other characters.
     fileprivate var isPlainWord: Bool { utf8.allSatisfy { $0.isDigit || $0.isLowercaseLetter || $0.isUppercaseLetter || $0 == 0x5F } }
 }
 
