@@ -44,12 +44,6 @@ let package = Package(
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(name: "ratios"),
         .executableTarget(
-            name: "instructions",
-            dependencies: [
-                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
-                .product(name: "MockNetwork", package: "APIProvider"), .product(name: "ResponseCache", package: "APIProvider"),
-            ]),
-        .executableTarget(
             name: "long-runs",
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),

@@ -1,4 +1,6 @@
-// instructions WORK COUNT: does the work so many times, one after the other. Run by `instructions` beside the package, under valgrind.
+// costs WORK COUNT: does the work so many times, one after the other, for `strace`.
+// costs measure COUNT WORK...: does each work so many times in `measured`, for `callgrind`, which notes what happens between its begin and its end.
+// `run` compares each work with a yardstick, which does without this package what a program could not do without.
 import APIProvider
 import Dispatch
 import Foundation
@@ -50,8 +52,27 @@ configuration.urlCache = nil
 let endpoint = { Endpoint<[Item]>(.get, "/users/octocat/repos", query: ["page": 1, "sort": "stars"]) }
 let url = try endpoint().preparedRequest(relativeTo: baseURL).url
 
+let eventData = Data(#"{"id":1}"#.utf8)
+
+/// Calls a closure once, whichever thread is first.
+final class Callback: @unchecked Sendable {  // The lock guards the closure.
+    private let lock = NSLock()
+    private var closure: (@Sendable (Int) -> Void)?
+
+    init(_ closure: @escaping @Sendable (Int) -> Void) { self.closure = closure }
+
+    func succeed(_ value: Int) {
+        lock.lock()
+        let closure = self.closure
+        self.closure = nil
+        lock.unlock()
+        closure?(value)
+    }
+}
+
 @MainActor func work(_ name: String) -> (@escaping @Sendable () -> Void) -> Void {
     switch name {
+    // MARK: Yardsticks
     case "bare":
         let session = URLSession(configuration: configuration)
         return { done in
@@ -60,6 +81,32 @@ let url = try endpoint().preparedRequest(relativeTo: baseURL).url
                 done()
             }.resume()
         }
+    case "decoding":
+        let decoder = JSONDecoder()
+        return { done in
+            _ = try? decoder.decode([Item].self, from: body)
+            done()
+        }
+    case "event-data":
+        return { done in
+            for _ in 0..<100 { _ = try? JSONDecoder().decode([String: Int].self, from: eventData) }
+            done()
+        }
+    case "url-request":
+        return { done in
+            var components = URLComponents(url: baseURL, resolvingAgainstBaseURL: false)
+            components?.path = "/users/octocat/repos"
+            components?.queryItems = [URLQueryItem(name: "page", value: "1"), URLQueryItem(name: "sort", value: "stars")]
+            _ = components?.url.map { URLRequest(url: $0) }
+            done()
+        }
+    case "callback":
+        return { done in
+            let callback = Callback { _ in done() }
+            callback.succeed(1)
+        }
+
+    // MARK: Works
     case "provider", "closure":
         let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: headers)
         let closure = ClosureTransport { request in
@@ -69,12 +116,6 @@ let url = try endpoint().preparedRequest(relativeTo: baseURL).url
         let transport: any Transport = name == "closure" ? closure : URLSessionTransport(configuration: configuration)
         let provider = DefaultAPIProvider(baseURL: baseURL, transport: transport)
         return { done in _ = provider.request(endpoint()).subscribe { _ in done() } }
-    case "decoding":
-        let decoder = JSONDecoder()
-        return { done in
-            _ = try? decoder.decode([Item].self, from: body)
-            done()
-        }
     case "create":
         let single = Single<Int>.create { observer in
             observer(.success(1))
@@ -103,7 +144,7 @@ let url = try endpoint().preparedRequest(relativeTo: baseURL).url
         return { done in _ = provider.request(endpoint()).subscribe { _ in done() } }
     case "event":
         // A hundred events, which come whole.
-        let text = String(repeating: #"data: {"id":1}"# + "\n\n", count: 100)
+        let text = String(repeating: "data: " + String(decoding: eventData, as: UTF8.self) + "\n\n", count: 100)
         let response = HTTPURLResponse(
             url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": "text/event-stream"])
         return { done in
@@ -125,9 +166,26 @@ let url = try endpoint().preparedRequest(relativeTo: baseURL).url
     }
 }
 
-let run = work(CommandLine.arguments[1])
 let done = DispatchSemaphore(value: 0)
-for _ in 0..<(Int(CommandLine.arguments[2]) ?? 0) {
-    run { done.signal() }
-    done.wait()
+
+func repeatWork(_ count: Int, _ run: (@escaping @Sendable () -> Void) -> Void) {
+    for _ in 0..<count {
+        run { done.signal() }
+        done.wait()
+    }
+}
+
+/// The name is what `run` tells callgrind.
+@inline(never)
+@_cdecl("measured")
+@MainActor func measured() { repeatWork(count, current) }
+
+let isMeasured = CommandLine.arguments[1] == "measure"
+let count = Int(CommandLine.arguments[2]) ?? 0
+var current: (@escaping @Sendable () -> Void) -> Void = { $0() }
+for name in isMeasured ? Array(CommandLine.arguments[3...]) : [CommandLine.arguments[1]] {
+    current = work(name)
+    // What happens once does not count.
+    if isMeasured { repeatWork(10, current) }
+    measured()
 }
