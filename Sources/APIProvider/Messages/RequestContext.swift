@@ -14,8 +14,8 @@ enum RedirectTrail: Sendable {
 package enum ResponseDestination: Sendable {
     case memory
     case file(URL)
-    /// The body is streamed to a reader.
-    case stream
+    /// The body is streamed to a reader. One that is not of the `expected` media type goes into memory if it ends: it may be an error.
+    case stream(expected: String? = nil)
 
     package var isMemory: Bool { if case .memory = self { true } else { false } }
 }

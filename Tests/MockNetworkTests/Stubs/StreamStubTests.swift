@@ -65,6 +65,23 @@ struct StreamStubTests {
         #expect(error?.urlError?.code == .timedOut)
     }
 
+    @Test("JSON in place of events is an error with its body and its message", arguments: Way.allCases)
+    func json(_ way: Way) async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .json(["error": "model not found"]))
+        let error = try await way.provider.failure(of: request)
+        #expect(try error.response?.decode([String: String].self) == ["error": "model not found"])
+        #expect(error.description.contains("it is not text/event-stream: \"model not found\" (application/json, "), "\(error)")
+    }
+
+    @Test("Text without an end in place of events is an error at once", arguments: Way.allCases)
+    func text(_ way: Way) async throws {
+        let feed = StreamFeed()
+        MockURLProtocol.stub(.get, "/events", respond: .stream(from: feed, headers: ["Content-Type": "text/plain"]))
+        let error = try await way.provider.failure(of: request)
+        #expect(error.description.contains("its Content-Type is text/plain, and not that of ServerSentEvents"))
+        await feed.waitUntilCancelled()
+    }
+
     @Test("Very short waits lose no event", .longComputing)
     func shortWaits() async throws {
         let data = (0..<20).map { "\($0)" }
