@@ -1,15 +1,6 @@
 package import Foundation
 import MiniRx
 
-/// Whether redirects led to a request, and whether one left the origin.
-enum RedirectTrail: Sendable {
-    /// It is the first request.
-    case none
-    case sameOrigin
-    /// At least one of them led to another origin.
-    case otherOrigin
-}
-
 /// Where the body of a successful response goes. Other bodies go into memory.
 package enum ResponseDestination: Sendable {
     case memory

@@ -15,7 +15,12 @@ extension URLError {
 
     /// Whether the request cannot have reached the server.
     var wasNeverSent: Bool {
-        [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(code)
+        switch code {
+        case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff,
+            .callIsActive:
+            true
+        default: false
+        }
     }
 
     static func responseTooLarge(limit: Int) -> URLError {
