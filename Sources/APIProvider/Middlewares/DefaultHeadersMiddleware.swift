@@ -50,7 +50,7 @@ public struct DefaultHeadersMiddleware: Middleware {
 
     /// Without a credential among them, they are for all hosts if nothing names the hosts. A redirect to another origin has dropped them.
     private func headers(for request: PreparedRequest) throws -> HTTPHeaders {
-        guard headers.contains(where: { _ in true }) else { return [:] }
+        guard !headers.isEmpty else { return [:] }
         let hasCredential = ["Authorization", "Proxy-Authorization", "Cookie"].contains { headers[$0] != nil }
         let isIncluded = hosts.areUnknown(for: request) && !hasCredential ? !request.hasLeftOrigin : try hosts.include(request)
         return isIncluded ? headers : [:]

@@ -115,7 +115,7 @@ public struct ExchangeTransport: Transport {
         var request = request
         // A file may have changed since the request was made.
         try request.body?.check()
-        if settings.additionalHeaders.contains(where: { _ in true }) {
+        if !settings.additionalHeaders.isEmpty {
             // Headers for one origin do not belong where a redirect or a whole URL leads away from it.
             let isElsewhere = request.hasLeftOrigin || request.context?.baseURL.map { $0.origin != request.url.origin } ?? false
             request.addMissing(isElsewhere ? settings.additionalHeaders.forOtherOrigins : settings.additionalHeaders)

@@ -1,4 +1,5 @@
 public import APIProvider
+import Foundation
 
 extension RequestOptions {
     /// Whether a `GET` or `HEAD` may have a body, for servers that want one.
