@@ -98,7 +98,7 @@ public struct DefaultAPIProvider: APIProvider {
     /// middleware follows the redirects (`returnsRedirects`).
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
         let last: Middleware.Next = { [transport] in
-            .followingRedirects($0) { request in transport.send(request).map { try $0.saved(to: request.destination) } }
+            .followingRedirects($0) { request in transport.sendWithoutFragment(request).map { try $0.saved(to: request.destination) } }
         }
         let first = middlewares.reversed().reduce(last) { next, middleware in
             { request in middleware.intercept(request) { next($0.inheriting(from: request)) } }

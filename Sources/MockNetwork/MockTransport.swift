@@ -44,7 +44,13 @@ public struct MockTransport: Transport {
     /// Answers `request`. Disposing ends a delay.
     ///
     /// Progress is reported once for the body that is sent and once for each chunk that arrives, on the thread of the answer.
-    public func send(_ request: PreparedRequest) -> Single<APIResponse> { exchanges.send(request) }
+    public func send(_ request: PreparedRequest) -> Single<APIResponse> {
+        .deferred {
+            // It may stand for a transport with schemes such as http+unix.
+            if request.url.scheme?.lowercased().hasPrefix("http+") != true { try request.checkScheme() }
+            return exchanges.send(request)
+        }
+    }
 }
 
 extension Answer {

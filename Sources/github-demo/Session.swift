@@ -28,9 +28,11 @@ struct Session {
             source = "Sample data (\(arguments.sample.fileName).json). Use --live to ask GitHub."
         }
 
-        // The token is for the API, and not for the host where people sign in.
-        let token = arguments.command == .login ? nil : arguments.token
-        var middlewares: [any Middleware] = [DefaultHeadersMiddleware(token.map { ["Authorization": "Bearer \($0)"] } ?? [:])]
+        var middlewares: [any Middleware] = [DefaultHeadersMiddleware()]
+        // The token is for the API, and not for the host where people sign in. It cannot be refreshed, so a 401 is the answer.
+        if arguments.command != .login, let token = arguments.token {
+            middlewares.append(AuthenticationMiddleware(token: token, isRejected: { _ in false }, refresh: { _ in .never() }))
+        }
         if arguments.isVerbose { middlewares.append(LoggingMiddleware()) }
         provider = DefaultAPIProvider(
             baseURL: arguments.baseURL ?? (arguments.command == .login ? GitHub.oauthURL : GitHub.apiURL), configuration: configuration,

@@ -73,6 +73,8 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     /// The fields as Foundation takes them. Names that are canonically equivalent in Unicode share a key. Such names are not valid in HTTP.
     package var dictionary: [String: String] { Dictionary(fields.map { ($0.name, $0.value) }) { $1 } }
 
+    var isEmpty: Bool { fields.isEmpty }
+
     private var valuesByLowercasedName: [[UInt8]: String] {
         Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(\.lowercased), $0.value) })
     }

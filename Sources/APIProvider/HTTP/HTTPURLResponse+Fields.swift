@@ -23,6 +23,22 @@ extension HTTPURLResponse {
         return expectedContentLength > 0 && ["", "identity"].contains(encoding) ? expectedContentLength : nil
     }
 
+    /// Whether the body may have this media type: a Content-Type says so, or there is none. A proxy may have added another.
+    func mayBe(_ mediaType: String) -> Bool {
+        let types = mediaTypes
+        return types.isEmpty || types.contains(mediaType)
+    }
+
+    /// Whether the body has an end that can be waited for: it is JSON, or at most `limit` bytes.
+    func hasEnd(within limit: Int) -> Bool {
+        0...Int64(limit) ~= expectedContentLength || mediaTypes.contains { $0.hasSuffix("/json") || $0.hasSuffix("+json") }
+    }
+
+    private var mediaTypes: [String] {
+        let values = joinedValue(forHTTPHeaderField: "Content-Type")?.split(separator: ",") ?? []
+        return values.map { String($0).mediaType }.filter { !$0.isEmpty }
+    }
+
     /// Whether the response has several fields Content-Length that differ: then it is unknown where the body ends (RFC 9112, section 6.3).
     var hasContradictoryLengths: Bool {
         guard expectedContentLength < 0, let lengths = joinedValue(forHTTPHeaderField: "Content-Length") else { return false }

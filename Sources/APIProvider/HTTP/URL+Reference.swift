@@ -14,6 +14,18 @@ extension URL {
         return components.url ?? self
     }
 
+    /// The URL without its fragment; `nil` if it has none.
+    var withoutFragment: URL? {
+        let text = absoluteString
+        return text.utf8.firstIndex(of: UInt8(ascii: "#")).flatMap { URL(string: String(text[..<$0])) }
+    }
+
+    /// The URL with the fragment of `source`, unless it has its own (RFC 9110, section 10.2.2).
+    func inheritingFragment(of source: URL) -> URL {
+        guard let fragment = URLText(source.absoluteString).fragment, withoutFragment == nil else { return self }
+        return URL(string: "\(absoluteString)#\(fragment)") ?? self
+    }
+
     /// Scheme, host and port (RFC 6454, section 4).
     package var origin: String {
         let scheme = scheme?.lowercased() ?? ""

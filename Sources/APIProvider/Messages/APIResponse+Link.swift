@@ -18,14 +18,15 @@ extension APIResponse {
             let target = rest[rest.index(after: start)..<end]
             rest = rest[end...].dropFirst()
             let parameters = rest.takeParameters()
-            let relations = parameters.first { $0.name == "rel" }?.value.split { $0 == " " || $0 == "\t" } ?? []
+            // Some servers write rel='next', although only double quotes are quotes.
+            let relations =
+                parameters.first { $0.name == "rel" }?.value.trimmingCharacters(in: ["'"]).split { $0 == " " || $0 == "\t" } ?? []
             guard relations.contains(where: { $0.lowercased() == relation.lowercased() }),
                 !parameters.contains(where: { $0.name == "anchor" }),
                 let url = target.isEmpty ? request.url : URL(reference: String(target), from: request.url)
             else { continue }
-            let hasLeftOrigin = request.redirectTrail == .otherOrigin
-            guard allowsOtherOrigins || url.origin == request.url.origin && !hasLeftOrigin else {
-                let start = hasLeftOrigin ? "a request that was redirected to another origin" : request.url.origin
+            guard allowsOtherOrigins || url.origin == request.url.origin && !request.hasLeftOrigin else {
+                let start = request.hasLeftOrigin ? "a request that was redirected to another origin" : request.url.origin
                 throw APIError.invalid(
                     "the link \"\(relation)\" leads from \(start) to \(url.origin); if that is right, use "
                         + "link(\"\(relation)\", allowsOtherOrigins: true)")

@@ -122,7 +122,7 @@ extension String {
 
 extension DecodingError.Context {
     /// Whether this library has written the message.
-    fileprivate var isSafeToShow: Bool { underlyingError is CharsetMismatch }
+    fileprivate var isSafeToShow: Bool { underlyingError is CharsetMismatch || underlyingError is EventTypeMismatch }
 
     /// What the decoder says, without the value that `json` has there.
     fileprivate func message(in json: Data?, by redactor: Redactor) -> String {

@@ -31,6 +31,12 @@ extension PreparedRequest {
         }
     }
 
+    /// Throws if the URL is none of HTTP. Each transport knows its own schemes.
+    package func checkScheme() throws {
+        guard let scheme = url.scheme, !scheme.isHTTP else { return }
+        throw APIError.invalid("its URL \"\(url.redacted)\" has the scheme \(scheme); it must be http or https")
+    }
+
     /// Throws if the request has a body that URLSession does not send.
     func checkBody() throws {
         guard body != nil, [.get, .head].contains(method) else { return }
@@ -75,9 +81,6 @@ extension URL {
 
     /// Throws if no request can be sent to the URL.
     func check() throws {
-        if let scheme, !scheme.isHTTP {
-            throw APIError.invalid("its URL \"\(redacted)\" has the scheme \(scheme); it must be http or https")
-        }
         if let impossiblePort { throw APIError.invalid("its URL has the port \(impossiblePort); the highest is 65535") }
         guard user == nil, password == nil else {
             // Linux would send them, and Apple's systems would not.

@@ -36,7 +36,7 @@ public struct PreparedRequest: Sendable {
     /// Texts that no error and no log shows.
     package var secrets = RequestSecrets()
     /// Whether redirects led to this request, and whether one left the origin.
-    var redirectTrail = RedirectTrail.none
+    var redirectHistory = RedirectHistory.none
     /// A temporary file with the whole body, for a session that can upload only a single file.
     var uploadFile: URL?
     /// What the provider adds; `nil` if no provider sends it.

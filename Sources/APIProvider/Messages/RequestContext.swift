@@ -1,21 +1,12 @@
 package import Foundation
 import MiniRx
 
-/// Whether redirects led to a request, and whether one left the origin.
-enum RedirectTrail: Sendable {
-    /// It is the first request.
-    case none
-    case sameOrigin
-    /// At least one of them led to another origin.
-    case otherOrigin
-}
-
 /// Where the body of a successful response goes. Other bodies go into memory.
 package enum ResponseDestination: Sendable {
     case memory
     case file(URL)
-    /// The body is streamed to a reader.
-    case stream
+    /// The body is streamed to a reader. One that is not of the `expected` media type goes into memory if it ends: it may be an error.
+    case stream(expected: String? = nil)
 
     package var isMemory: Bool { if case .memory = self { true } else { false } }
 }

@@ -46,12 +46,18 @@ public import MiniRx
 /// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is neither sent nor
 /// retried. It fails.
 ///
-/// Some requests are not sent again, and the rejection is their answer: a request that was sent again already, one that lost its credential
-/// on a redirect, one that is not idempotent and was redirected to another origin, and one whose user has signed out.
+/// A rejection is the answer for:
 ///
-/// If the refresh fails, all requests that wait for it fail with its error. The next request tries again. A waiting request keeps its own
-/// timeout. A refresh that has begun goes on when no request waits any more, because the server may already have replaced the credential.
-/// Give it a timeout: all requests wait until it ends.
+/// - a request that was sent again already,
+/// - a request that lost its credential on a redirect,
+/// - a redirected request that is not idempotent,
+/// - a request whose user has signed out.
+///
+/// If the refresh fails, all requests that wait for it fail with its error, and so does each request that was sent before and is rejected
+/// later. The next request tries again. A waiting request keeps its own timeout. A refresh that has begun goes on when no request waits any
+/// more, because the server may already have replaced the credential. Give it a timeout: all requests wait until it ends.
+///
+/// A credential that a refresh has returned counts as valid for a minute, whatever `expiry` says: the clock of the device may be wrong.
 ///
 /// If the server also rejects the new credential, that is the answer, and a rejection starts no other refresh for a minute. So an endpoint
 /// that always answers 401 does not cause a refresh for each request.
@@ -68,7 +74,7 @@ public import MiniRx
 /// sends them from one task.
 public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
-    private let hosts: Set<String>?
+    private let hosts: CredentialHosts
     private let apply: @Sendable (Credential, inout PreparedRequest) throws -> Void
     private let expiry: @Sendable (Credential) -> Date?
     private let isRejected: @Sendable (APIResponse) throws -> Bool
@@ -84,7 +90,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     ///     request fails with that error. If it adds nothing, the request fails, too. It is called for each request that is sent, on any
     ///     thread.
     ///   - expiry: Returns the date from which a credential is refreshed before it is sent; `nil` is never. Leave some time for clocks that
-    ///     differ: `{ $0.expires - 60 }`.
+    ///     differ: `{ $0.expires - 60 }`. A credential that a refresh has returned is used for at least a minute.
     ///   - isRejected: Returns whether a response rejects the credential. By default, its status is 401. If it throws, the
     ///     request fails with that error.
     ///   - refresh: Returns a single of a new credential. It gets the one that was rejected, or `nil` if there was none. It is called on
@@ -110,7 +116,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
     ) {
         credentials = CredentialStore(credential, scheduler: scheduler, refresh: refresh)
-        self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
+        self.hosts = CredentialHosts(hosts, of: "AuthenticationMiddleware")
         (self.apply, self.expiry, self.isRejected, self.now) = (apply, expiry, isRejected, now)
     }
 
@@ -126,16 +132,15 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     /// Returns the response to `request` with the credential, or to the second attempt with a new one.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
-            guard request.options.isAuthenticated, try appliesCredential(to: request) else { return next(request) }
+            guard request.options.isAuthenticated, try hosts.include(request) else { return next(request) }
         } catch {
             return .error(error)
         }
         let signOutCount = request.context?.signOutCount ?? SignOutCounter.current
         return credential(signOutCount: signOutCount, for: request).flatMap { [self] credential in
-            guard let date = expiry(credential.value), date <= now() else {
+            guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential) else {
                 return send(request, with: credential, signOutCount: signOutCount, next)
             }
-            credentials.markExpired(credential)
             return self.credential(signOutCount: signOutCount, for: request).flatMap {
                 self.send(request, with: $0, signOutCount: signOutCount, next)
             }
@@ -150,9 +155,10 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             return next(authorized).flatMap { [self] response in
                 guard try isRejection(authorized, request, response) else { return .just(response) }
                 guard credentials.markRejected(credential, signOutCount: signOutCount),
-                    let again = request.isIdempotent ? request : request.retryRequest(after: response.request)
+                    request.isIdempotent || !response.request.wasRedirected
                 else { return .just(response) }
-                return self.credential(signOutCount: signOutCount, for: request).flatMap { try self.sendAgain(again, with: $0, next) }
+                return self.credential(signOutCount: signOutCount, after: credential, for: request)
+                    .flatMap { try self.sendAgain(request, with: $0, next) }
             }
         }
     }
@@ -171,28 +177,11 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         try isRejected(response) && !response.hasDroppedCredential(of: authorized, addedTo: request)
     }
 
-    private func appliesCredential(to request: PreparedRequest) throws -> Bool {
-        let (url, baseURL) = (request.url, request.context?.baseURL)
-        guard let hosts else {
-            guard let baseURL else {
-                throw APIError.invalid(
-                    "its AuthenticationMiddleware does not know which hosts the token is for; give it hosts:, or give the provider "
-                        + "a baseURL:"
-                )
-            }
-            return url.origin == baseURL.origin
-        }
-        if let entry = hosts.first(where: { $0.contains("/") || $0.contains(":") && !$0.contains("[") }) {
-            throw APIError.invalid(
-                "\"\(entry)\" in the hosts of AuthenticationMiddleware is not a host; write it as \"api.example.com\"")
-        }
-        return hosts.contains(url.host?.lowercased() ?? "")
-            && (url.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
-    }
-
-    private func credential(signOutCount: Int, for request: PreparedRequest) -> Single<VersionedCredential<Credential>> {
+    private func credential(
+        signOutCount: Int, after rejected: VersionedCredential<Credential>? = nil, for request: PreparedRequest
+    ) -> Single<VersionedCredential<Credential>> {
         let timeout = DispatchTimeInterval(seconds: request.timeoutInterval ?? 60)
-        return credentials.credential(signOutCount: signOutCount, within: timeout) {
+        return credentials.credential(signOutCount: signOutCount, after: rejected, within: timeout) {
             let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
             return APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
         }
@@ -234,6 +223,8 @@ extension AuthenticationMiddleware where Credential == String {
     ///     provider's base URL. A provider without a base URL needs hosts.
     ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show
     ///     the token nowhere. If it adds nothing, the request fails. It is called for each request that is sent, on any thread.
+    ///   - expiry: Returns the date from which a token is refreshed before it is sent, such as that in a JSON Web Token; `nil` is never. A
+    ///     token that a refresh has returned is used for at least a minute.
     ///   - isRejected: Returns whether a response rejects the token. By default, its status is 401. If it throws, the request
     ///     fails with that error.
     ///   - refresh: Returns a single of a new token. It gets the token that was rejected, or `nil` if there was none. It is called on any
@@ -243,10 +234,11 @@ extension AuthenticationMiddleware where Credential == String {
         apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
             $1.headers["Authorization"] = "Bearer \($0)"
         },
+        expiry: @escaping @Sendable (_ token: String) -> Date? = { _ in nil },
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
     ) {
-        self.init(token, hosts: hosts, apply: apply, isRejected: isRejected, refresh: refresh)
+        self.init(token, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected, refresh: refresh)
     }
 }
 

@@ -5,16 +5,18 @@ import MiniRx
 struct VersionedCredential<Value: Sendable>: Sendable {
     let value: Value
     let version: Int
-    /// One minute after the refresh that returned this credential; `nil` if the app has set the credential. If the server rejects a second
-    /// attempt with it before then, `refreshPausedUntil` becomes this time.
-    let oneMinuteAfterRefresh: DispatchTime?
+    /// One minute after the refresh that returned this credential; `nil` if the app has set the credential. Until then it does not expire,
+    /// and if the server rejects a second attempt with it, `refreshPausedUntil` becomes this time.
+    let refreshCooldownEnd: DispatchTime?
+    /// How many refreshes had failed when a request got this credential.
+    let failureCount: Int
 }
 
 /// Holds the credential, and refreshes it once for all requests that need it at the same time.
 final class CredentialStore<Value: Sendable>: Sendable {
     typealias Credential = VersionedCredential<Value>
 
-    private enum Step {
+    private enum Decision {
         case use(Credential)
         case wait(Refresh)
         case start(Refresh, expired: Value?)
@@ -23,33 +25,39 @@ final class CredentialStore<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var version = 0
-        var oneMinuteAfterRefresh: DispatchTime?
+        var refreshCooldownEnd: DispatchTime?
         /// `SignOutCounter` just after the last sign-out of this store; 0 if there was none. A request with a smaller count belongs to the
         /// previous user.
         var signOutCountAtLastSignOut = 0
         var needsRefresh = false
         var refresh: Refresh?
+        /// The error of the last refresh; `nil` if it has succeeded, or the app has set a credential since then.
+        var failure: (any Error)?
+        var failureCount = 0
         /// The time before which a rejection starts no refresh. Set when the server rejects a credential right after a refresh.
         var refreshPausedUntil: DispatchTime?
 
         /// The credential, unless it is known to be rejected.
         var valid: Credential? {
-            needsRefresh ? nil : value.map { Credential(value: $0, version: version, oneMinuteAfterRefresh: oneMinuteAfterRefresh) }
+            guard !needsRefresh, let value else { return nil }
+            return Credential(value: value, version: version, refreshCooldownEnd: refreshCooldownEnd, failureCount: failureCount)
         }
 
-        mutating func set(_ value: Value?, oneMinuteAfterRefresh: DispatchTime? = nil) {
-            (self.value, self.oneMinuteAfterRefresh) = (value, oneMinuteAfterRefresh)
-            if oneMinuteAfterRefresh == nil { refreshPausedUntil = nil }
+        mutating func set(_ value: Value?, refreshCooldownEnd: DispatchTime? = nil) {
+            (self.value, self.refreshCooldownEnd) = (value, refreshCooldownEnd)
+            if refreshCooldownEnd == nil { refreshPausedUntil = nil }
             version += 1
-            needsRefresh = false
+            (needsRefresh, failure) = (false, nil)
             if value == nil { signOutCountAtLastSignOut = SignOutCounter.advance() }
         }
 
-        /// What a request does that was subscribed to after `signOutCount` sign-outs.
-        mutating func step(signOutCount: Int) throws -> Step {
+        /// What a request does that was subscribed to after `signOutCount` sign-outs, and whose credential `rejected` was rejected.
+        mutating func decision(signOutCount: Int, after rejected: Credential?) throws -> Decision {
             guard signOutCountAtLastSignOut <= signOutCount else { throw CredentialStore.signedOut }
             if let valid { return .use(valid) }
             if let refresh { return .wait(refresh) }
+            // A refresh that has failed is also the answer for requests that were sent before.
+            if let failure, let rejected, rejected.failureCount < failureCount { throw failure }
             let new = Refresh()
             refresh = new
             return .start(new, expired: value)
@@ -105,9 +113,9 @@ final class CredentialStore<Value: Sendable>: Sendable {
     var current: Value? {
         get { state.withLock(\.value) }
         set {
-            // The old value is released outside of the lock.
+            // The old value and the old error are released outside of the lock.
             let (refresh, _) = state.withLock { state in
-                let old = state.value
+                let old = (state.value, state.failure)
                 state.set(newValue)
                 return (state.refresh.take(), old)
             }
@@ -116,11 +124,14 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// Notes that `credential` has expired.
-    func markExpired(_ credential: Credential) {
+    /// Notes that `credential` has expired. Returns false if a refresh has just returned it: then it is used anyway, because the next one
+    /// would look the same to a clock that is ahead.
+    func markExpired(_ credential: Credential) -> Bool {
+        if let end = credential.refreshCooldownEnd, scheduler.now < end { return false }
         state.withLock { state in
             if state.version == credential.version { state.needsRefresh = true }
         }
+        return true
     }
 
     /// Notes that the server has rejected `credential`. Returns whether the request may be sent again with another.
@@ -140,9 +151,9 @@ final class CredentialStore<Value: Sendable>: Sendable {
     /// Notes that the server has rejected `credential` in the second attempt of a request. If that was right after a refresh, another
     /// refresh would not help.
     func markRejectedAgain(_ credential: Credential) {
-        guard let oneMinuteAfterRefresh = credential.oneMinuteAfterRefresh, scheduler.now < oneMinuteAfterRefresh else { return }
+        guard let refreshCooldownEnd = credential.refreshCooldownEnd, scheduler.now < refreshCooldownEnd else { return }
         state.withLock { state in
-            if state.version == credential.version { state.refreshPausedUntil = oneMinuteAfterRefresh }
+            if state.version == credential.version { state.refreshPausedUntil = refreshCooldownEnd }
         }
     }
 
@@ -151,13 +162,15 @@ final class CredentialStore<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - signOutCount: The number of sign-outs when the request was subscribed to.
-    ///   - late: The error if no credential comes in time.
-    func credential(signOutCount: Int, within timeout: DispatchTimeInterval, late: @escaping @Sendable () -> any Error) -> Single<
-        Credential
-    > {
+    ///   - rejected: The credential with which the request was sent.
+    ///   - timeoutError: The error if no credential comes in time.
+    func credential(
+        signOutCount: Int, after rejected: Credential?, within timeout: DispatchTimeInterval,
+        timeoutError: @escaping @Sendable () -> any Error
+    ) -> Single<Credential> {
         .deferred { [self] in
             let refresh: Refresh
-            switch try state.withLock({ try $0.step(signOutCount: signOutCount) }) {
+            switch try state.withLock({ try $0.decision(signOutCount: signOutCount, after: rejected) }) {
             case .use(let credential): return .just(credential)
             case .wait(let other):
                 guard !RefreshContext.all.contains(where: { $0 === other }) else {
@@ -170,25 +183,30 @@ final class CredentialStore<Value: Sendable>: Sendable {
                 start(new, expired)
                 refresh = new
             }
-            return refresh.credential.timeout(timeout, scheduler, error: late())
-                .flatMap { $0.map { .just($0) } ?? self.credential(signOutCount: signOutCount, within: timeout, late: late) }
+            return refresh.credential.timeout(timeout, scheduler, error: timeoutError()).flatMap { credential in
+                if let credential { return .just(credential) }
+                return self.credential(signOutCount: signOutCount, after: rejected, within: timeout, timeoutError: timeoutError)
+            }
         }
     }
 
     private func start(_ new: Refresh, _ expired: Value?) {
         new.subscription.disposable = RefreshContext.$all.withValue(RefreshContext.all + [new]) {
             refresh(expired).subscribe { [state, scheduler] event in
-                let oneMinuteAfterRefresh = scheduler.now + .seconds(60)
-                // The old value is released outside of the lock.
-                let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, Value?) in
-                    guard state.refresh === new else { return (.success(nil), nil) }
+                let refreshCooldownEnd = scheduler.now + .seconds(60)
+                // The old value and the old error are released outside of the lock.
+                let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, (Value?, (any Error)?)) in
+                    guard state.refresh === new else { return (.success(nil), (nil, nil)) }
                     state.refresh = nil
-                    let old = state.value
-                    let credential = event.map { value in
-                        state.set(value, oneMinuteAfterRefresh: oneMinuteAfterRefresh)
-                        return state.valid
+                    let old = (state.value, state.failure)
+                    switch event {
+                    case .success(let value):
+                        state.set(value, refreshCooldownEnd: refreshCooldownEnd)
+                        return (.success(state.valid), old)
+                    case .failure(let error):
+                        (state.failure, state.failureCount) = (error, state.failureCount + 1)
+                        return (.failure(error), old)
                     }
-                    return (credential, old)
                 }
                 new.end(credential)
             }

@@ -3,24 +3,56 @@ public import MiniRx
 
 /// Sets headers that a request does not have. Names are case-insensitive.
 ///
-/// It also sets a `User-Agent` such as `Stars/1.2 (iOS 17.5.1) APIProvider` (RFC 9110, section 10.1.5). It has the name and version of the
-/// app's bundle, or the name of the process if there is no bundle. To send another, pass your own `User-Agent`.
+/// ```swift
+/// DefaultHeadersMiddleware(["Accept-Language": "en", "X-Client": "app"])
+/// ```
 ///
-/// If a name is not a token, or a value has a control character other than a tab, every request fails with
+/// They are for one API: requests to other hosts than `hosts` do not get them. To send a token that can be refreshed, use
+/// ``AuthenticationMiddleware``.
+///
+/// It also sets a `User-Agent` such as `Stars/1.2 (iOS 17.5.1) APIProvider` (RFC 9110, section 10.1.5), for all hosts. It has the name and
+/// version of the app's bundle, or the name of the process if there is no bundle.
+///
+/// If a name is not a token, or a value has a control character other than a tab, a request that gets the header fails with
 /// ``APIError/invalidRequest(reason:underlying:)``.
 public struct DefaultHeadersMiddleware: Middleware {
     private let headers: HTTPHeaders
+    private let userAgent: HTTPHeaders
+    private let hosts: CredentialHosts
 
     /// Creates a middleware that sets `headers`.
-    public init(_ headers: HTTPHeaders) {
-        self.headers = (["User-Agent": UserAgent.ofThisProcess] as HTTPHeaders).merging(headers)
+    ///
+    /// - Parameters:
+    ///   - headers: The headers.
+    ///   - userAgent: The `User-Agent`. `nil` is that of `headers`, or else the name and version of the app.
+    ///   - hosts: The hosts that get the headers: `["api.example.com"]`. They get them over `http` only if the base URL is `http`. By
+    ///     default, it is the scheme, host and port of the provider's base URL. If a provider without a base URL has no hosts either, every
+    ///     host gets the headers, and a request fails if one of them is `Authorization`, `Proxy-Authorization` or `Cookie`.
+    public init(_ headers: HTTPHeaders = [:], userAgent: String? = nil, hosts: Set<String>? = nil) {
+        self.userAgent = ["User-Agent": userAgent ?? headers["User-Agent"] ?? UserAgent.ofThisProcess]
+        var headers = headers
+        headers["User-Agent"] = nil
+        (self.headers, self.hosts) = (headers, CredentialHosts(hosts, of: "DefaultHeadersMiddleware"))
     }
 
     /// Sends `request` with the headers that it does not have.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        var request = request
-        request.addMissing(headers)
-        do { try request.check() } catch { return .error(error) }
-        return next(request)
+        do {
+            var request = request
+            request.addMissing(userAgent)
+            request.addMissing(try headers(for: request))
+            try request.check()
+            return next(request)
+        } catch {
+            return .error(error)
+        }
+    }
+
+    /// Without a credential among them, they are for all hosts if nothing names the hosts. A redirect to another origin has dropped them.
+    private func headers(for request: PreparedRequest) throws -> HTTPHeaders {
+        guard !headers.isEmpty else { return [:] }
+        let hasCredential = ["Authorization", "Proxy-Authorization", "Cookie"].contains { headers[$0] != nil }
+        let isIncluded = hosts.areUnknown(for: request) && !hasCredential ? !request.hasLeftOrigin : try hosts.include(request)
+        return isIncluded ? headers : [:]
     }
 }

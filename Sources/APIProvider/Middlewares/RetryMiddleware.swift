@@ -8,24 +8,23 @@ import FoundationNetworking
 
 /// Sends a request again after a failure that may pass.
 ///
-/// These failures are the statuses 408, 429, 500, 502, 503 and 504, a connection that timed out, was lost or could not be made, and an
-/// answer that is not HTTP. A request is sent again if one of these is true:
+/// These failures are the statuses 408, 429, 500, 502, 503 and 504, a connection that timed out, was lost or could not be made, and a
+/// response that is not valid HTTP. A request is sent again if one of these is true:
 ///
 /// - Its method is idempotent (RFC 9110, section 9.2.2).
 /// - It has the header `Idempotency-Key`.
 /// - It cannot have reached the server, because there was no network, no host or no connection.
 ///
-/// If a redirect was followed, and the original request is neither idempotent nor has that header, the middleware looks at the last request
-/// that followed a redirect. If one of the conditions is true for that one, the middleware sends that one again, because the server has
-/// already processed the original request. After a redirect to another origin, it sends nothing again.
+/// A redirected request that is not idempotent is not sent again, because the server has already acted on it.
 ///
 /// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
 /// endpoint replaces the policy.
 ///
 /// Between attempts, the middleware waits for a random time: at most `baseDelay`, then twice that, four times that, and so on up to
-/// `maxDelay`. So clients that failed together do not come back together. A `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a
-/// date, replaces that time. If it is longer than `maxDelay`, the request is not sent again, and the caller gets that response. A date is
-/// compared with the response's own `Date`, so a wrong clock does no harm.
+/// `maxDelay`. So clients that failed together do not come back together. After a `Retry-After` (RFC 9110, section 10.2.3), in seconds or
+/// as a date, it waits for at least as long as the server asks, and up to `baseDelay` more. If the server asks for more than `maxDelay`,
+/// the request is not sent again, and the caller gets that response. A date is compared with the response's own `Date`, so a wrong clock
+/// does no harm. Of several such fields, the longest counts, and a part of a second counts as a whole one.
 ///
 /// Put it before an ``AuthenticationMiddleware``. Put it before a ``LoggingMiddleware`` that should log each attempt.
 public struct RetryMiddleware: Middleware {
@@ -65,30 +64,25 @@ public struct RetryMiddleware: Middleware {
             .map { Result.success($0) }
             .catch { .just(.failure($0)) }
             .flatMap { result in
-                guard number < policy.maxAttempts, let again = try policy.next(after: result, to: request),
+                guard number < policy.maxAttempts, try policy.repeats(request, after: result),
                     let delay = delay(after: number, result, policy)
                 else { return .just(try result.get()) }
-                return Single<Void>.timer(delay, scheduler).flatMap { attempt(number + 1, again, policy, next) }
+                return Single<Void>.timer(delay, scheduler).flatMap { attempt(number + 1, request, policy, next) }
             }
     }
 
     private func delay(after failures: Int, _ result: Result<APIResponse, any Error>, _ policy: RetryPolicy) -> DispatchTimeInterval? {
-        guard let asked = (try? result.get())?.retryAfter(now: now()) else { return policy.delay(after: failures, random: random()) }
-        return asked <= policy.maxDelay.seconds ? DispatchTimeInterval(seconds: asked) : nil
+        let asked = max((try? result.get())?.retryAfter(now: now()) ?? 0, 0)
+        return asked <= max(policy.maxDelay.seconds, 0) ? policy.delay(after: failures, atLeast: asked, random: random()) : nil
     }
 }
 
 extension RetryPolicy {
-    /// The request to send after `result`, or `nil` if there is none.
-    fileprivate func next(after result: Result<APIResponse, any Error>, to request: PreparedRequest) throws -> PreparedRequest? {
-        guard let again = request.isIdempotent(methods) ? request : request.retryRequest(after: result.lastRequest) else { return nil }
-        return try repeats(again, after: result) ? again : nil
-    }
-
     /// Whether `request` may be sent again after `result`.
     func repeats(_ request: PreparedRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
-        if let decision = try shouldRetry?(request, result) { return decision }
         let isRepeatable = request.isIdempotent(methods)
+        guard isRepeatable || result.lastRequest?.wasRedirected != true else { return false }
+        if let decision = try shouldRetry?(request, result) { return decision }
         switch result {
         case .success(let response): return isRepeatable && statuses.contains(response.statusCode)
         case .failure(let error): return isRepeatable ? error.isTransient : error.wasNeverSent
@@ -111,7 +105,7 @@ extension Result<APIResponse, any Error> {
 extension Error {
     /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
     package var isTransient: Bool {
-        wasNeverSent || [.timedOut, .networkConnectionLost, .badServerResponse].contains(urlError?.code)
+        wasNeverSent || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
     }
 
     /// Whether the request cannot have reached the server.
@@ -121,12 +115,23 @@ extension Error {
 }
 
 extension APIResponse {
-    /// The number of seconds that the server asks to wait, which may be negative.
+    /// The number of seconds that the server asks to wait, which may be negative: the largest, if the field comes more than once.
     func retryAfter(now: Date) -> Double? {
-        guard let text = value(forHTTPHeaderField: "Retry-After"), !text.isEmpty else { return nil }
-        // Unlike an Int, a Double takes any number of digits.
-        if text.utf8.allSatisfy(\.isDigit) { return Double(text) }
+        guard let text = value(forHTTPHeaderField: "Retry-After") else { return nil }
         let sent = value(forHTTPHeaderField: "Date").flatMap { Date(httpDate: $0, now: now) } ?? now
-        return Date(httpDate: text, now: now)?.timeIntervalSince(sent)
+        let parts = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        // A date has a comma of its own.
+        let texts = parts + zip(parts, parts.dropFirst()).map { "\($0), \($1)" }
+        return texts.compactMap { $0.delaySeconds ?? Date(httpDate: $0, now: now)?.timeIntervalSince(sent) }.max()
+    }
+}
+
+extension String {
+    /// A number of seconds, rounded up. Not all servers send whole numbers without a sign.
+    fileprivate var delaySeconds: Double? {
+        let number = utf8.drop { $0 == UInt8(ascii: "+") }
+        guard number.first?.isDigit == true, number.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }) else { return nil }
+        // Unlike an Int, a Double takes any number of digits.
+        return Double(Substring(number))?.rounded(.up)
     }
 }

@@ -9,13 +9,14 @@ import Foundation
 ///     .option(\.retryPolicy, .never)
 /// ```
 public struct RetryPolicy: Sendable {
-    /// The number of attempts, including the first. A number below 1 means 1.
+    /// The number of attempts, including the first. A number below 1 means 1, and `Int.max` is no limit.
     public var maxAttempts: Int
     /// The longest wait before the second attempt. It doubles for each attempt after that.
     public var baseDelay: DispatchTimeInterval
     /// The longest wait before any attempt.
     ///
-    /// After a longer `Retry-After`, the request is not sent again, because a server may extend its limits if you come too early.
+    /// After a longer `Retry-After`, the request is not sent again, because a server may extend its limits if you come too early. For
+    /// ``reconnecting``, the events wait that long.
     public var maxDelay: DispatchTimeInterval
     /// The statuses after which a request is sent again.
     public var statuses: Set<Int>
@@ -32,8 +33,7 @@ public struct RetryPolicy: Sendable {
     /// ```
     ///
     /// Return `true` only if the server may get the request twice. The attempts and the delays are still those of the policy. If it throws,
-    /// the request fails with that error. It is called on any thread. After a redirect, `request` is what would be sent again: see
-    /// ``RetryMiddleware``.
+    /// the request fails with that error. It is called on any thread, but not for a redirected request that is not idempotent.
     public var shouldRetry: (@Sendable (_ request: PreparedRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
 
     /// Creates a policy. By default it makes three attempts, for the idempotent methods of RFC 9110, section 9.2.2.
@@ -53,6 +53,8 @@ public struct RetryPolicy: Sendable {
 
     /// Three attempts for idempotent methods.
     public static let `default` = RetryPolicy()
+    /// Any number of attempts: the policy of ``APIProvider/APIProvider/events(_:reconnecting:scheduler:)``.
+    public static let reconnecting = RetryPolicy(maxAttempts: .max)
     /// One attempt.
     public static let never = RetryPolicy(maxAttempts: 1)
 }

@@ -59,6 +59,8 @@ extension Endpoint {
         }
         let queries = [parts.query ?? "", query.percentEncoded[...]].filter { !$0.isEmpty }
         if parts.query != nil || !queries.isEmpty { text += "?" + queries.joined(separator: "&") }
+        // It is not sent, but a redirect and the reader of the response need it. That of a base URL names no place in this resource.
+        if let fragment = parts.fragment, path.url != nil, path.percentEncoded.isEmpty { text += "#\(fragment)" }
         guard let url = URL(string: text) else {
             throw APIError.invalid("no URL can be made of \"\(base.redacted)\" and its path \"\(path)\"")
         }

@@ -61,7 +61,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
     /// A URL, such as the next page from a `Link` header, with `path` appended to its path.
     ///
-    /// The escapes and the query of the URL stay as they are.
+    /// The escapes and the query of the URL stay as they are. Without a path, so does its fragment, which is not sent.
     public static func url(_ url: URL, _ path: RequestPath = "") -> RequestPath {
         var path = path
         if path.url != nil { path.problem = "its path has a URL within a URL" }

@@ -9,11 +9,13 @@ extension APIProvider {
     /// for try await event in provider.events(Endpoint(.get, "/changes")) { apply(event) }
     /// ```
     ///
-    /// The next request has the header `Last-Event-ID` if the server has sent an identifier. It waits for the time that the server names in
-    /// `retry` or `Retry-After`, or else for the backoff of `policy`, and at least for half of the `baseDelay`. The wait grows while no
-    /// event comes. The sequence ends at a 204. It throws at a status that `policy` does not repeat, at a `Retry-After` that is longer than
-    /// the `maxDelay`, at errors that no second try can mend, and after as many attempts in a row without a response as `policy` allows
-    /// (WHATWG HTML, section 9.2).
+    /// The next request has the header `Last-Event-ID` if the server has sent an identifier. It waits for the backoff of `policy`, which
+    /// grows while no event comes, and at least for half of the `baseDelay`. If the server names a time in `retry` or `Retry-After`, it
+    /// waits at least that long, and up to `baseDelay` more. A `retry` counts as at most the `maxDelay`.
+    ///
+    /// The sequence ends at a 204 (WHATWG HTML, section 9.2). It throws at a status that `policy` does not repeat, and at errors that no
+    /// second try can mend. If `policy` has a number of attempts, it also throws after that many attempts in a row without a response, and
+    /// at a `Retry-After` that is longer than the `maxDelay`. By default it goes on for ever.
     ///
     /// The events can be read by several iterators: each sends its own requests, when it is first asked for an event. Cancelling the task,
     /// or releasing the iterator, ends the stream or the wait. Events belong to the user who is signed in at their first request. After a
@@ -25,7 +27,7 @@ extension APIProvider {
     ///   - policy: Says after which statuses, how often and after which time it is sent again.
     ///   - scheduler: The scheduler on which it waits. In tests, use a `TestScheduler`.
     public func events(
-        _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .default,
+        _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .reconnecting,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) -> ReconnectingEvents {
         ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) {
@@ -121,7 +123,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             case .unacceptableStatus(let response):
                 retryAfter = response.retryAfter(now: Date())
                 guard try events.policy.repeats(response.request, after: .success(response)) else { return false }
-                return retryAfter.map { $0 <= events.policy.maxDelay.seconds } ?? true
+                return events.policy.maxAttempts == .max || retryAfter ?? 0 <= events.policy.maxDelay.seconds
             default: return error.isTransient
             }
         }
@@ -132,13 +134,13 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         }
 
         private func wait() async throws {
-            let random = Double.random(in: 0...1)
-            let backoff = events.policy.delay(after: reconnectAttempts, random: random).seconds
-            let least = events.policy.delay(after: 1, random: (1 + random) / 2).seconds
-            // A server that sends no events is asked less and less often, whatever it says.
-            let asked = [retry.map { Double($0) / 1000 }, retryAfter].compactMap { $0 }.max()
-            let seconds = asked.map { Swift.max($0, reconnectAttempts > 1 ? backoff : 0) } ?? backoff
-            try await events.pause(DispatchTimeInterval(seconds: Swift.max(seconds, least))).value
+            let (policy, random) = (events.policy, Double.random(in: 0...1))
+            // A server that sends no events is asked less and less often, whatever it says. One that names a day may be asked sooner, unless
+            // it has refused with a Retry-After.
+            let asked = Swift.max(Swift.min(Double(retry ?? 0) / 1000, policy.maxDelay.seconds), retryAfter ?? 0, 0)
+            let wait = policy.delay(after: reconnectAttempts, atLeast: asked, random: random).seconds
+            let least = policy.delay(after: 1, random: (1 + random) / 2).seconds
+            try await events.pause(DispatchTimeInterval(seconds: Swift.max(wait, least))).value
         }
     }
 }

@@ -9,13 +9,15 @@ import Foundation
 /// ```
 ///
 /// A response whose status is not 200 fails the request with ``APIError/unacceptableStatus(_:)``, and one whose `Content-Type` is not
-/// `text/event-stream` with ``APIError/decoding(_:expected:underlying:)``. A 204 is a stream without events. Reading throws what
-/// ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if an event is too large.
+/// `text/event-stream` with ``APIError/decoding(_:expected:underlying:)``. The response of that error has the body if it is JSON or its
+/// length is known. Without a `Content-Type`, or with several of which one is `text/event-stream`, the body is read as events. A 204 is a
+/// stream without events. Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if an event is too large.
 ///
 /// The request has the header `Cache-Control: no-cache`, unless the endpoint sets that header.
 public struct ServerSentEvents: StreamedResponse {
     /// `text/event-stream`.
-    public static var mediaType: String? { "text/event-stream" }
+    public static var mediaType: String? { eventStream }
+    static let eventStream = "text/event-stream"
 
     private let bytes: ByteStream
 
@@ -23,9 +25,10 @@ public struct ServerSentEvents: StreamedResponse {
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) throws {
         let status = bytes.response.statusCode
         guard status == 200 || status == 204 else { throw APIError.unacceptableStatus(bytes.response) }
-        let type = bytes.response.value(forHTTPHeaderField: "Content-Type")?.mediaType
-        guard type == Self.mediaType || status == 204 else {
-            let problem = DecodingError.Context(codingPath: [], debugDescription: "it is not text/event-stream")
+        guard bytes.response.response.mayBe(Self.eventStream) || status == 204 else {
+            let words = Redactor(for: bytes.response.request).message(of: bytes.response).map { ": \"\($0)\"" } ?? ""
+            let problem = DecodingError.Context(
+                codingPath: [], debugDescription: "it is not text/event-stream\(words)", underlyingError: EventTypeMismatch())
             throw APIError.decoding(bytes.response, expected: "ServerSentEvents", underlying: DecodingError.dataCorrupted(problem))
         }
         self.bytes = ByteStream(bytes.response.with(decoder: decoder))
@@ -51,6 +54,9 @@ public struct ServerSentEvents: StreamedResponse {
         }
     }
 }
+
+/// The underlying error of a body that is no event stream. The error message then does not mention JSON.
+struct EventTypeMismatch: Error {}
 
 /// Interprets an event stream (WHATWG HTML, section 9.2.6).
 struct EventParser: LineParser {

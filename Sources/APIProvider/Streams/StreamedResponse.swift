@@ -61,12 +61,13 @@ extension Endpoint where Response: StreamedResponse {
     ) {
         var headers = headers
         if let type = Response.mediaType, headers["Accept"] == nil { headers["Accept"] = type }
+        let isOfEvents = Response.mediaType == ServerSentEvents.mediaType
         // WHATWG HTML, section 9.2.2.
-        if Response.mediaType == ServerSentEvents.mediaType, headers["Cache-Control"] == nil { headers["Cache-Control"] = "no-cache" }
+        if isOfEvents, headers["Cache-Control"] == nil { headers["Cache-Control"] = "no-cache" }
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) {
             try Response(ByteStream($0), decoder: $0.decoder)
         }
-        configuration.destination = .stream
+        configuration.destination = .stream(expected: isOfEvents ? Response.mediaType : nil)
     }
 }
 

@@ -81,7 +81,9 @@ public final class Exchange: Sendable {
                 let isOpen = state.withLock { $0.replaceSink(with: .file(file)) } != nil
                 if !isOpen { file.remove() }
                 return isOpen
-            case .stream: return deliverStream(response)
+            case .stream(let type):
+                let isError = type.map { !response.mayBe($0) && response.hasEnd(within: original.options.maxElementSize) }
+                return isError == true || deliverStream(response)
             }
         }
     }

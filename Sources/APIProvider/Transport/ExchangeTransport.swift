@@ -24,7 +24,8 @@ public import FoundationNetworking
 public struct ExchangeTransport: Transport {
     /// What an ``ExchangeTransport`` does for its network stack.
     public struct Settings: Sendable {
-        /// Header fields that each request gets unless it has one of the same name.
+        /// Header fields that each request gets unless it has one of the same name. If the provider has a base URL, requests to other
+        /// origins get only those that are known to be harmless, such as `Accept-Language`.
         public var additionalHeaders: HTTPHeaders = [:]
         /// The storage for cookies, by the rules of RFC 6265bis. `nil` means no cookies. A cookie that is also for subdomains needs a
         /// domain of at least two labels that is not like `co.uk`. A host keeps 180 cookies, and gets at most 8 KB of them.
@@ -114,9 +115,11 @@ public struct ExchangeTransport: Transport {
         var request = request
         // A file may have changed since the request was made.
         try request.body?.check()
-        // Headers for this origin do not belong where a redirect to another one leads.
-        let isElsewhere = request.redirectTrail == .otherOrigin
-        request.addMissing(isElsewhere ? settings.additionalHeaders.forOtherOrigins : settings.additionalHeaders)
+        if !settings.additionalHeaders.isEmpty {
+            // Headers for one origin do not belong where a redirect or a whole URL leads away from it.
+            let isElsewhere = request.hasLeftOrigin || request.context?.baseURL.map { $0.origin != request.url.origin } ?? false
+            request.addMissing(isElsewhere ? settings.additionalHeaders.forOtherOrigins : settings.additionalHeaders)
+        }
         // A range of a compressed body could not be decompressed.
         if request.headers["Range"] != nil { request.addMissing(["Accept-Encoding": "identity"]) }
         try request.check()

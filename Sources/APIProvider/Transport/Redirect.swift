@@ -10,7 +10,7 @@ extension Single<APIResponse> {
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
-        // The error names the request that failed, so that ``RetryMiddleware`` does not repeat one that the server has already redirected.
+        // The error names the request that failed, so that ``RetryMiddleware`` knows of the redirects before it.
         let sent = send(request).mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
         guard !request.returnsRedirects else { return sent }
         return sent.flatMap { response in
@@ -18,8 +18,8 @@ extension Single<APIResponse> {
             guard count < RedirectPolicy.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
-            let hasLeftOrigin = request.redirectTrail == .otherOrigin || next.url.origin != response.request.url.origin
-            next.redirectTrail = hasLeftOrigin ? .otherOrigin : .sameOrigin
+            let hasLeftOrigin = request.hasLeftOrigin || next.url.origin != response.request.url.origin
+            next.redirectHistory = hasLeftOrigin ? .otherOrigin : .sameOrigin
             return followingRedirects(next, count: count + 1, send)
         }
     }
@@ -38,8 +38,8 @@ extension APIResponse {
     private func proposedRequest(of sent: PreparedRequest) -> PreparedRequest? {
         let from = request.url
         guard [301, 302, 303, 307, 308].contains(statusCode), let location = value(forHTTPHeaderField: "Location"),
-            let to = URL(reference: location, from: from), to.host?.isEmpty == false, to.impossiblePort == nil,
-            let scheme = to.scheme?.lowercased(), scheme == "https" || scheme == "http" && from.scheme?.lowercased() == "http"
+            let to = URL(reference: location, from: from)?.inheritingFragment(of: sent.url), to.host?.isEmpty == false,
+            to.impossiblePort == nil, let scheme = to.scheme?.lowercased(), scheme == "https" || scheme == from.scheme?.lowercased()
         else { return nil }
 
         var next = sent
@@ -55,19 +55,34 @@ extension APIResponse {
     }
 }
 
-extension PreparedRequest {
-    /// The request to send again, if this request is not idempotent. Without a redirect, it is this request. After redirects within the
-    /// origin, it is the last target, because the server has already processed this request. It has the header names of this request, with
-    /// the values that `last` had; inner middlewares add theirs again.
-    ///
-    /// `nil` after a redirect to another origin, because what middlewares add does not belong there.
-    func retryRequest(after last: PreparedRequest?) -> PreparedRequest? {
-        guard let last, last.redirectTrail != .none else { return self }
-        guard last.redirectTrail == .sameOrigin else { return nil }
-        var next = self
-        (next.url, next.method, next.redirectTrail) = (last.url, last.method, last.redirectTrail)
-        if last.body == nil { next.body = nil }
-        for (name, _) in headers { next.headers[name] = last.headers[name] }
-        return next
+extension Transport {
+    /// Sends `request` without the fragment of its URL, which is not for the server (RFC 9110, section 7.1). The response has it again.
+    func sendWithoutFragment(_ request: PreparedRequest) -> Single<APIResponse> {
+        guard let url = request.url.withoutFragment else { return send(request) }
+        var sent = request
+        sent.url = url
+        return send(sent).map { response in
+            guard response.request.url == url else { return response }
+            var response = response
+            response.request.url = request.url
+            return response
+        }
     }
+}
+
+/// Whether redirects led to a request, and whether one left the origin.
+enum RedirectHistory: Sendable {
+    /// It is the first request.
+    case none
+    case sameOrigin
+    /// At least one of them led to another origin.
+    case otherOrigin
+}
+
+extension PreparedRequest {
+    /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
+    var wasRedirected: Bool { redirectHistory != .none }
+
+    /// Whether a redirect led to another origin.
+    var hasLeftOrigin: Bool { redirectHistory == .otherOrigin }
 }

@@ -14,8 +14,11 @@ public protocol Transport: Sendable {
     /// transfer.
     ///
     /// Return redirects as responses: the provider follows them as ``RequestOptions/redirectPolicy`` says, and calls this method for each
-    /// request that they lead to. A transport that does not support files or streams may return the body in memory. The body is then
-    /// written to the file, or becomes the only chunk of the stream.
+    /// request that they lead to. Fail a request whose URL has a scheme that the transport does not know: nothing else looks at it. The URL
+    /// has no fragment.
+    ///
+    /// A transport that does not support files or streams may return the body in memory. The body is then written to the file, or becomes
+    /// the only chunk of the stream.
     func send(_ request: PreparedRequest) -> Single<APIResponse>
 }
 

@@ -23,8 +23,10 @@ public final class URLSessionTransport: Transport {
 
     /// Creates a transport whose session has a copy of `configuration`.
     ///
-    /// The transport sets `httpAdditionalHeaders` on each request itself, so that a redirect to another origin can drop them. It does not
-    /// use `urlCache`, on any platform. To cache responses, add the module ResponseCache and its `CacheMiddleware`.
+    /// The transport sets `httpAdditionalHeaders` on each request itself. If the provider has a base URL, a request to another origin gets
+    /// only those that are known to be harmless, such as `Accept-Language`. A redirect to another origin drops the others, too.
+    ///
+    /// The transport does not use `urlCache`, on any platform. To cache responses, add the module ResponseCache and its `CacheMiddleware`.
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration. With a background configuration, each request fails with
@@ -106,6 +108,7 @@ public final class URLSessionTransport: Transport {
                         + "URLSession for transfers in the background"
                 )
             }
+            try request.checkScheme()
             try request.checkBody()
         } catch {
             return .error(error)

@@ -147,7 +147,7 @@ extension Transport {
     /// Sends the same request as one whose response is read while it comes.
     func sendStreamed(_ request: PreparedRequest) -> Single<APIResponse> {
         var streamed = request
-        streamed.destination = .stream
+        streamed.destination = .stream()
         return send(streamed)
     }
 }

@@ -116,21 +116,32 @@ struct RedirectPolicyTests {
         }
     }
 
-    @Test("A POST that is retried after a redirect has the session's headers")
-    func headersAfterRedirect() async throws {
-        var settings = ExchangeTransport.Settings()
-        settings.additionalHeaders = ["X-Key": "1"]
-        let transport = ExchangeTransport(settings) { [seen] exchange in
-            let request = exchange.request
-            seen.append("\(request.method) \(request.url.path) \(request.headers["X-Key"] ?? "none")")
-            let status = [303, 503, 200][seen.count - 1]
-            _ = exchange.receive(APIResponse(to: request, status: status, headers: ["Location": "/b"]).response)
-            exchange.complete()
-            return Disposables.create()
+    private struct Setting: Middleware {
+        let policy: RedirectPolicy
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+            var request = request
+            request.options.redirectPolicy = policy
+            return next(request)
         }
-        let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .nanoseconds(0)))
-        try await DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [retry]).request(Endpoint<Void>(.post, "/a"))
-            .value
-        #expect(seen.entries == ["POST /a 1", "GET /b 1", "GET /b 1"])
+    }
+
+    @Test("The policy that a middleware sets is asked in place of the endpoint's, and decides whether a redirect is accepted")
+    func setByMiddleware() async throws {
+        let answers = Answers(.status(302, headers: ["Location": "/b"]))
+        let endpoint = Endpoint<Void>(.get, "/a").withResponse()
+        #expect(try await answers.provider(Setting(policy: .never)).request(endpoint).value.response.statusCode == 302)
+        let refused = endpoint.option(\.redirectPolicy, .never)
+        let error = await #expect(throws: APIError.self) {
+            try await answers.provider(Setting(policy: .decide { _, _ in nil })).request(refused).value
+        }
+        #expect(error?.statusCode == 302)
+        #expect(answers.requests.count == 2)
+    }
+
+    @Test("Without a provider, the endpoint's policy decides whether a redirect is accepted")
+    func endpointAlone() throws {
+        let redirect = APIResponse(to: PreparedRequest(.get, example), status: 302)
+        try Endpoint<Void>(.get, "/a").option(\.redirectPolicy, .never).value(of: redirect)
+        #expect(throws: APIError.self) { try Endpoint<Void>(.get, "/a").value(of: redirect) }
     }
 }

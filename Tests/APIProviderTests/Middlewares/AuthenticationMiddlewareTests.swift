@@ -73,21 +73,28 @@ struct AuthenticationMiddlewareTests {
         }
     }
 
-    @Test("If a redirected POST is refused, only the request after the redirect is sent again")
+    @Test("If a redirected POST is refused, that is the answer, and the next request has a new token")
     func refusedAfterRedirect() async throws {
         let seen = Log<String>()
         let middleware = AuthenticationMiddleware(token: "old") { _ in .just("new") }
-        let response = try await middleware.intercept(PreparedRequest("POST", body: Data("body".utf8))) { request in
-            .followingRedirects(request) { request in
-                seen.append("\(request.method) \(request.url.path) \(request.token)")
-                guard request.url.path == "/items" else {
-                    return .just(APIResponse(to: request, status: request.token == "Bearer new" ? 200 : 401))
+        var statuses: [Int] = []
+        for _ in 0..<2 {
+            let response = try await middleware.intercept(PreparedRequest("POST", body: Data("body".utf8))) { request in
+                .followingRedirects(request) { request in
+                    seen.append("\(request.method) \(request.url.path) \(request.token)")
+                    guard request.url.path == "/items" else {
+                        return .just(APIResponse(to: request, status: request.token == "Bearer new" ? 200 : 401))
+                    }
+                    return .just(APIResponse(to: request, status: 303, headers: ["Location": "/items/1"]))
                 }
-                return .just(APIResponse(to: request, status: 303, headers: ["Location": "/items/1"]))
-            }
-        }.value
-        #expect(response.statusCode == 200)
-        #expect(seen.entries == ["POST /items Bearer old", "GET /items/1 Bearer old", "GET /items/1 Bearer new"])
+            }.value
+            statuses.append(response.statusCode)
+        }
+        #expect(statuses == [401, 200])
+        #expect(
+            seen.entries == [
+                "POST /items Bearer old", "GET /items/1 Bearer old", "POST /items Bearer new", "GET /items/1 Bearer new",
+            ])
     }
 
     @Test("Without a token, the first comes from refresh, and a token that is set is sent")
@@ -125,6 +132,44 @@ struct AuthenticationMiddlewareTests {
             #expect(events.statuses.last == 200)
             #expect(server.seen.entries == Array(repeating: "Bearer old", count: 20) + ["Bearer new"])
         }
+    }
+
+    @Test("A refresh that has failed is the answer of each request that was sent before, and the next request tries again")
+    func refusedAfterFailedRefresh() {
+        let middleware = middleware { [tokens] in tokens.single }
+        let refusals = (0..<30).map { _ in Producer<APIResponse>() }
+        for refusal in refusals { send(by: middleware) { _ in refusal.single } }
+        let refusal = APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), status: 401)
+        for number in refusals.indices {
+            refusals[number].send(.success(refusal))
+            if number == 0 { tokens.send(.failure(TestError("refresh"))) }
+        }
+        #expect(refreshes.entries == ["old"])
+        #expect(events.count == 30)
+        for event in events.entries { #expect(throws: TestError("refresh")) { try event.get() } }
+        send(by: middleware)
+        tokens.send(.success("new"))
+        #expect(events.statuses.last == 200)
+        #expect(refreshes.entries == ["old", "old"])
+    }
+
+    @Test(
+        "A request that was sent before a failed refresh gets the token of a later refresh, or of a new sign-in", arguments: [true, false])
+    func refusedAfterLaterRefresh(isSignIn: Bool) {
+        let middleware = middleware { [tokens] in tokens.single }
+        let refusals = (0..<3).map { _ in Producer<APIResponse>() }
+        for refusal in refusals {
+            send(by: middleware) { [server] in $0.token == "Bearer old" ? refusal.single : server.next($0) }
+        }
+        let refusal = APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), status: 401)
+        refusals[0].send(.success(refusal))
+        tokens.send(.failure(TestError("refresh")))
+        send(by: middleware)
+        refusals[1].send(.success(refusal))
+        if isSignIn { middleware.credential = "new" } else { tokens.send(.success("new")) }
+        refusals[2].send(.success(refusal))
+        #expect(events.statuses == [nil, 200, 200, 200])
+        #expect(refreshes.count == 2)
     }
 
     @Test("A request that is refused after its token was replaced is sent with the new one", arguments: ["new", "same"])
@@ -340,7 +385,7 @@ struct AuthenticationMiddlewareTests {
         arguments: [
             (
                 [failing()],
-                "does not know which hosts the token is for; give it hosts:, or give the provider a baseURL:"
+                "AuthenticationMiddleware does not know which hosts the credential is for; give it hosts:, or give the provider a baseURL:"
             ),
             (
                 ["https://one", "one:8443", "one/x"].map { failing(hosts: [$0]) },
@@ -486,14 +531,32 @@ struct AuthenticationMiddlewareTests {
     }
 
     @Test(
-        "A credential is refreshed at its expiry, once for all requests, before it is sent; a new one is sent even if it has expired",
+        "A credential is refreshed at its expiry, once for all requests, before it is sent; a new one does not expire for a minute",
         arguments: [(1, 60, []), (0, 60, ["old"]), (0, 0, ["old", "new", "new"])] as [(TimeInterval, TimeInterval, [String])])
     func expiry(old: TimeInterval, new: TimeInterval, refreshed: [String]) async throws {
         let (now, answers) = (Date(), Answers(.status(200)))
         let middleware = sessions(now: now, expiry: { now + ($0.access == "old" ? old : new) })
-        for _ in 0..<3 { _ = try await middleware.intercept(PreparedRequest("GET"), next: answers.next).value }
-        #expect(refreshes.entries == refreshed)
-        #expect(answers.requests.map(\.token) == Array(repeating: refreshed.isEmpty ? "Bearer old" : "Bearer new", count: 3))
+        for minute in 1...3 {
+            for _ in 0..<20 { _ = try await middleware.intercept(PreparedRequest("GET"), next: answers.next).value }
+            #expect(refreshes.entries == Array(refreshed.prefix(minute)))
+            scheduler.advance(by: .seconds(60))
+        }
+        #expect(answers.requests.map(\.token) == Array(repeating: refreshed.isEmpty ? "Bearer old" : "Bearer new", count: 60))
+    }
+
+    @Test("A credential that a refresh has just brought is refreshed all the same if the server rejects it")
+    func rejectedBeforeItExpires() async throws {
+        let middleware = sessions(now: .distantFuture, expiry: { _ in .distantPast })
+        let answers = Answers(.status(200), .status(401), .status(200))
+        for _ in 0..<2 { #expect(try await middleware.intercept(PreparedRequest("GET"), next: answers.next).value.statusCode == 200) }
+        #expect(refreshes.entries == ["old", "new"])
+    }
+
+    @Test("A token may have an expiry, too")
+    func expiryOfToken() async throws {
+        let middleware = AuthenticationMiddleware(token: "old", expiry: { $0 == "old" ? .distantPast : nil }) { _ in .just("new") }
+        #expect(try await middleware.intercept(PreparedRequest("GET"), next: server.next).value.statusCode == 200)
+        #expect(server.seen.entries == ["Bearer new"])
     }
 
     @Test("An expired credential is not sent if its user signs out meanwhile")

@@ -21,6 +21,49 @@ struct DefaultHeadersMiddlewareTests {
         #expect(try await self.sent(["user-AGENT": "its own"], by: [:])["User-Agent"] == "its own")
     }
 
+    @Test(
+        "The headers go to the origin of the base URL or to the hosts, and the User-Agent goes to all",
+        arguments: [
+            (nil, example, "https://api.example.com/a", true), (nil, example, "https://cdn.example.com/a", false),
+            (nil, example, "http://api.example.com/a", false), (["cdn.example.com"], example, "https://CDN.example.com/a", true),
+            (["cdn.example.com"], nil, "https://api.example.com/a", false),
+        ] as [(Set<String>?, URL?, String, Bool)])
+    func hosts(hosts: Set<String>?, baseURL: URL?, url: String, isIncluded: Bool) async throws {
+        let answers = Answers(.status(200))
+        var request = PreparedRequest("GET", url)
+        request.context = RequestContext(baseURL: baseURL)
+        let middleware = DefaultHeadersMiddleware(["Authorization": "s3cret", "X-Api-Key": "s3cret"], userAgent: "mine", hosts: hosts)
+        _ = try await middleware.intercept(request, next: answers.next).value
+        let sent = try #require(answers.requests.first).headers
+        for name in ["Authorization", "X-Api-Key"] { #expect(sent[name] == (isIncluded ? "s3cret" : nil)) }
+        #expect(sent["User-Agent"] == "mine")
+    }
+
+    @Test("Without a base URL and hosts, a credential is an error, and other headers go to all hosts, but not after a redirect to another")
+    func unknownHosts() async throws {
+        for name in ["authorization", "Cookie", "Proxy-Authorization"] {
+            let provider = DefaultAPIProvider(
+                transport: ClosureTransport(Answers(.status(200)).next), middlewares: [DefaultHeadersMiddleware([name: "s3cret"])])
+            let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, .url(example))).value }
+            #expect(error?.description.contains("DefaultHeadersMiddleware does not know which hosts the credential is for") == true)
+        }
+        // It follows redirects, as `CacheMiddleware` does, so that each goes through the next middlewares.
+        struct Following: Middleware {
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+                .followingRedirects(request) {
+                    var hop = $0
+                    hop.returnsRedirects = true
+                    return next(hop)
+                }
+            }
+        }
+        let answers = Answers(.status(302, headers: ["Location": "https://cdn.example.com/a"]), .status(200))
+        let provider = DefaultAPIProvider(
+            transport: ClosureTransport(answers.next), middlewares: [Following(), DefaultHeadersMiddleware(["X-Api-Key": "s3cret"])])
+        _ = try await provider.request(Endpoint<Data>(.get, .url(example))).value
+        #expect(answers.requests.map { $0.headers["X-Api-Key"] } == ["s3cret", nil])
+    }
+
     @Test("A User-Agent has the product, its version and the platform (RFC 9110, section 10.1.5)")
     func userAgent() throws {
         let process = ProcessInfo.processInfo

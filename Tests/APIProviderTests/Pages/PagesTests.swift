@@ -18,6 +18,13 @@ struct LinkTests {
             (#"<https://api.example.com/2?a=1,2;b>; rel="next""#, "https://api.example.com/2?a=1,2;b"),
             (#"<https://api.example.com/2>; rel="last NEXT""#, two), ("<https://api.example.com/2>; rel=\"last\tnext\"", two),
             (#"<?page=2>; rel="next""#, "https://api.example.com/items?page=2"), ("</2>; rel=next", two),
+            ("<https://api.example.com/2>; rel='next'", two), ("<https://api.example.com/2>; rel='last Next'; title=x", two),
+            ("<//api.example.com/2>; rel=next", two), ("<//api.example.com:443/é>; rel=next", "https://api.example.com:443/%C3%A9"),
+            ("</a//b>; rel=next", "https://api.example.com/a//b"), ("<a//b?c//d>; rel=next", "https://api.example.com/a//b?c//d"),
+            ("<?a:b//c>; rel=next", "https://api.example.com/items?a:b//c"),
+            ("<?q=https://x//é>; rel=next", "https://api.example.com/items?q=https://x//%C3%A9"),
+            ("</é//b:c//d>; rel=next", "https://api.example.com/%C3%A9//b:c//d"),
+            ("<a/b://é>; rel=next", "https://api.example.com/a/b://%C3%A9"),
             (#"<?q=☃%e2%98%83>; rel="next""#, "https://api.example.com/items?q=%E2%98%83%e2%98%83"),
             ("<>; rel=next", "https://api.example.com/items"),
             // No link has this relation.

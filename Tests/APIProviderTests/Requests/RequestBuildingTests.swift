@@ -33,11 +33,11 @@ struct RequestBuildingTests {
             ("https://h", "/repos/\(path: "apple/swift å")/issues", [:], "https://h/repos/apple/swift%20%C3%A5/issues"),
             ("https://h", "/\(Date(timeIntervalSince1970: 0))/\(true)", [:], "https://h/1970-01-01T00%3A00%3A00Z/true"),
             ("https://h", "/\(Kind.open)/\(Named.first)/\(HTTPMethod.get)", [:], "https://h/is%20open/b/GET"),
-            // The base's own query comes first as it is, and its fragment is left out. An empty query is kept (RFC 3986, section 6.2.3).
+            // The base's own query comes first as it is. An empty query is kept (RFC 3986, section 6.2.3). A fragment stays without a path.
             ("https://h/x?k=1", "y", ["z": 2], "https://h/x/y?k=1&z=2"),
             ("https://h?k=a%20b+c", "", ["k": "d"], "https://h?k=a%20b+c&k=d"),
-            ("https://h/x?", "", [:], "https://h/x?"), ("https://h/x?#f", "", ["z": 2], "https://h/x?z=2"),
-            ("https://h/x?k=1#f", "", [:], "https://h/x?k=1"),
+            ("https://h/x?", "", [:], "https://h/x?"), ("https://h/x?#f", "", ["z": 2], "https://h/x?z=2#f"),
+            ("https://h/x?k=1#%66", "", [:], "https://h/x?k=1#%66"), ("https://h/x#f", "y", [:], "https://h/x/y"),
             // Only unreserved characters stay (RFC 3986, section 2.3).
             (
                 "https://h", "", ["a-._~": "A-._~", "q": "+ &=?/:@!$'()*,;é"],
@@ -69,6 +69,18 @@ struct RequestBuildingTests {
     func url(base: String, path: RequestPath, query: QueryParameters, url: String) throws {
         let request = Endpoint<Item>(.get, .url(try #require(URL(string: base)), path), query: query)
         #expect(try request.preparedRequest(relativeTo: example).url.absoluteString == url)
+    }
+
+    @Test("The fragment of a base URL is left out")
+    func fragmentOfBaseURL() throws {
+        #expect(try Endpoint<Item>(.get, "").preparedRequest(relativeTo: URL(string: "https://h/x#f")).url.absoluteString == "https://h/x")
+    }
+
+    @Test("A URL of any scheme is for the transport to judge", arguments: ["http+unix://%2Frun%2Fdocker.sock/v1", "ftp://h/x"])
+    func otherScheme(url: String) async throws {
+        let answers = Answers(.status(200))
+        try await answers.provider().request(Endpoint<Void>(.get, .url(try #require(URL(string: url))))).value
+        #expect(answers.requests.map(\.url.absoluteString) == [url])
     }
 
     @Test("A base URL that is relative to another is resolved first")
@@ -186,7 +198,6 @@ struct RequestBuildingTests {
         arguments: [
             (Endpoint(.get, .url(URL(string: "api.example.com/v3")!)), #"its URL "api.example.com/v3" needs a scheme and a host"#),
             (Endpoint(.get, .url(URL(string: "https:///v3")!)), #"its URL "https:…" needs a scheme and a host"#),
-            (Endpoint(.get, .url(URL(string: "ftp://h/x")!)), #"its URL "ftp://h/x" has the scheme ftp; it must be http or https."#),
             (Endpoint(.get, .url(URL(string: "https://me:s3cret@h/")!)), "its URL has a user name or a password; send them in the header"),
             (Endpoint(.get, "", headers: ["X-A": "a\r\nX-B: b"]), "its header X-A has a control character in its value."),
             (Endpoint(.get, "", headers: ["X A": "a"]), #"its header name "X A" is not a token"#),

@@ -59,10 +59,11 @@ struct EventFormatTests {
     }
 
     @Test(
-        "A stream of events has the media type text/event-stream; another is an error that says which",
+        "A stream of events has the media type text/event-stream, among others, or none; another is an error that says which",
         arguments: [
-            ("TEXT/Event-Stream", nil), (" text/event-stream ; x=y", nil), ("text/event-stream;", nil),
-            ("text/html; charset=utf-8", "text/html"), ("text/event-streams", "text/event-streams"), (nil, "missing"),
+            ("TEXT/Event-Stream", nil), (" text/event-stream ; x=y", nil), ("text/event-stream;", nil), (nil, nil), ("", nil),
+            ("text/html; charset=utf-8, text/event-stream; charset=utf-8", nil), ("text/event-stream,application/json", nil),
+            ("text/html; charset=utf-8", "text/html"), ("text/event-streams", "text/event-streams"),
         ] as [(String?, String?)])
     func types(_ type: String?, refused: String?) throws {
         let response = streamedResponse([Data()], type: type).response

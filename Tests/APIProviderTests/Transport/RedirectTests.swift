@@ -96,6 +96,47 @@ struct RedirectTests {
         }
     }
 
+    @Test("If there is a base URL, a request to another origin gets only the harmless headers of its transport")
+    func wholeURL() async throws {
+        var settings = ExchangeTransport.Settings()
+        settings.additionalHeaders = ["Authorization": "s3cret", "X-Api-Key": "s3cret", "Accept-Language": "en"]
+        let provider = DefaultAPIProvider(baseURL: example, transport: Self.transport(settings))
+        for (host, secret) in [("api.example.com", "s3cret"), ("cdn.example.com", nil)] {
+            let url = try #require(URL(string: "https://\(host)/a"))
+            let sent = try await lastRequest(for: Endpoint(.get, .url(url)), by: provider).headers
+            #expect(["Authorization", "X-Api-Key", "Accept-Language"].map { sent[$0] } == [secret, secret, "en"])
+        }
+    }
+
+    @Test(
+        "A fragment is not sent, and stays with a redirect that has none (RFC 9110, section 10.2.2)",
+        arguments: [
+            ("https://h/a#%C3%A9", nil, "https://h/a#%C3%A9"), ("https://h/a#top", "/b", "https://h/b#top"),
+            ("https://h/a?q#top", "https://g/b?r", "https://g/b?r#top"), ("https://h/a#top", "/b#end", "https://h/b#end"),
+            ("https://h/a#top", "/b#", "https://h/b#"), ("https://h/a", "/b#end", "https://h/b#end"),
+            ("https://h/a#", "/b", "https://h/b#"),
+        ] as [(String, String?, String)])
+    func fragment(url: String, location: String?, end: String) async throws {
+        let answers = Answers(location.map { .status(302, headers: ["Location": $0]) } ?? .status(200), .status(200))
+        let endpoint = Endpoint<Data>(.get, .url(try #require(URL(string: url)))).withResponse()
+        let response = try await DefaultAPIProvider(transport: ClosureTransport(answers.next)).request(endpoint).value.response
+        #expect(response.request.url.absoluteString == end)
+        #expect(!"\(response) \(APIError.unacceptableStatus(response))".contains("#"))
+        #expect(answers.requests.allSatisfy { !$0.url.absoluteString.contains("#") })
+    }
+
+    @Test(
+        "A redirect is followed within a scheme of the transport's own, and from there to https",
+        arguments: ["/b", "https://h/b", "http://h/b"])
+    func ownScheme(location: String) async throws {
+        let answers = Answers(.status(302, headers: ["Location": location]), .status(200))
+        let url = try #require(URL(string: "http+unix://%2Frun%2Fdocker.sock/v1/containers"))
+        let endpoint = Endpoint<Data>(.get, .url(url)).validating { _ in }
+        _ = try await DefaultAPIProvider(transport: ClosureTransport(answers.next)).request(endpoint).value
+        let next = ["/b": "http+unix://%2Frun%2Fdocker.sock/b", "https://h/b": "https://h/b"][location]
+        #expect(answers.requests.map(\.url.absoluteString) == [url.absoluteString, next].compactMap { $0 })
+    }
+
     @Test(
         "A Location resolves against the request's URL, without white space around it, and gets the escapes that it lacks (RFC 3986)",
         arguments: [

@@ -80,7 +80,8 @@ struct LoopbackTests {
     @Test(
         "A URL that HTTP does not allow is not requested, whether the endpoint or the caller of the transport has set it",
         arguments: [
-            ("data:,x", "\"data:…\" has the scheme data"), ("http://:pass@127.0.0.1/", "a user name or a password"),
+            ("data:,x", "has the scheme data; it must be"), ("ftp://h/x", "has the scheme ftp; it must be"),
+            ("http://:pass@127.0.0.1/", "a user name or a password"),
             ("http://[::1]:65536/", "the port 65536; the highest is 65535."),
             ("http://localhost:99999999999999999999/", "the port 99999999999999999999"),
             ("http://[::1]:18446744073709551696", "the port 18446744073709551696"),

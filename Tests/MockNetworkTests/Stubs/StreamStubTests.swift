@@ -65,6 +65,23 @@ struct StreamStubTests {
         #expect(error?.urlError?.code == .timedOut)
     }
 
+    @Test("JSON in place of events is an error with its body and its message", arguments: Way.allCases)
+    func json(_ way: Way) async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .json(["error": "model not found"]))
+        let error = try await way.provider.failure(of: request)
+        #expect(try error.response?.decode([String: String].self) == ["error": "model not found"])
+        #expect(error.description.contains("it is not text/event-stream: \"model not found\" (application/json, "), "\(error)")
+    }
+
+    @Test("Text without an end in place of events is an error at once", arguments: Way.allCases)
+    func text(_ way: Way) async throws {
+        let feed = StreamFeed()
+        MockURLProtocol.stub(.get, "/events", respond: .stream(from: feed, headers: ["Content-Type": "text/plain"]))
+        let error = try await way.provider.failure(of: request)
+        #expect(error.description.contains("its Content-Type is text/plain, and not that of ServerSentEvents"))
+        await feed.waitUntilCancelled()
+    }
+
     @Test("Very short waits lose no event", .longComputing)
     func shortWaits() async throws {
         let data = (0..<20).map { "\($0)" }
@@ -163,8 +180,13 @@ struct StreamStubTests {
 struct ReconnectingEventsTests {
     private let scheduler = WaitingScheduler()
 
-    private func events(_ policy: RetryPolicy = .default) -> ReconnectingEvents {
+    private func events(_ policy: RetryPolicy = .reconnecting) -> ReconnectingEvents {
         mocked.events(request, reconnecting: policy, scheduler: scheduler)
+    }
+
+    /// The next waits.
+    private func milliseconds(_ count: Int) async -> [Int] {
+        await scheduler.waits.next(count).map { if case .milliseconds(let wait) = $0 { wait } else { -1 } }
     }
 
     @Test("A stream that ends is requested again after its wait, with the identifier of its last event")
@@ -174,7 +196,8 @@ struct ReconnectingEventsTests {
 
         let received = try await events().reduce(into: []) { $0.append($1) }
         #expect(received == ["a", "b"].map { ServerSentEvent(data: $0, lastEventID: "1") })
-        #expect(await scheduler.waits.next(2) == [.milliseconds(3000), .milliseconds(3000)])
+        // The jitter is at most the base delay.
+        #expect(await milliseconds(2).allSatisfy { 3000...3500 ~= $0 })
         #expect(MockURLProtocol.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2"])
     }
 
@@ -199,8 +222,31 @@ struct ReconnectingEventsTests {
         MockURLProtocol.stub(.get, "/events", respond: retryAfter.map { .status(503, headers: ["Retry-After": $0]) } ?? event)
         var events = events(RetryPolicy(maxAttempts: 21, baseDelay: .seconds(2))).makeAsyncIterator()
         for _ in 0...20 { _ = try? await events.next() }
-        let waits = await scheduler.waits.next(20).map { if case .milliseconds(let wait) = $0 { wait } else { -1 } }
+        let waits = await milliseconds(20)
         #expect(waits.allSatisfy { retryAfter == nil ? 1000...2000 ~= $0 : $0 >= 7000 }, "\(waits)")
+    }
+
+    @Test("By default they reconnect however often it fails, and as late as a refusal asks, but not later than the policy for a retry")
+    func forever() async throws {
+        let refusals = Array(repeating: StubResponse.status(503), count: 40) + [.status(503, headers: ["Retry-After": "3600"])]
+        let day = stream([.chunk("retry: 86400000\ndata: a\n\n")])
+        MockURLProtocol.stub(.get, "/events", respond: .sequence(refusals + [day, .status(204)]))
+        #expect(try await events().reduce(into: []) { $0.append($1.data) } == ["a"])
+        let waits = await milliseconds(42)
+        #expect(waits[..<40].allSatisfy { 250...30_000 ~= $0 })
+        #expect(3_600_000...3_600_500 ~= waits[40])
+        #expect(30_000...30_500 ~= waits[41])
+    }
+
+    @Test("The Retry-After of a refusal counts once, also if a stream comes after it")
+    func retryAfterOnce() async throws {
+        let refusal = StubResponse.status(503, headers: ["Retry-After": "20"])
+        MockURLProtocol.stub(
+            .get, "/events", respond: .sequence([refusal, .failure(URLError(.timedOut)), stream([.chunk("data: a\n\n")]), .status(204)]))
+        #expect(try await events().reduce(into: []) { $0.append($1.data) } == ["a"])
+        let waits = await milliseconds(3)
+        #expect(20_000...20_500 ~= waits[0])
+        #expect(waits[1...].allSatisfy { $0 <= 2_000 }, "\(waits)")
     }
 
     @Test("Events belong to the user who was signed in when they began")

@@ -28,6 +28,22 @@ struct StubTests {
         #expect(answers == ["twice", "twice", "any", "handler", ""])
     }
 
+    @Test("A mock answers no URL of a scheme that its transport does not know", arguments: Way.allCases)
+    func scheme(_ way: Way) async throws {
+        MockURLProtocol.stub(.get, "/user", isOptional: true, respond: .status(200))
+        let ftp = try #require(URL(string: "ftp://api.example.com/user"))
+        let error = try await way.provider.failure(of: Endpoint<Void>(.get, .url(ftp)))
+        let reason = #"its URL "ftp://api.example.com/user" has the scheme ftp; it must be http or https."#
+        #expect(error.description == "The request was not sent: \(reason)")
+    }
+
+    @Test("A mock transport stands for one with a scheme of its own")
+    func ownScheme() async throws {
+        MockURLProtocol.stub(.get, "/v1", respond: .status(200))
+        let socket = try #require(URL(string: "http+unix://%2Frun%2Fdocker.sock/v1"))
+        try await provider.request(Endpoint<Void>(.get, .url(socket))).value
+    }
+
     @Test(
         "A stub matches equivalent URLs, and no others",
         arguments: [
@@ -35,7 +51,7 @@ struct StubTests {
             ("HTTPS://API.example.com/user", "https://api.EXAMPLE.com:443/user", true),
             ("http://[::1]:8080/user", "http://[::1]:8080/user", true),
             ("https://api.example.com", "https://api.example.com/", true),
-            ("/", "https://api.example.com", true),
+            ("/", "https://api.example.com", true), ("/user", "https://api.example.com/user#top", true),
             ("/repos/*/*", "https://api.example.com/repos/apple/a%2Fb", true),
             ("/repos/**", "https://api.example.com/repos/apple/swift/issues", true),
             ("/repos/*/issues/**", "https://api.example.com/repos/apple/issues", true),

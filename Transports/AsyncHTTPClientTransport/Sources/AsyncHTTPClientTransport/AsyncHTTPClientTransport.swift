@@ -71,6 +71,7 @@ public struct AsyncHTTPClientTransport: Transport {
     /// is sent again.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         .deferred {
+            try request.checkScheme()
             try request.checkBody()
             return exchanges.send(request)
         }

@@ -1,4 +1,5 @@
 public import APIProvider
+import Foundation
 
 extension RequestOptions {
     /// Whether a `GET` or `HEAD` may have a body, for servers that want one.
@@ -18,6 +19,13 @@ extension RequestOptions {
 private enum BodyKey: RequestOptionKey { static let defaultValue = false }
 
 extension PreparedRequest {
+    /// Throws if the client does not know the scheme of the URL.
+    func checkScheme() throws {
+        guard let scheme = url.scheme, !["http", "https", "http+unix", "https+unix"].contains(scheme.lowercased()) else { return }
+        throw APIError.invalidRequest(
+            reason: "its URL has the scheme \(scheme); it must be http or https, or for a socket http+unix or https+unix")
+    }
+
     /// Throws if the request has a body that neither its method nor its options allow.
     func checkBody() throws {
         guard body != nil, [.get, .head].contains(method), !options.allowsBody else { return }
