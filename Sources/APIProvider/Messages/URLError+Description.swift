@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -13,10 +13,13 @@ extension URLError {
         self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason, NSError.isSafeToShowKey: true]) { $1 })
     }
 
-    /// Whether the request cannot have reached the server.
-    var wasNeverSent: Bool {
-        [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(code)
+    /// Whether the device has no connection to a network that it may use.
+    package var isOffline: Bool {
+        [.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive].contains(code)
     }
+
+    /// Whether the request cannot have reached the server.
+    var wasNeverSent: Bool { isOffline || [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed].contains(code) }
 
     static func responseTooLarge(limit: Int) -> URLError {
         let text = "the response is larger than the transport's maxResponseSize of \(limit) bytes"
