@@ -19,7 +19,7 @@ func cacheDecisions() async throws -> Picture {
     }
     let provider = DefaultAPIProvider(
         baseURL: URL(string: "https://api.example.com"), transport: server,
-        middlewares: [CacheMiddleware(MemoryCache(), now: { time.withLock { $0 } })])
+        middlewares: [CacheMiddleware(now: { time.withLock { $0 } })])
     var columns: [(seconds: Int, server: String?, decision: String)] = []
     for seconds in [0, 5, 20, 40] {
         time.withLock { $0 = Date(timeIntervalSince1970: 1_700_000_000 + TimeInterval(seconds)) }

@@ -77,7 +77,8 @@ public struct DefaultAPIProvider: APIProvider {
         middlewares: [any Middleware] = []
     ) {
         (self.baseURL, self.transport, self.encoder, self.decoder) = (baseURL, transport, encoder, decoder)
-        self.middlewares = middlewares
+        let headers = transport as? any HeaderAddingTransport
+        self.middlewares = middlewares.map { one in headers.flatMap { (one as? any TransportReadingMiddleware)?.reading($0) } ?? one }
     }
 
     /// Returns a single that builds and sends `request` at each subscription, and succeeds with the value of its response.

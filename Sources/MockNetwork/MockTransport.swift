@@ -53,6 +53,10 @@ public struct MockTransport: Transport {
     }
 }
 
+extension MockTransport: HeaderAddingTransport {
+    package func addingHeaders(to request: PreparedRequest) -> PreparedRequest { exchanges.addingHeaders(to: request) }
+}
+
 extension Answer {
     /// Delivers the answer up to the next wait, and goes on after it.
     fileprivate func play(to exchange: Exchange, _ scheduler: any Scheduler, _ timer: SerialDisposable) {

@@ -2,19 +2,23 @@ public import APIProvider
 public import Foundation
 
 /// How a request uses the cache. Its own `Cache-Control` counts as well (RFC 9111, section 5.2.1).
-public enum CachePolicy: Sendable {
+public struct CachePolicy: Sendable, Hashable {
+    private enum Kind { case standard, reload, noStore, onlyIfCached, staleIfOffline }
+
+    private let kind: Kind
+
     /// A fresh response is used. A stale one is validated.
-    case standard
+    public static let standard = CachePolicy(kind: .standard)
     /// The request is sent, and its response is stored.
-    case reload
+    public static let reload = CachePolicy(kind: .reload)
     /// Nothing is read from the cache, and nothing is stored.
-    case noStore
+    public static let noStore = CachePolicy(kind: .noStore)
     /// A stored response is used, fresh or stale, and nothing is sent. The status is 504 if there is none, or if the server forbids its use
     /// without a validation.
-    case onlyIfCached
+    public static let onlyIfCached = CachePolicy(kind: .onlyIfCached)
     /// As ``standard``, but if there is no connection, or the request fails with another temporary error, such as a timeout, a stale
     /// response is used unless the server forbids that.
-    case staleIfOffline
+    public static let staleIfOffline = CachePolicy(kind: .staleIfOffline)
 }
 
 extension RequestOptions {

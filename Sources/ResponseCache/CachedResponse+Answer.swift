@@ -59,15 +59,11 @@ extension CachedResponse {
         return (value("Last-Modified").flatMap { Date(httpDate: $0, now: responseTime) } ?? responseTime) <= since
     }
 
-    /// Whether a 304 or a response to a HEAD may update this response (RFC 9111, sections 4.3.4 and 4.3.5).
+    /// Whether a 304 may update this response (RFC 9111, section 4.3.4).
     func canBeUpdated(by response: APIResponse) -> Bool {
-        guard response.statusCode == 304 || response.statusCode == status else { return false }
-        // The response to a HEAD has the Content-Length that a GET would have. If that differs, the content has changed.
-        let lengths = (response.value(forHTTPHeaderField: "Content-Length"), value("Content-Length"))
-        if response.statusCode != 304, let new = lengths.0, let old = lengths.1, new != old { return false }
         if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.weakTag == value("ETag")?.weakTag }
         if let modified = response.value(forHTTPHeaderField: "Last-Modified") { return modified == value("Last-Modified") }
-        return response.statusCode != 304 || !hasValidator
+        return !hasValidator
     }
 
     /// Whether both have an entity tag, and they differ.
@@ -105,7 +101,7 @@ extension PreparedRequest {
 
     /// The key of its responses in a store. Requests with and without a credential do not share responses, nor do requests with and without
     /// cookies.
-    var cacheKey: String { url.cacheKey(isAuthenticated: options.isAuthenticated, handlesCookies: handlesCookies) }
+    var cacheKey: String { url.withoutFragment + cacheKeySuffixes[(options.isAuthenticated ? 0 : 1) + (handlesCookies ? 0 : 2)] }
 
     private func has(oneOf names: [String]) -> Bool { names.contains { headers[$0] != nil } }
 }
@@ -142,22 +138,11 @@ extension Int {
     var isFailureOrRefusal: Bool { self >= 500 || [401, 403, 407, 408, 429].contains(self) }
 }
 
-extension URL {
-    fileprivate func cacheKey(isAuthenticated: Bool, handlesCookies: Bool) -> String {
-        switch (isAuthenticated, handlesCookies) {
-        case (true, true): withoutFragment
-        case (false, true): withoutFragment + "#anonymous"
-        case (true, false): withoutFragment + "#cookieless"
-        case (false, false): withoutFragment + "#anonymous-cookieless"
-        }
-    }
+private let cacheKeySuffixes = ["", "#anonymous", "#cookieless", "#anonymous-cookieless"]
 
+extension URL {
     /// The keys of all its responses.
-    var cacheKeys: [String] {
-        [true, false].flatMap { isAuthenticated in
-            [true, false].map { cacheKey(isAuthenticated: isAuthenticated, handlesCookies: $0) }
-        }
-    }
+    var cacheKeys: [String] { cacheKeySuffixes.map { withoutFragment + $0 } }
 
     var withoutFragment: String {
         let text = absoluteString

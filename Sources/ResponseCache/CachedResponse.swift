@@ -1,24 +1,24 @@
 import APIProvider
-public import Foundation
+import Foundation
 
 /// A response in a ``CacheStore``.
-public struct CachedResponse: Sendable, Equatable {
+struct CachedResponse: Sendable, Equatable {
     /// The status code.
-    public let status: Int
+    let status: Int
     /// The header fields, without hop-by-hop fields (RFC 9111, section 3.1).
-    public let fields: [String: String]
+    let fields: [String: String]
     /// The body, decoded as its Content-Encoding says.
-    public let body: Data
+    let body: Data
     /// When the request or the last validation was sent.
-    public let requestTime: Date
+    let requestTime: Date
     /// When its response arrived.
-    public let responseTime: Date
-    /// The values of the request headers that `Vary` names, by lowercase name. A missing value is empty.
-    public let varyFields: [String: String]
+    let responseTime: Date
+    /// The values of the request headers that `Vary` names, by lowercase name, as ``SentFields`` has them.
+    let varyFields: [String: String]
     let freshness: Freshness
 
     /// Creates a response.
-    public init(
+    init(
         status: Int, fields: [String: String], body: Data, requestTime: Date, responseTime: Date, varyFields: [String: String] = [:]
     ) {
         (self.status, self.fields, self.body, self.varyFields) = (status, fields, body, varyFields)
@@ -47,58 +47,34 @@ public struct CachedResponse: Sendable, Equatable {
     var hasValidator: Bool { value("ETag") != nil || value("Last-Modified") != nil }
 }
 
+extension CachedResponse: Codable {
+    private enum CodingKeys: CodingKey { case status, fields, body, requestTime, responseTime, varyFields }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            status: try values.decode(Int.self, forKey: .status), fields: try values.decode([String: String].self, forKey: .fields),
+            body: try values.decode(Data.self, forKey: .body), requestTime: try values.decode(Date.self, forKey: .requestTime),
+            responseTime: try values.decode(Date.self, forKey: .responseTime),
+            varyFields: try values.decode([String: String].self, forKey: .varyFields))
+    }
+}
+
 extension CachedResponse {
-    /// The new response has no ``varyFields`` yet: ``storable(for:sent:)`` sets them.
+    /// The new response has no ``varyFields`` yet: ``storable(for:sent:before:after:)`` sets them.
     init(_ response: APIResponse, requestTime: Date, responseTime: Date) {
         self.init(
             status: response.statusCode, fields: response.response.headerFields.withoutHopByHopFields, body: response.data,
             requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// Returns this response with the fields of a 304 or of a HEAD (RFC 9111, sections 3.2 and 4.3.4). The result has no ``varyFields``
-    /// yet: ``storable(for:sent:)`` sets them.
+    /// Returns this response with the fields of a 304 (RFC 9111, sections 3.2 and 4.3.4). The result has no ``varyFields`` yet:
+    /// ``storable(for:sent:before:after:)`` sets them.
     func updated(by response: APIResponse, requestTime: Date, responseTime: Date) -> CachedResponse {
         let new = response.response.headerFields.withoutHopByHopFields.removing(["content-length", "content-encoding", "content-range"])
         let old = fields.removing(Set(["age", "date"] + new.keys.map { $0.lowercased() }))
         return CachedResponse(
             status: status, fields: old.merging(new) { $1 }, body: body, requestTime: requestTime, responseTime: responseTime)
-    }
-
-    /// Returns this response with ``varyFields``, or `nil` if it must not be stored (RFC 9111, section 3).
-    ///
-    /// - Parameters:
-    ///   - request: The request as the cache got it.
-    ///   - sent: The request as it was sent. The cache cannot compare fields that a later middleware has set.
-    func storable(for request: PreparedRequest, sent: PreparedRequest) -> CachedResponse? {
-        let (control, varying) = (CacheControl(value("Cache-Control")), fields.members(of: "Vary"))
-        // `must-understand` overrides `no-store` if the cache knows the status (RFC 9111, section 5.2.2.3).
-        let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[status] == nil : control.has("no-store")
-        guard !isForbidden, status != 206, status != 304, !varying.contains("*") else { return nil }
-        // `private` allows a private cache to store a response. Servers also send it with errors, where it does not count.
-        let isPrivate = control.has("private") && status < 400
-        guard
-            isPrivate || control.has("public") || control.has("max-age") || value("Expires") != nil
-                || Freshness.heuristicStatuses.contains(status)
-        else { return nil }
-        var varyFields: [String: String] = [:]
-        for name in varying {
-            guard let value = request.varyValue(name), request.headers[name] == sent.headers[name] else { return nil }
-            varyFields[name] = value
-        }
-        return CachedResponse(
-            status: status, fields: fields, body: body, requestTime: requestTime, responseTime: responseTime, varyFields: varyFields)
-    }
-
-    /// Whether `request` has the same values for the fields that `Vary` names (RFC 9111, section 4.1).
-    func matchesVary(of request: PreparedRequest) -> Bool { varyFields.allSatisfy { request.varyValue($0.key) == $0.value } }
-}
-
-extension PreparedRequest {
-    /// The value of a field that `Vary` names, or `nil` if it is unknown: a session adds its cookies after the cache.
-    fileprivate func varyValue(_ name: String) -> String? {
-        let value = headers[name]
-        guard value != nil || name != "cookie" || !handlesCookies else { return nil }
-        return (value ?? "").normalized(as: name)
     }
 }
 
@@ -112,7 +88,7 @@ extension [String: String] {
     func value(_ name: String) -> String? { self[name] ?? first { $0.key.isField(name) }?.value }
 
     /// The members of a list field, in lowercase.
-    fileprivate func members(of name: String) -> [String] {
+    func members(of name: String) -> [String] {
         (value(name) ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
     }
 
@@ -120,15 +96,6 @@ extension [String: String] {
 
     func removing(_ lowercasedNames: Set<String>) -> [String: String] {
         filter { !lowercasedNames.contains($0.key.lowercased()) }
-    }
-}
-
-extension String {
-    /// The value of a field for comparison: without spaces around commas. Languages are compared in any order and case.
-    fileprivate func normalized(as name: String) -> String {
-        guard contains(",") || name == "accept-language" else { return trimmingCharacters(in: .whitespaces) }
-        let members = split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        return (name == "accept-language" ? members.map { $0.lowercased() }.sorted() : members).joined(separator: ",")
     }
 }
 
@@ -141,6 +108,11 @@ extension Date {
 }
 
 extension [CachedResponse] {
+    /// The most recent by `Date` (RFC 9111, section 4), and of those the last.
+    var newest: CachedResponse? {
+        reduce(nil) { newest, next in newest.map { $0.freshness.date > next.freshness.date } == true ? newest : next }
+    }
+
     /// Returns the last responses that together take at most `maxBytes`.
     func suffix(maxBytes: Int) -> [CachedResponse] {
         var room = maxBytes

@@ -1,23 +1,11 @@
 import APIProvider
-public import Foundation
+import Foundation
 import MiniRx
 
-/// Stores responses in files that only their owner may read, one file for each key. When they take more than `maxBytes`, the least recently
-/// used are removed.
+/// Stores responses in files that only their owner may read, one file for each key.
 ///
-/// ```swift
-/// let folder = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
-///     .appendingPathComponent("Responses")
-/// let cache = CacheMiddleware(DiskCache(folder, maxBytes: 50_000_000))
-/// ```
-///
-/// Several processes may share a folder. ``removeAll()`` removes the files of all processes, but another process may still store responses
-/// to its earlier requests: call `removeAll()` there too. Files are replaced atomically. A truncated, foreign or outdated file is ignored.
-/// If the folder cannot be written or the disk is full, nothing is stored and no request fails.
-///
-/// A file contains the URL, the response's header fields, including `Set-Cookie`, the body, and the values of the request headers that
-/// `Vary` names, all in plain text. Use ``CachePolicy/noStore`` for requests where these must not be written.
-public final class DiskCache: CacheStore {
+/// Files are replaced atomically. If the folder cannot be written or the disk is full, nothing is stored and no request fails.
+final class DiskCache: CacheStore {
     private let folder: URL
     /// The path of the folder inside `folder` that contains the files.
     private let responsesPath: String
@@ -27,18 +15,12 @@ public final class DiskCache: CacheStore {
     private let size = Locked<Int64?>(nil)
     private static let (suffix, removedSuffix) = (".response", ".removed")
 
-    /// Creates a store.
-    ///
-    /// - Parameters:
-    ///   - folder: A folder that contains nothing else. It is created when a response is stored.
-    ///   - maxBytes: How many bytes all files may take, in whole blocks of the disk. A larger response is not stored.
-    public init(_ folder: URL, maxBytes: Int = 100_000_000) {
+    init(_ folder: URL, maxBytes: Int = 100_000_000) {
         (self.folder, self.maxBytes) = (folder, maxBytes)
         responsesPath = folder.path + "/responses"
     }
 
-    /// Returns the responses of a key.
-    public func responses(for key: String) -> [CachedResponse] {
+    func responses(for key: String) -> [CachedResponse] {
         // The path may lead to a link or a pipe.
         let descriptor = open(path(of: key), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return [] }
@@ -54,8 +36,7 @@ public final class DiskCache: CacheStore {
         return responses
     }
 
-    /// Replaces the responses of a key.
-    public func replace(_ responses: [CachedResponse], for key: String) {
+    func replace(_ responses: [CachedResponse], for key: String) {
         let (path, responses) = (path(of: key), responses.suffix(maxBytes: maxBytes))
         guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.inBlocks <= maxBytes, makeFolder()
         else {
@@ -78,7 +59,7 @@ public final class DiskCache: CacheStore {
     }
 
     /// Removes all responses. When it returns, none can be read. The files are deleted in the background.
-    public func removeAll() {
+    func removeAll() {
         if rename(responsesPath, "\(folder.path)/\(UUID().uuidString)\(Self.removedSuffix)") != 0, errno != ENOENT {
             try? FileManager.default.removeItem(atPath: responsesPath)
         }

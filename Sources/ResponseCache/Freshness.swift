@@ -3,6 +3,8 @@ import Foundation
 
 /// How long a response may be used, by its fields (RFC 9111, section 4.2, and RFC 5861). Times are in seconds.
 struct Freshness: Sendable, Equatable {
+    /// When the server has made it, or else when it arrived.
+    let date: Date
     /// How long it is fresh after the server has made it.
     let lifetime: TimeInterval
     /// Its age when it arrived (`corrected_initial_age` in RFC 9111).
@@ -34,7 +36,7 @@ struct Freshness: Sendable, Equatable {
         } else {
             lifetime = 0
         }
-        (self.lifetime, self.initialAge) = (lifetime, initialAge)
+        (self.date, self.lifetime, self.initialAge) = (date, lifetime, initialAge)
         (isNoCache, mustNotBeStale) = (control.has("no-cache"), control.has("must-revalidate"))
         (staleWhileRevalidate, staleIfError) = (control.seconds("stale-while-revalidate"), control.seconds("stale-if-error"))
     }

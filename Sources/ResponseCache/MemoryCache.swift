@@ -1,7 +1,7 @@
 import MiniRx
 
 /// Stores responses in memory. When they take more than `maxBytes`, the least recently used are removed.
-public final class MemoryCache: CacheStore {
+final class MemoryCache: CacheStore {
     private struct State {
         var entries: [String: (responses: [CachedResponse], size: Int, lastUse: Int)] = [:]
         var size = 0
@@ -14,13 +14,9 @@ public final class MemoryCache: CacheStore {
     private let maxBytes: Int
     private let state = Locked(State())
 
-    /// Creates a store.
-    ///
-    /// - Parameter maxBytes: About how many bytes all responses may take. A larger response is not stored.
-    public init(maxBytes: Int = 20_000_000) { self.maxBytes = maxBytes }
+    init(maxBytes: Int = 20_000_000) { self.maxBytes = maxBytes }
 
-    /// Returns the responses of a key.
-    public func responses(for key: String) -> [CachedResponse] {
+    func responses(for key: String) -> [CachedResponse] {
         state.withLock { state in
             guard let place = state.entries.index(forKey: key) else { return [] }
             state.useCount += 1
@@ -29,8 +25,8 @@ public final class MemoryCache: CacheStore {
         }
     }
 
-    /// Replaces the responses of a key. If there is no room, removes others until a tenth is free.
-    public func replace(_ responses: [CachedResponse], for key: String) {
+    /// If there is no room, removes others until a tenth is free.
+    func replace(_ responses: [CachedResponse], for key: String) {
         let responses = responses.suffix(maxBytes: maxBytes - key.utf8.count)
         let size = responses.reduce(key.utf8.count) { $0 + $1.size }
         state.withLock { state in
@@ -48,8 +44,7 @@ public final class MemoryCache: CacheStore {
         }
     }
 
-    /// Removes all responses.
-    public func removeAll() {
+    func removeAll() {
         var empty = State()
         state.withLock { swap(&$0, &empty) }
     }

@@ -13,10 +13,11 @@ final class World: Sendable {
     let cache: CacheMiddleware
     let provider: DefaultAPIProvider
 
-    init(_ store: some CacheStore = MemoryCache(), behind: [any Middleware] = []) {
+    init(_ store: some CacheStore = MemoryCache(), behind: [any Middleware] = [], transport: any Transport = MockTransport()) {
         let time = time
-        cache = CacheMiddleware(store, now: { time.withLock { $0 } })
-        provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [cache] + behind)
+        // Other tests sign out meanwhile.
+        cache = CacheMiddleware(store, scheduler: nil, now: { time.withLock { $0 } }, signOutCount: { 0 })
+        provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [cache] + behind)
     }
 
     /// With a stored response of `age` seconds for `/a`. The mock goes on answering.
@@ -80,10 +81,12 @@ final class Hand: Sendable {
     private let sent = Log<(request: PreparedRequest, answer: Single<APIResponse>.SingleObserver)>()
     private let bag = DisposeBag()
     let cache: CacheMiddleware
+    let languages = Locked(["de"])
+    let progress = Log<TransferProgress>()
 
     init(_ store: some CacheStore = MemoryCache()) {
-        let time = time
-        cache = CacheMiddleware(store, scheduler: nil, now: { time.withLock { $0 } })
+        let (time, languages) = (time, languages)
+        cache = CacheMiddleware(store, scheduler: nil, now: { time.withLock { $0 } }, languages: { languages.withLock { $0 } })
     }
 
     /// With a stored response of `age` seconds for `/a`.
@@ -107,6 +110,7 @@ final class Hand: Sendable {
         var request = PreparedRequest(method, example.appendingPathComponent(path), headers: headers)
         request.urlRequest.httpShouldHandleCookies = hasCookies
         (request.options.cachePolicy, request.options.isAuthenticated) = (policy, isAuthenticated)
+        request.reportProgress = { [progress] in progress.append($0) }
         let log = Log<APIResponse>()
         let next: Middleware.Next = { [sent] request in
             .create { observer in

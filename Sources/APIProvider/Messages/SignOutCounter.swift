@@ -1,10 +1,10 @@
 import MiniRx
 
 /// Counts the sign-outs in this process. A request that was subscribed to before the last sign-out belongs to the previous user.
-enum SignOutCounter {
+package enum SignOutCounter {
     private static let count = Locked(0)
 
-    static var current: Int { count.withLock { $0 } }
+    package static var current: Int { count.withLock { $0 } }
 
     static func advance() -> Int {
         count.withLock { count in

@@ -12,14 +12,15 @@ struct ProgressReporter: Sendable {
     let report: (@Sendable (TransferProgress) -> Void)?
     fileprivate let queue: ProgressQueue?
     fileprivate let throttles: [ProgressThrottle]
+    fileprivate let isOfStream: Bool
 
-    /// Wraps `single` so that the last progress is reported before its value, and none after a dispose. For a stream, the handlers of
-    /// ``Endpoint/onProgress(_:)`` are still called after the value, while it is read.
+    /// Wraps `single` so that the last progress is reported before its value, and none after it or after a dispose. For a stream, the
+    /// handlers of ``Endpoint/onProgress(_:)`` are still called after the value, while it is read.
     func reportingLast<Element>(before single: Single<Element>) -> Single<Element> {
         guard report != nil else { return single }
         return (queue.map { single.observe(on: $0.scheduler) } ?? single).do(
-            onSuccess: { [queue, throttles] _ in
-                queue?.finish()
+            onSuccess: { [queue, throttles, isOfStream] _ in
+                if isOfStream { queue?.continueAfterDispose() } else { queue?.stop() }
                 throttles.forEach { $0.finish() }
             },
             onDispose: { [queue, throttles] in
@@ -34,7 +35,7 @@ struct ProgressReporter: Sendable {
 private final class ProgressQueue: Sendable {
     let scheduler = SerialDispatchQueueScheduler(queue: .global(qos: .userInitiated))
     private let report: @Sendable (TransferProgress) -> Void
-    private let state = Locked((isFinished: false, isStopped: false))
+    private let state = Locked((continuesAfterDispose: false, isStopped: false))
 
     init(_ report: @escaping @Sendable (TransferProgress) -> Void) { self.report = report }
 
@@ -44,25 +45,26 @@ private final class ProgressQueue: Sendable {
         }
     }
 
-    func finish() { state.withLock { $0.isFinished = true } }
+    func continueAfterDispose() { state.withLock { $0.continuesAfterDispose = true } }
 
-    /// Stops reporting. After `finish()`, it does nothing, so that the last report is still delivered.
-    func stop() { state.withLock { $0.isStopped = !$0.isFinished } }
+    /// Stops reporting, also what is already enqueued.
+    func stop() { state.withLock { $0.isStopped = !$0.continuesAfterDispose } }
 }
 
 extension Endpoint {
     /// Creates the reporter for one request.
     func makeProgressReporter() -> ProgressReporter {
         guard configuration.report != nil || !configuration.throttledHandlers.isEmpty else {
-            return ProgressReporter(report: nil, queue: nil, throttles: [])
+            return ProgressReporter(report: nil, queue: nil, throttles: [], isOfStream: false)
         }
         let queue = configuration.report.map { ProgressQueue($0) }
         let throttles = configuration.throttledHandlers.map { ProgressThrottle($0) }
+        let isOfStream = if case .stream = destination { true } else { false }
         return ProgressReporter(
             report: { progress in
                 queue?.enqueue(progress)
                 for one in throttles { one.enqueue(progress) }
-            }, queue: queue, throttles: throttles)
+            }, queue: queue, throttles: throttles, isOfStream: isOfStream)
     }
 }
 

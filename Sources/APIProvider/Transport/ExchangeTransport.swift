@@ -112,9 +112,15 @@ public struct ExchangeTransport: Transport {
 
     /// The request with the headers of the transport.
     private func prepared(_ request: PreparedRequest) throws -> PreparedRequest {
-        var request = request
         // A file may have changed since the request was made.
         try request.body?.check()
+        let request = addingOwnHeaders(to: request)
+        try request.check()
+        return request
+    }
+
+    private func addingOwnHeaders(to request: PreparedRequest) -> PreparedRequest {
+        var request = request
         if !settings.additionalHeaders.isEmpty {
             // Headers for one origin do not belong where a redirect or a whole URL leads away from it.
             let isElsewhere = request.hasLeftOrigin || request.context?.baseURL.map { $0.origin != request.url.origin } ?? false
@@ -122,7 +128,13 @@ public struct ExchangeTransport: Transport {
         }
         // A range of a compressed body could not be decompressed.
         if request.headers["Range"] != nil { request.addMissing(["Accept-Encoding": "identity"]) }
-        try request.check()
         return request
+    }
+}
+
+extension ExchangeTransport: HeaderAddingTransport {
+    package func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
+        let request = addingOwnHeaders(to: request)
+        return cookies?.added(to: request) ?? request
     }
 }

@@ -22,6 +22,18 @@ public protocol Transport: Sendable {
     func send(_ request: PreparedRequest) -> Single<APIResponse>
 }
 
+/// A transport that knows which header fields it adds to a request.
+package protocol HeaderAddingTransport: Transport {
+    /// Returns `request` with the header fields that it would be sent with now: those of the configuration, and cookies.
+    func addingHeaders(to request: PreparedRequest) -> PreparedRequest
+}
+
+/// A middleware that asks the transport of its provider which header fields it adds.
+package protocol TransportReadingMiddleware: Middleware {
+    /// Returns the middleware that a provider with `transport` uses in place of this one.
+    func reading(_ transport: any HeaderAddingTransport) -> any Middleware
+}
+
 extension APIResponse {
     /// The response with its body where it should go. A transport may leave it in memory.
     func saved(to destination: ResponseDestination) throws -> APIResponse {

@@ -38,8 +38,7 @@ extension URLSessionConfiguration {
         return copy
     }
 
-    #if canImport(FoundationNetworking)
-    /// Stores and sends cookies in place of the session, as this configuration says; `nil` without a storage.
+    /// The cookies of this configuration, which the transport stores and sends in place of a session on Linux; `nil` without a storage.
     ///
     /// The responses of a custom `URLProtocol` store no cookies, as on Apple's systems, where only the HTTP loader stores them.
     var cookies: Cookies? {
@@ -48,7 +47,6 @@ extension URLSessionConfiguration {
                 storage: $0, areSent: httpShouldSetCookies, areKept: !hasCustomProtocolClasses && httpCookieAcceptPolicy != .never)
         }
     }
-    #endif
 }
 
 extension TimeInterval {

@@ -20,6 +20,8 @@ public final class URLSessionTransport: Transport {
     private let usesNetwork: Bool
     private let isForBackground: Bool
     private let multipartDirectory: URL?
+    /// The cookies that the session, or the transport in its place, sends.
+    private let cookies: Cookies?
 
     /// Creates a transport whose session has a copy of `configuration`.
     ///
@@ -78,14 +80,15 @@ public final class URLSessionTransport: Transport {
         settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
         let callbacks = CallbackQueue()
         let timeoutClock = Watchdog.Clock(scheduler: scheduler, executor: ClosureExecutor { callbacks.addOperation($0) })
-        let cookies = configuration.cookies
+        let keptCookies = configuration.cookies
         #else
         settings.maxRequestsPerHost = nil
-        let (callbacks, timeoutClock, cookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
+        let (callbacks, timeoutClock, keptCookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
         #endif
+        cookies = configuration.cookies
         let pool = SessionPool(
             configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, callbacks: callbacks)
-        exchanges = ExchangeTransport(settings, timeoutClock: timeoutClock, cookies: cookies) { pool.start($0) }
+        exchanges = ExchangeTransport(settings, timeoutClock: timeoutClock, cookies: keptCookies) { pool.start($0) }
     }
 
     /// Sends `request`. Disposing cancels the task.
@@ -117,5 +120,21 @@ public final class URLSessionTransport: Transport {
             return exchanges.send(request)
         }
         return .uploading(request, body, from: multipartDirectory) { [exchanges] in exchanges.send($0) }
+    }
+}
+
+extension URLSessionTransport: HeaderAddingTransport {
+    package func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
+        let sent = exchanges.addingHeaders(to: request)
+        #if canImport(FoundationNetworking)
+        return sent
+        #else
+        // A session may send its cookies in place of the request's own, so both count.
+        var plain = sent
+        plain.headers["Cookie"] = nil
+        guard let stored = cookies?.added(to: plain).headers["Cookie"] else { return sent }
+        plain.headers["Cookie"] = [sent.headers["Cookie"], stored].compactMap { $0 }.joined(separator: "; ")
+        return plain
+        #endif
     }
 }

@@ -57,13 +57,8 @@ struct RetryMiddlewareTests {
         "These connection errors are retried: for any method if the request cannot have been sent",
         arguments: [
             (2, 1, [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse]),
-            (
-                2, 2,
-                [
-                    .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet, .dataNotAllowed,
-                    .internationalRoamingOff, .callIsActive,
-                ]
-            ),
+            (2, 2, [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed]),
+            (2, 2, [.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive]),
             (
                 1, 1,
                 [

@@ -70,6 +70,58 @@ struct WholeTimeTests {
         withExtendedLifetime(subscription) {}
     }
 
+    /// Says when the last that holds it has let it go.
+    private final class Held: Sendable {
+        let released: Signals<Void>
+
+        init(_ released: Signals<Void>) { self.released = released }
+
+        deinit { released.send(()) }
+    }
+
+    private typealias Sender = @Sendable (any Scheduler) -> [any Middleware]
+
+    private static let senders: [(Sender, [Int])] = [
+        ({ _ in [] }, [200]), ({ _ in [CoalescingMiddleware()] }, [200]), ({ _ in [ConcurrencyLimitMiddleware(maxConcurrent: 1)] }, [200]),
+        ({ [RetryMiddleware(RetryPolicy(), scheduler: $0, random: { 1 })] }, [503, 200]),
+        ({ _ in [AuthenticationMiddleware(token: "old") { _ in .just("new") }] }, [401, 200]),
+    ]
+
+    @Test("No progress follows the value, whoever has sent the request", arguments: senders.indices)
+    func late(index: Int) async {
+        let (makeMiddlewares, statuses) = Self.senders[index]
+        let (log, released, requests) = (Log<Int64>(), Signals<Void>(), Locked<[PreparedRequest]>([]))
+        let transport = ClosureTransport { request in
+            .deferred {
+                let status = requests.withLock { requests in
+                    requests.append(request)
+                    return statuses[requests.count - 1]
+                }
+                request.reportProgress?(TransferProgress(bytesReceived: Int64(status)))
+                return .just(APIResponse(to: request, status: status))
+            }
+        }
+        func send() {
+            let (held, scheduler) = (Held(released), TestScheduler())
+            let endpoint = Endpoint<Void>(.get, "/").onProgress { progress in
+                withExtendedLifetime(held) { log.append(progress.bytesReceived) }
+            }
+            let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: makeMiddlewares(scheduler))
+            _ = provider.request(endpoint).subscribe { _ in
+                log.append(0)
+                let all = requests.withLock { requests in
+                    defer { requests = [] }
+                    return requests
+                }
+                for request in all { request.reportProgress?(TransferProgress(bytesReceived: -1)) }
+            }
+            scheduler.run()
+        }
+        send()
+        await released.next()
+        #expect(log.entries.suffix(2) == [200, 0])
+    }
+
     @Test("After disposing on the main actor, no progress comes")
     @MainActor func disposed() async {
         let subscription = subscribe(endpoint(every: .nanoseconds(0)))

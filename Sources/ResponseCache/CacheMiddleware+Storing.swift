@@ -1,0 +1,93 @@
+import APIProvider
+import Foundation
+import MiniRx
+
+extension CacheMiddleware {
+    func storeResponse(_ response: APIResponse, _ sending: Sending) {
+        let (request, status) = (sending.lookup.request, response.statusCode)
+        guard request.method != .head, request.range == nil, !request.hasServerConditions, !response.isFromOtherURL else { return }
+        if status == 304 {
+            // A 304 to the app's own condition only updates what is stored.
+            guard let stored = newestMatch(sending.lookup, sending.fields), stored.canBeUpdated(by: response) else { return }
+            let updated = stored.updated(by: response, requestTime: sending.time, responseTime: now())
+            replaceStored(with: updated, sending, sent: response.request)
+        } else {
+            // A failure or refusal does not replace a stored response that is neither.
+            if status.isFailureOrRefusal, let stored = newestMatch(sending.lookup, sending.fields), !stored.status.isFailureOrRefusal {
+                return
+            }
+            let new = CachedResponse(response, requestTime: sending.time, responseTime: now())
+            replaceStored(with: new, sending, sent: response.request)
+        }
+    }
+
+    /// Replaces the stored responses that match the request. If `new` must not be stored, it only removes them.
+    func replaceStored(with new: CachedResponse, _ sending: Sending, sent: PreparedRequest) {
+        let epoch = sending.lookup.keyState.epoch
+        guard !sending.lookup.request.cacheControl.has("no-store"), beginWriting(epoch) else { return }
+        sending.lookup.keyState.serialize { [self] in
+            write(new, sending, sent: sent)
+            epoch.writes.leave()
+        }
+    }
+
+    private func write(_ new: CachedResponse, _ sending: Sending, sent: PreparedRequest) {
+        let (request, keyState, fields) = (sending.lookup.request, sending.lookup.keyState, sending.fields)
+        guard !keyState.isInvalidated else { return }
+        let (old, now) = (store.responses(for: keyState.key), now())
+        // Do not replace the response to a later request. A request time in the future is an error of the clock, and does not count.
+        guard !old.contains(where: { $0.matchesVary(of: fields) && $0.requestTime > sending.time && $0.requestTime <= now })
+        else { return }
+        let others = old.filter { !$0.matchesVary(of: fields) }.suffix(Self.maxVariants - 1)
+        let storable = new.storable(for: request, sent: sent, before: fields, after: sentFields(request, sending.lookup.transport))
+        let all = others + [storable].compactMap { $0 }
+        if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: keyState.key) }
+        // An unsafe request may have changed the resource while the store was written.
+        if keyState.isInvalidated { store.replace([], for: keyState.key) }
+    }
+
+    /// Makes `removeAll` wait until the caller calls `epoch.writes.leave()`. Returns false if the epoch is not the current one.
+    private func beginWriting(_ epoch: StoreEpoch) -> Bool {
+        state.withLock { state in
+            guard state.epoch === epoch else { return false }
+            epoch.writes.enter()
+            return true
+        }
+    }
+
+    /// Sends a request without looking in the cache. A successful unsafe request invalidates the responses for its URL.
+    func bypass(
+        _ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next
+    ) -> Single<APIResponse> {
+        guard ![.get, .head, .options, .trace].contains(request.method) else { return next(request) }
+        return .deferred { [self] in
+            let (epoch, fields, time) = (epoch(of: request), sentFields(request, transport), now())
+            return next(request).do(onSuccess: { [self] response in
+                guard 200..<400 ~= response.statusCode else { return }
+                invalidate(request, response)
+                let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), transport: transport, next: next)
+                storePOST(response, Sending(lookup: lookup, fields: fields, time: time))
+            })
+        }
+    }
+
+    /// Removes the responses that a successful unsafe request may have changed (RFC 9111, section 4.4).
+    private func invalidate(_ request: PreparedRequest, _ response: APIResponse) {
+        let targets = ["Location", "Content-Location"].compactMap { response.target(of: $0, from: request) }
+        for key in Set(([request.url, response.request.url] + targets).flatMap(\.cacheKeys)) {
+            state.withLock(\.epoch).invalidate(key)
+            store.replace([], for: key)
+        }
+    }
+
+    /// Stores a response to a POST whose `Content-Location` says that a GET would return it (RFC 9110, section 9.3.3).
+    private func storePOST(_ response: APIResponse, _ sending: Sending) {
+        let request = sending.lookup.request
+        guard request.method == .post, request.isReceivedInMemory, request.options.cachePolicy != .noStore,
+            response.request.url.withoutFragment == request.url.withoutFragment,
+            response.target(of: "Content-Location", from: request)?.withoutFragment == request.url.withoutFragment
+        else { return }
+        let new = CachedResponse(response, requestTime: sending.time, responseTime: now())
+        if new.remainingFreshness(at: now()) > 0 { replaceStored(with: new, sending, sent: response.request) }
+    }
+}

@@ -1,0 +1,102 @@
+package import APIProvider
+import Foundation
+import MiniRx
+
+/// The header fields of a request as they are sent, for comparison with the fields that `Vary` names (RFC 9111, section 4.1).
+struct SentFields {
+    /// The fields that the cache got, and those that the transport adds.
+    let headers: HTTPHeaders
+    /// Whether the network stack may add cookies that `headers` does not have.
+    let mayGainCookies: Bool
+    /// The number of sign-outs since the responses of the last user were removed.
+    let signOutCount: Int
+    let languages: [String]
+
+    /// The value of a field in lower case, or `nil` if it is unknown.
+    ///
+    /// An absent field has a value, too. It begins with a line feed, so it differs from every value of a field (RFC 9110, section 5.5).
+    func value(_ name: String) -> String? {
+        if let value = headers[name] { return value.normalized(as: name) }
+        switch name {
+        case "cookie" where mayGainCookies: return nil
+        // A later middleware may add it. It belongs to the user who is signed in, whatever the token is.
+        case "authorization": return "\n\(signOutCount)"
+        // On Apple's systems, a session adds the languages of the device.
+        case "accept-language": return "\n" + languages.joined(separator: ",")
+        default: return "\n"
+        }
+    }
+}
+
+extension CacheMiddleware {
+    func sentFields(_ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?) -> SentFields {
+        let headers = transport?.addingHeaders(to: request).headers ?? request.headers
+        return SentFields(
+            headers: headers, mayGainCookies: transport == nil && request.handlesCookies,
+            signOutCount: signOutCount() - state.withLock(\.signOutCount), languages: headers["Accept-Language"] == nil ? languages() : [])
+    }
+
+    /// Call it just before the request is sent.
+    func sending(_ lookup: Lookup) -> Sending {
+        Sending(lookup: lookup, fields: sentFields(lookup.request, lookup.transport), time: now())
+    }
+}
+
+extension CacheMiddleware: TransportReadingMiddleware {
+    package func reading(_ transport: any HeaderAddingTransport) -> any Middleware { CacheOfProvider(cache: self, transport: transport) }
+}
+
+/// A cache that knows the transport of its provider.
+private struct CacheOfProvider: Middleware {
+    let cache: CacheMiddleware
+    @HiddenFromReflection var transport: any HeaderAddingTransport
+
+    func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> { cache.intercept(request, transport, next) }
+}
+
+extension CachedResponse {
+    /// Returns this response with ``varyFields``, or `nil` if it must not be stored (RFC 9111, section 3).
+    ///
+    /// - Parameters:
+    ///   - request: The request as the cache got it.
+    ///   - sent: The request as it was sent, without what the network stack has added.
+    ///   - before: Its fields when it was sent.
+    ///   - after: Its fields now. If they have changed, it is unknown which were sent: a cookie may have come meanwhile.
+    func storable(for request: PreparedRequest, sent: PreparedRequest, before: SentFields, after: @autoclosure () -> SentFields)
+        -> CachedResponse?
+    {
+        let (control, varying) = (CacheControl(value("Cache-Control")), fields.members(of: "Vary"))
+        // `must-understand` overrides `no-store` if the cache knows the status (RFC 9111, section 5.2.2.3).
+        let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[status] == nil : control.has("no-store")
+        guard !isForbidden, status != 206, status != 304, !varying.contains("*") else { return nil }
+        // `private` allows a private cache to store a response. Servers also send it with errors, where it does not count.
+        let isPrivate = control.has("private") && status < 400
+        guard
+            isPrivate || control.has("public") || control.has("max-age") || value("Expires") != nil
+                || Freshness.heuristicStatuses.contains(status)
+        else { return nil }
+        lazy var current = after()
+        var varyFields: [String: String] = [:]
+        for name in varying {
+            let (received, sent) = (request.headers[name], sent.headers[name])
+            // The cache cannot compare a field that a later middleware has set, except the credential of the user.
+            let isKnown = sent == received || sent == before.headers[name] || name == "authorization" && received == nil
+            guard isKnown, let value = before.value(name), value == current.value(name) else { return nil }
+            varyFields[name] = value
+        }
+        return CachedResponse(
+            status: status, fields: fields, body: body, requestTime: requestTime, responseTime: responseTime, varyFields: varyFields)
+    }
+
+    /// Whether a request that is sent with `fields` has the same values for the fields that `Vary` names.
+    func matchesVary(of fields: SentFields) -> Bool { varyFields.allSatisfy { fields.value($0.key) == $0.value } }
+}
+
+extension String {
+    /// The value of a field for comparison: without spaces around commas. Languages are compared in any order and case.
+    fileprivate func normalized(as name: String) -> String {
+        guard contains(",") || name == "accept-language" else { return trimmingCharacters(in: .whitespacesAndNewlines) }
+        let members = split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+        return (name == "accept-language" ? members.map { $0.lowercased() }.sorted() : members).joined(separator: ",")
+    }
+}
