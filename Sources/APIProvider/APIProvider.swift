@@ -1,4 +1,5 @@
-public import MiniRx
+// Nobody uses a provider without a `Single`: `import APIProvider` is enough, also where members need the import of their module.
+@_exported public import MiniRx
 
 /// Sends requests. Depend on this protocol instead of on ``DefaultAPIProvider``, so that a test can supply the responses.
 public protocol APIProvider: Sendable {

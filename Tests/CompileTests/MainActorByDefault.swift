@@ -1,6 +1,7 @@
 // flags: -default-isolation MainActor
 import APIProvider
 import Foundation
+import MockNetwork
 
 struct Model: Codable { let login: String }
 nonisolated struct User: Decodable { let login: String }
@@ -20,4 +21,20 @@ struct Write: APIRequest {
 struct Fine: APIRequest {
     let other: Other
     var endpoint: Endpoint<Other> { Endpoint(.put, "/x", body: .json(other)) }
+}
+
+extension Other {
+    struct Part: Codable { let login: String }
+}
+
+struct ReadPart: APIRequest {
+    var endpoint: Endpoint<Other.Part> { Endpoint(.get, "/x") }  // error: main actor-isolated conformance of 'Other.Part' to 'Decodable'
+}
+
+// As the package manager of Swift 6.3 writes it for a target that has resources.
+extension Bundle { static let module = Bundle.main }
+
+enum Fixture: String, MockDTO {
+    case search = "Search"
+    static let bundle = Bundle.module  // error: main actor-isolated default value in a nonisolated context
 }

@@ -4,7 +4,7 @@ import PackageDescription
 // A separate package, because its tests are to fail: see `run`.
 let package = Package(
     name: "FailingTests",
-    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
+    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v9), .visionOS(.v1)],
     dependencies: [.package(name: "APIProvider", path: "../..")],
     targets: [
         .testTarget(

@@ -8,7 +8,9 @@ struct CodeOfPages: BuildToolPlugin {
         let root = context.package.directoryURL
         let folder = root.appendingPathComponent("Tests/PageCode")
         let script = folder.appendingPathComponent("code.awk")
-        return try ["README.md", "CONTRIBUTING.md", "Benchmarks/README.md", "Documentation/Guide.docc", "Sources"].flatMap { path in
+        // The script `take` reads the same list.
+        let pages = try String(contentsOf: folder.appendingPathComponent("pages"), encoding: .utf8)
+        return try pages.split(separator: "\n").map(String.init).flatMap { path in
             let below = FileManager.default.enumerator(atPath: root.appendingPathComponent(path).path)?.compactMap { $0 as? String }
             return (below ?? []).isEmpty ? [path] : (below ?? []).map { "\(path)/\($0)" }
         }

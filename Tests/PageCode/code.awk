@@ -30,11 +30,11 @@ function part(first, head, last,    line, text, i, wrapper) {
         for (i = first; i <= last; i++) statements = statements lines[i] "\n"
         return
     }
-    if (line ~ /^override /) wrapper = "private class Line" start ": XCTestCase {"
+    if (line ~ /^override /) wrapper = "nonisolated private class Line" start ": XCTestCase {"
     else if (line ~ /^func / && text ~ own) wrapper = "extension Reader {"
-    else if (line !~ /^private |: XCTestCase /)
+    else if (line !~ /^(nonisolated )?private |: XCTestCase /)
         lines[head] = substr(lines[head], 1, length(lines[head]) - length(line)) "private " line
-    if (text ~ /@Observable/) lines[first] = "@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) " lines[first]
+    if (text ~ /@Observable|: View [{]/) lines[first] = "@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) " lines[first]
     if (wrapper) say(wrapper)
     printf "%s", location(start + first) > out
     for (i = first; i <= last; i++) say(lines[i] == "@main" ? "" : lines[i])
@@ -66,7 +66,7 @@ BEGIN {
     name = page
     sub(/.*\//, "", name)
     sub(/\.[a-z]+$/, "", name)
-    say("import APIProvider\nimport Fixtures\nimport Foundation\nimport GitHubAPI\nimport MiniRx\nimport MockNetwork\nimport MockNetworkTesting")
+    say("import APIProvider\nimport Fixtures\nimport Foundation\nimport GitHubAPI\nimport MockNetwork\nimport MockNetworkTesting")
     say("import Observation\nimport ResponseCache\nimport TestSupport\n@testable import PageNames\n")
     while (!whole && (getline line < frame) > 0) if (line ~ /^ *\/\/ The page$/) whole = 1; else say(line)
 }

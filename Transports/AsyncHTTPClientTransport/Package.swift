@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
 // A package of its own, so that the root stays free of dependencies.
 let package = Package(
     name: "AsyncHTTPClientTransport",
-    platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
+    platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v9), .visionOS(.v1)],
     products: [.library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"])],
     dependencies: [
         .package(name: "APIProvider", path: "../.."),

@@ -28,7 +28,7 @@ public struct HTTPBody: Sendable {
     /// Declare a struct:
     ///
     /// ```swift
-    /// struct NewIssue: Encodable {
+    /// nonisolated struct NewIssue: Encodable {
     ///     let title: String
     ///     let milestone: Int
     /// }

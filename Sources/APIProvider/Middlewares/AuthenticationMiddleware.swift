@@ -19,7 +19,7 @@ public import MiniRx
 /// It may also be your own type. With `async` code, the refresh is a `Single.create(priority:work:)`:
 ///
 /// ```swift
-/// struct Session: Codable, Sendable {
+/// nonisolated struct Session: Codable, Sendable {
 ///     var accessToken, refreshToken: String, expires: Date
 /// }
 ///

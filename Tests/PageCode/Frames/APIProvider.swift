@@ -1,1 +1,1 @@
-private let login = DefaultAPIProvider(baseURL: baseURL)
+nonisolated private let login = DefaultAPIProvider(baseURL: baseURL)

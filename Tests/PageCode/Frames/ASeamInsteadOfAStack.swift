@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Recipe 3: A seam instead of a stack")
 struct ASeamInsteadOfAStack {
-    struct Animal: Decodable {
+    nonisolated struct Animal: Decodable {
         let id: Int
         let name: String
         let latinName: String

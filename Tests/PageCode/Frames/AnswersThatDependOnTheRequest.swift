@@ -1,15 +1,15 @@
 import Testing
 
-private struct Token: Codable, Equatable { let accessToken: String }
+nonisolated private struct Token: Codable, Equatable { let accessToken: String }
 
-private struct Credentials: Codable {
+nonisolated private struct Credentials: Codable {
     let userName: String
     let password: String
 }
 
-private struct ErrorResponse: Codable, Equatable { let error: String }
+nonisolated private struct ErrorResponse: Codable, Equatable { let error: String }
 
-private struct LoginError: Error, Equatable {
+nonisolated private struct LoginError: Error, Equatable {
     let statusCode: Int
     let errorResponse: ErrorResponse
 }
@@ -23,7 +23,7 @@ private struct LoginAPI {
     }
 }
 
-extension LoginError {
+nonisolated extension LoginError {
     fileprivate init(_ error: any Error) {
         let response = (error as? APIError)?.response
         let body = try? response?.decode(ErrorResponse.self)

@@ -1,7 +1,7 @@
-private let login = DefaultAPIProvider(baseURL: api)
+nonisolated private let login = DefaultAPIProvider(baseURL: api)
 private enum SignInError: Error { case needed }
 
-private final class Keychain: Sendable {
+nonisolated private final class Keychain: Sendable {
     var accessToken: String { "" }
     var refreshToken: String { "" }
     var session: Session? {
@@ -10,7 +10,7 @@ private final class Keychain: Sendable {
     }
 }
 
-private let keychain = Keychain()
+nonisolated private let keychain = Keychain()
 
 private struct RefreshRequest: APIRequest {
     let refreshToken: String

@@ -3,43 +3,41 @@ import Combine
 #else
 // Stands in for Combine, with the signatures that Apple documents.
 
-private protocol Publisher<Output, Failure> {
+nonisolated private protocol Publisher<Output, Failure> {
     associatedtype Output
     associatedtype Failure: Error
 }
 
-extension Publisher {
+nonisolated extension Publisher {
     fileprivate func handleEvents(receiveCancel: (() -> Void)?) -> some Publisher<Output, Failure> { self }
     fileprivate func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { AnyPublisher() }
 }
 
-private struct AnyPublisher<Output, Failure: Error>: Publisher {
-    /// Not Sendable, as it is there.
-    var isStarted: () -> Bool = { false }
+nonisolated private struct AnyPublisher<Output, Failure: Error>: Publisher {
     var values: AsyncThrowingStream<Output, any Error> { AsyncThrowingStream { $0.finish() } }
 }
 
-private struct Deferred<Base: Publisher>: Publisher {
+nonisolated private struct Deferred<Base: Publisher>: Publisher {
     typealias Output = Base.Output
     typealias Failure = Base.Failure
     init(createPublisher: @escaping () -> Base) {}
 }
 
-private struct Future<Output, Failure: Error>: Publisher {
+nonisolated private struct Future<Output, Failure: Error>: Publisher {
     init(_ attemptToFulfill: @escaping (@escaping (Result<Output, Failure>) -> Void) -> Void) {}
 }
+
+// As there.
+@available(*, unavailable) extension AnyPublisher: Sendable {}
 #endif
 
 /// Stands in for RxSwift 6, with the signatures that it documents, so that the package needs no dependency.
-private enum RxSwift {
+nonisolated private enum RxSwift {
     enum SingleTrait {}
     typealias Single<Element> = PrimitiveSequence<SingleTrait, Element>
     typealias Observer<Element> = (Result<Element, any Error>) -> Void
 
     struct PrimitiveSequence<Trait, Element> {
-        /// Not Sendable, as it is there.
-        var isStarted: () -> Bool = { false }
-
         static func create(subscribe: @escaping (@escaping Observer<Element>) -> any Disposable) -> Single<Element>
         where Trait == SingleTrait { Single() }
 
@@ -55,3 +53,6 @@ private enum RxSwift {
         func dispose() {}
     }
 }
+
+// As there.
+@available(*, unavailable) extension RxSwift.PrimitiveSequence: Sendable {}

@@ -1,4 +1,4 @@
-private struct SearchResponse: Codable { let items: [Item] }
-private struct Issue: Codable {}
-private struct AccessToken: Codable {}
-private struct Refusal: Codable, Error {}
+nonisolated private struct SearchResponse: Codable { let items: [Item] }
+nonisolated private struct Issue: Codable {}
+nonisolated private struct AccessToken: Codable {}
+nonisolated private struct Refusal: Codable, Error {}

@@ -1,6 +1,6 @@
 import XCTest
 
-final class FixturesByDTO: XCTestCase {
+nonisolated final class FixturesByDTO: XCTestCase {
     private var provider: DefaultAPIProvider!
     private var disposeBag: DisposeBag!
 

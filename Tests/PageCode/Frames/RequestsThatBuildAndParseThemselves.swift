@@ -1,7 +1,7 @@
 import XCTest
 
-final class RequestsThatBuildAndParseThemselves: XCTestCase {
-    struct PointOfInterest: Decodable, Equatable { let name: String }
+nonisolated final class RequestsThatBuildAndParseThemselves: XCTestCase {
+    nonisolated struct PointOfInterest: Decodable, Equatable { let name: String }
 
     private let request = PointsOfInterestRequest(latitude: 37.3293, longitude: -121.8893)
     private let baseURL = URL(string: "https://example.com")!

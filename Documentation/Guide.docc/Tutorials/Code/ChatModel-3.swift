@@ -1,5 +1,5 @@
 import APIProvider
-import MiniRx
+import Foundation
 import Observation
 
 @MainActor @Observable

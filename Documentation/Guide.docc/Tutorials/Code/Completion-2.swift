@@ -11,7 +11,7 @@ struct Completion: APIRequest {
 }
 
 /// A piece of the answer.
-struct Delta: Decodable {
+nonisolated struct Delta: Decodable {
     struct ToolCall: Decodable {
         let index: Int
         let name: String?

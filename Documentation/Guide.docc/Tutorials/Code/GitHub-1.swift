@@ -1,5 +1,5 @@
 import Foundation
 
-enum GitHub {
+nonisolated enum GitHub {
     static let url = URL(string: "https://api.github.com")!
 }

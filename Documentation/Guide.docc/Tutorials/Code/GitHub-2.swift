@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-enum GitHub {
+nonisolated enum GitHub {
     static let url = URL(string: "https://api.github.com")!
 
     static func makeProvider() -> DefaultAPIProvider {

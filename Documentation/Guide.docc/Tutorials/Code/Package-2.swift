@@ -10,10 +10,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "GitHubSearch",
-            dependencies: [
-                .product(name: "APIProvider", package: "APIProvider"),
-                .product(name: "MiniRx", package: "APIProvider"),
-            ]),
+            dependencies: [.product(name: "APIProvider", package: "APIProvider")]),
         .testTarget(
             name: "GitHubSearchTests",
             dependencies: [

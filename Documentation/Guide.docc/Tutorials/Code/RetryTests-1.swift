@@ -1,5 +1,5 @@
 import APIProvider
-import MiniRx
+import Foundation
 import MockNetwork
 import MockNetworkTesting
 import Testing

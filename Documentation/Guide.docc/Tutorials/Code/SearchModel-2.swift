@@ -1,6 +1,5 @@
 import APIProvider
 import Foundation
-import MiniRx
 import Observation
 
 @MainActor @Observable

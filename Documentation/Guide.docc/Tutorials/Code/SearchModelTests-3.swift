@@ -1,6 +1,5 @@
 import APIProvider
 import Foundation
-import MiniRx
 import MockNetwork
 import MockNetworkTesting
 import Testing

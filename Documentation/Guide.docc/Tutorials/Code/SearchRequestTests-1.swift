@@ -1,4 +1,5 @@
 import APIProvider
+import Foundation
 import Testing
 
 @testable import GitHubSearch

@@ -1,8 +1,8 @@
-struct SearchResponse: Decodable {
+nonisolated struct SearchResponse: Decodable {
     let items: [Repository]
 }
 
-struct Repository: Decodable {
+nonisolated struct Repository: Decodable {
     let id: Int
     let name: String
 }

@@ -1,4 +1,4 @@
-struct SearchResponse: Decodable {
+nonisolated struct SearchResponse: Decodable {
     let totalCount: Int
     let items: [Repository]
 
@@ -8,7 +8,7 @@ struct SearchResponse: Decodable {
     }
 }
 
-struct Repository: Decodable {
+nonisolated struct Repository: Decodable {
     let id: Int
     let name: String
 }

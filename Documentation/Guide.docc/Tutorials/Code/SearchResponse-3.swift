@@ -1,4 +1,4 @@
-struct SearchResponse: Decodable {
+nonisolated struct SearchResponse: Decodable {
     let totalCount: Int
     let items: [Repository]
 
@@ -8,7 +8,7 @@ struct SearchResponse: Decodable {
     }
 }
 
-struct Repository: Decodable, Identifiable {
+nonisolated struct Repository: Decodable, Identifiable {
     let id: Int
     let name: String
     let description: String?

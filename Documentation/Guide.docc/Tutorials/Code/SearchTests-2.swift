@@ -1,5 +1,4 @@
 import APIProvider
-import MiniRx
 import MockNetwork
 import MockNetworkTesting
 import Testing

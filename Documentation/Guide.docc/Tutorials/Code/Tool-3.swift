@@ -1,5 +1,4 @@
 import APIProvider
-import MiniRx
 
 @main
 struct Tool {
