@@ -35,6 +35,7 @@ private struct Children: Disposable {
     func add(_ child: Subscription) -> Bool { subscriptions.withLock { $0?.append(child) } != nil }
 
     func dispose() {
-        for child in subscriptions.withLock({ $0.take() }) ?? [] { child.dispose() }
+        // A child that has its event ends by itself. It was not disposed.
+        for child in subscriptions.withLock({ $0.take() }) ?? [] where !child.isFinished { child.dispose() }
     }
 }
