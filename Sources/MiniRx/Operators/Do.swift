@@ -35,7 +35,7 @@ extension Single {
         }
         guard onDispose != nil else { return single }
         // `onDispose` runs when this source is torn down, not when the whole chain is, so the source gets a child subscription.
-        return ChildGroup.single { group in group.add(single) { group.emit($0) } }
+        return ChildGroup.single { group in group.children.add(single) { group.emit($0) } }
     }
 }
 
