@@ -35,18 +35,26 @@ struct AfterTests {
         #expect(log.entries == ["after", "disposed"])
     }
 
-    @Test("onSubscribed runs behind a bridge when the event comes later, and before a share of which a member disposes")
-    func onSubscribed() {
-        let inner = producer.single.flatMap { [log] in Single.just($0).do(onSubscribed: log.adds("subscribed")) }
-        _ = Single<Int>.create { inner.subscribe($0) }.subscribe { _ in log.append("event") }
-        producer.send(.success(1))
-        let serial = SerialDisposable()
-        serial.disposable = inner.share().subscribe { [log] _ in
-            serial.dispose()
-            log.append("shared event")
+    /// Runs its source in the subscription itself, in a child, or in a run of its own.
+    private static let chains: [(String, @Sendable (Single<Int>) -> Single<Int>)] = [
+        ("flatMap", { $0 }), ("the last of zip", { .zip(.just(1), $0) { $0 + $1 } }),
+        ("timeout", { $0.timeout(.seconds(1), scheduler: TestScheduler()) }), ("do", { $0.do(onDispose: {}) }),
+        ("a group in a group", { .zip([$0.do(onDispose: {})]) { $0[0] } }), ("share", { $0.share() }),
+    ]
+
+    @Test("onSubscribed does not run after a dispose, even if the event came first; without one, it runs", arguments: chains)
+    func onSubscribed(operator: String, chain: @Sendable (Single<Int>) -> Single<Int>) {
+        for isDisposed in [false, true] {
+            let (log, disposable) = (Log<String>(), SerialDisposable())
+            let source = chain(Single.just(1).do(onSubscribed: log.adds("subscribed")))
+            disposable.disposable = producer.single.flatMap { _ in source }.subscribe { _ in
+                log.append("event")
+                if isDisposed { disposable.dispose() }
+            }
+            producer.send(.success(1))
+            // Disposing a member does not dispose the run of a share, which has its event.
+            #expect(log.entries == (isDisposed && `operator` != "share" ? ["event"] : ["event", "subscribed"]))
         }
-        producer.send(.success(1))
-        #expect(log.entries == ["event", "subscribed", "shared event", "subscribed"])
     }
 
     @Test("A chain behind create(work:) does not run in a cancelled task")

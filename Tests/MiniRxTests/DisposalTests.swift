@@ -46,6 +46,26 @@ struct DisposalTests {
         #expect(log.entries == ["body ends", "release", "disposed"])
     }
 
+    /// Each operator that runs its source in a subscription of its own, or that starts something behind it.
+    static let chains: [(String, @Sendable (Single<Int>) -> Single<Int>)] = [
+        ("create", { $0 }), ("flatMap", { $0.flatMap { .just($0) } }), ("catch", { $0.catch { .error($0) } }),
+        ("zip", { .zip($0, .just(1)) { $0 + $1 } }), ("timeout", { $0.timeout(.seconds(1), scheduler: TestScheduler()) }),
+        ("do", { $0.do(onDispose: {}) }), ("share", { $0.share() }), ("a share in a zip", { .zip([$0.share()]) { $0[0] } }),
+        ("delay", { $0.delay(.seconds(1), scheduler: TestScheduler()) }), ("observe", { $0.observe(on: TestScheduler()) }),
+        ("subscribe(on:)", { $0.subscribe(on: ImmediateScheduler()) }),
+    ]
+
+    @Test("If a dispose races the event, onDisposed still waits for the release", .longComputing, arguments: chains)
+    func disposeRacesEvent(operator: String, chain: @Sendable (Single<Int>) -> Single<Int>) {
+        for _ in 0..<rounds(1_000) {
+            let log = Log<String>()
+            let producer = Producer<Int> { log.disposable() }
+            let subscription = chain(producer.single).subscribe(onDisposed: log.adds("disposed"))
+            race({ producer.send(.success(1)) }, { subscription.dispose() })
+            #expect(log.entries == ["release", "disposed"])
+        }
+    }
+
     @Test("flatMap and catch release the earlier source before they subscribe to the next", arguments: [true, false])
     func earlierFirst(isSuccess: Bool) {
         let log = Log<String>()

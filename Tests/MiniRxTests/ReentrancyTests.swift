@@ -55,8 +55,14 @@ struct ReentrancyTests {
             { act in Single.just(1).do(onSuccess: { _ in act() }).timeout(.seconds(1), scheduler: TestScheduler()) }
         ),
         ("a source of share", { act in Single.just(1).do(onSuccess: { _ in act() }).share() }),
-        ("a scheduler", { act in Single.just(1).observe(on: ImmediateScheduler(act: act)) }),
-        ("a scheduler that is subscribed on", { act in Single.just(1).subscribe(on: ImmediateScheduler(act: act)) }),
+        ("the scheduler of observe(on:)", { act in Single.just(1).observe(on: ImmediateScheduler(act: act)) }),
+        ("the scheduler of subscribe(on:)", { act in Single.just(1).subscribe(on: ImmediateScheduler(act: act)) }),
+        ("the scheduler of delay", { act in Single.just(1).delay(.seconds(1), scheduler: ImmediateScheduler(act: act)) }),
+        ("the scheduler of timeout", { act in Single.just(1).timeout(.seconds(1), scheduler: ImmediateScheduler(act: act)) }),
+        (
+            "the scheduler of retry",
+            { act in failure.retry(scheduler: ImmediateScheduler(act: act)) { failures, _ in failures < 2 ? .seconds(1) : nil } }
+        ),
     ]
 
     private static let observers: [(String, Chain)] = [
@@ -99,7 +105,7 @@ struct ReentrancyTests {
 }
 
 /// Runs everything at once, after `act`.
-private struct ImmediateScheduler: Scheduler {
+struct ImmediateScheduler: Scheduler {
     var act: @Sendable () -> Void = {}
     var now: DispatchTime { .now() }
 

@@ -33,6 +33,30 @@ struct SchedulerTests {
         #expect(log.entries == ["disposed"])
     }
 
+    @Test(
+        "A scheduler may run an action at once: each operator then does what it does with one that runs it later", arguments: [true, false])
+    func atOnce(isSuccess: Bool) {
+        let chains: [@Sendable (Single<Int>, any Scheduler) -> Single<Int>] = [
+            { $0.observe(on: $1) }, { $0.subscribe(on: $1) }, { $0.delay(.seconds(1), scheduler: $1) },
+            { $0.retry(scheduler: $1) { failures, _ in failures < 3 ? .seconds(1) : nil } },
+            { source, scheduler in Single.never().timeout(.seconds(1), scheduler: scheduler).catch { _ in source } },
+        ]
+        for chain in chains {
+            let (atOnce, later, scheduler) = (Log<String>(), Log<String>(), TestScheduler())
+            for (log, scheduler) in [(atOnce, ImmediateScheduler()), (later, scheduler)] as [(Log<String>, any Scheduler)] {
+                let source = Single<Int>.create { observer in
+                    log.append("subscribe")
+                    observer(isSuccess ? .success(1) : .failure(TestError()))
+                    return log.disposable()
+                }
+                _ = chain(source, scheduler).subscribe(
+                    onSuccess: { log.append("\($0)") }, onFailure: { log.append("\($0)") }, onDisposed: log.adds("disposed"))
+            }
+            scheduler.run()
+            #expect(atOnce.entries == later.entries && later.entries.last == "disposed")
+        }
+    }
+
     @Test("Virtual time runs the actions that are due, in order, each at its time")
     func virtualTime() {
         let log = Log<String>()

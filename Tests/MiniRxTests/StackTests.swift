@@ -64,16 +64,30 @@ struct StackTests {
         #expect(log.entries == [100_000])
     }
 
-    @Test("The event passes a chain of 2,500 operators, then the source is released")
-    func chain() async {
+    /// How many times an operator may stand in a row, as the contract says: at most two thirds of what a debug build takes.
+    static let bounds: [(String, Int, @Sendable (Single<Int>) -> Single<Int>)] = [
+        ("map", 2_500, { $0.map { $0 + 1 } }), ("mapError", 2_500, { $0.mapError { $0 } }),
+        ("flatMap", 2_500, { $0.flatMap { .just($0) } }), ("catch", 2_500, { $0.catch { .error($0) } }),
+        ("do", 300, { $0.do(onSuccess: { _ in }, afterSuccess: { _ in }) }),
+        ("timeout", 250, { $0.timeout(.seconds(1), scheduler: TestScheduler()) }), ("do(onDispose:)", 150, { $0.do(onDispose: {}) }),
+        ("share", 120, { $0.share() }), ("zip", 80, { .zip($0, .just(1)) { $0 + $1 } }),
+        ("zip of an array", 80, { .zip([$0]) { $0[0] } }),
+        ("zip(maxConcurrent:)", 50, { Single.zip([$0], maxConcurrent: 1).map { $0[0] } }),
+    ]
+
+    @Test("A chain of as many operators as the contract names passes a value, an error and a dispose", arguments: bounds)
+    func chain(operator: String, count: Int, chain: @escaping @Sendable (Single<Int>) -> Single<Int>) async {
         let log = Log<String>()
-        let producer = Producer<Int> { log.disposable() }
         await onSmallStack {
-            _ = (0..<2_500).reduce(producer.single) { single, _ in single.map { $0 + 1 } }
-                .subscribe(onSuccess: { log.append("\($0)") }, onDisposed: log.adds("disposed"))
-            producer.send(.success(0))
+            for event in [.success(0), .failure(TestError()), nil] as [SingleEvent<Int>?] {
+                let producer = Producer<Int> { log.disposable() }
+                let disposable = (0..<count).reduce(producer.single) { single, _ in chain(single) }.subscribe(
+                    onSuccess: { _ in log.append("event") }, onFailure: { _ in log.append("event") }, onDisposed: log.adds("disposed"))
+                if let event { producer.send(event) } else { disposable.dispose() }
+            }
         }
-        #expect(log.entries == ["2500", "release", "disposed"])
+        let count = { entry in log.entries.count { $0 == entry } }
+        #expect(count("event") == 2 && count("release") == 3 && count("disposed") == 3 && log.entries.last == "disposed")
     }
 }
 

@@ -1,40 +1,47 @@
 /// Several child subscriptions that produce one event together, as those of a `zip` do. That event disposes all children.
 struct ChildGroup<Element: Sendable>: Sendable {
-    private let parent: Subscription
+    let children: Children
     private let emitter: Emitter<Element>
-    private let children: Children
 
     /// Returns a single that runs the children that `addChildren` adds.
     static func single(addChildren: @escaping @Sendable (ChildGroup) -> Void) -> Single<Element> {
         Single { subscription, observer in
-            let children = Children()
+            let children = Children(parent: subscription)
             let emitter = Emitter(observer, resource: children)
             guard subscription.addSource(cancel: emitter.cancel) else { return .none }
-            addChildren(ChildGroup(parent: subscription, emitter: emitter, children: children))
+            addChildren(ChildGroup(children: children, emitter: emitter))
             return emitter.didStart(in: subscription)
         }
     }
 
-    /// Adds a child and starts it, unless the group has its event or is disposed. `onEvent` gets the child's event, and may call
-    /// ``emit(_:)``.
-    func add<Child: Sendable>(_ single: Single<Child>, _ onEvent: @escaping @Sendable (SingleEvent<Child>) -> TrampolineStep) {
-        let child = Subscription(childOf: parent)
-        guard children.add(child) else { return }
-        parent.enter()
-        single.start(in: child) { child, event in child.finish() ? onEvent(event) : .none }
-    }
-
     /// Delivers the event of the group, and disposes the children. Only the first call has an effect.
-    func emit(_ event: SingleEvent<Element>) -> TrampolineStep { emitter.emit(event, in: parent) }
+    func emit(_ event: SingleEvent<Element>) -> TrampolineStep { emitter.emit(event, in: children.parent) }
 }
 
 /// The children of a group, until they are disposed.
-private struct Children: Disposable {
+struct Children: Disposable {
+    let parent: Subscription
     private let subscriptions = Locked<[Subscription]?>([])
 
-    func add(_ child: Subscription) -> Bool { subscriptions.withLock { $0?.append(child) } != nil }
+    init(parent: Subscription) { self.parent = parent }
+
+    /// Adds a child and starts it, unless the group has its event or is disposed. `onEvent` gets the child's event, and may call
+    /// ``ChildGroup/emit(_:)``.
+    func add<Element: Sendable>(_ single: Single<Element>, _ onEvent: @escaping @Sendable (SingleEvent<Element>) -> TrampolineStep) {
+        guard let child = addChild() else { return }
+        single.start(in: child) { child, event in child.finish() ? onEvent(event) : .none }
+    }
+
+    /// Adds a child, which the caller starts. Returns `nil` if the group has its event or is disposed.
+    func addChild() -> Subscription? {
+        let child = Subscription(childOf: parent)
+        guard subscriptions.withLock({ $0?.append(child) }) != nil else { return nil }
+        parent.enter()
+        return child
+    }
 
     func dispose() {
-        for child in subscriptions.withLock({ $0.take() }) ?? [] { child.dispose() }
+        // A child that has its event ends by itself. It was not disposed.
+        for child in subscriptions.withLock({ $0.take() }) ?? [] where !child.isFinished { child.dispose() }
     }
 }

@@ -62,4 +62,11 @@ extension Subscription {
         case .later: .beforeDisposal(self) { observer($0, event) }
         }
     }
+
+    /// Passes an error on. A separate function, because generic code looks up the type of an event at run time, even of one that it does not
+    /// pass on.
+    @inline(never)
+    func fail<Element: Sendable>(_ error: any Error, _ observer: @escaping Single<Element>.Observer) -> TrampolineStep {
+        forward(.failure(error), to: observer)
+    }
 }

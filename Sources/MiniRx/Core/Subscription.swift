@@ -9,14 +9,15 @@
 /// - the call that starts it, until it returns;
 /// - a source, until its resource is disposed;
 /// - a child, until it is torn down;
-/// - the run of a `share` from which it has its event, or which it was the last to leave, until that run is torn down;
+/// - the run of a `share`, until it leaves that run, or, if it has its event from the run or is the last to leave, until the run is torn down;
 /// - a running ``TrampolineStep``;
 /// - a running `dispose()`.
 final class Subscription: Cancelable {
-    private enum Finish { case event, cancellation }
-
     private struct State {
-        var finish: Finish?
+        /// Whether it has its event or was disposed.
+        var isFinished = false
+        /// Whether it was disposed, even after its event.
+        var wasDisposed = false
         /// Cancels the latest source. It is enough to keep one action, because a source starts only after the one before has delivered its
         /// event.
         var cancelSource: (@Sendable (Subscription) -> Void)?
@@ -35,26 +36,27 @@ final class Subscription: Cancelable {
     init(childOf parent: Subscription? = nil) { self.parent = parent }
 
     /// Whether it has its event or was disposed.
-    var isFinished: Bool { state.withLock { $0.finish != nil } }
+    var isFinished: Bool { state.withLock(\.isFinished) }
 
     var isDisposed: Bool { isFinished }
 
-    /// Whether it was disposed before it had its event.
-    var wasCancelled: Bool { state.withLock { $0.finish == .cancellation } }
+    /// Whether it or its parent was disposed, even after its event.
+    var wasDisposed: Bool { state.withLock(\.wasDisposed) || parent?.wasDisposed == true }
 
     /// Finishes with an event, which the caller then delivers. Returns false if it has already finished.
     func finish() -> Bool {
         state.withLock { state in
-            guard state.finish == nil else { return false }
-            state.finish = .event
+            guard !state.isFinished else { return false }
+            state.isFinished = true
             return true
         }
     }
 
     func dispose() {
         let isFirst = state.withLock { state in
-            guard state.finish == nil else { return false }
-            state.finish = .cancellation
+            state.wasDisposed = true
+            guard !state.isFinished else { return false }
+            state.isFinished = true
             // For this call, until the source is cancelled.
             state.pendingCount += 1
             return true
@@ -68,7 +70,7 @@ final class Subscription: Cancelable {
     /// not be started then.
     func addSource(cancel: @escaping @Sendable (Subscription) -> Void) -> Bool {
         state.withLock { state in
-            guard state.finish == nil else { return false }
+            guard !state.isFinished else { return false }
             state.cancelSource = cancel
             state.pendingCount += 1
             return true
@@ -81,7 +83,7 @@ final class Subscription: Cancelable {
     func leave() {
         let actions = state.withLock { state -> [Action]? in
             state.pendingCount -= 1
-            return state.pendingCount == 0 && state.finish != nil ? state.teardownActions.take() : nil
+            return state.pendingCount == 0 && state.isFinished ? state.teardownActions.take() : nil
         }
         guard let actions else { return }
         for action in actions { action() }
@@ -104,7 +106,7 @@ final class Subscription: Cancelable {
     func countCall() -> CallTiming {
         state.withLock { state in
             state.callCount += 1
-            return state.finish != nil ? .never : state.callCount.isMultiple(of: 32) ? .later : .now
+            return state.isFinished ? .never : state.callCount.isMultiple(of: 32) ? .later : .now
         }
     }
 }

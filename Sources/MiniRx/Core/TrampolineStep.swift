@@ -1,7 +1,7 @@
 /// What to call next. An operator returns it instead of making the call. The loop in ``run()`` makes the call later, so the stack does not
 /// grow.
-enum TrampolineStep {
-    typealias Call = (Subscription) -> TrampolineStep
+enum TrampolineStep: Sendable {
+    typealias Call = @Sendable (Subscription) -> TrampolineStep
 
     case none
     /// A call that is postponed because the stack is deep. It is made before the resource of the source is disposed.

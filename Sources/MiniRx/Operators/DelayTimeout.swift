@@ -17,8 +17,8 @@ extension Single {
 
     package func timeout(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler, error: any Error) -> Single {
         ChildGroup.single { group in
-            group.add(Single<Void>.timer(dueTime, scheduler)) { _ in group.emit(.failure(error)) }
-            group.add(self) { group.emit($0) }
+            group.children.add(Single<Void>.timer(dueTime, scheduler)) { _ in group.emit(.failure(error)) }
+            group.children.add(self) { group.emit($0) }
         }
     }
 }

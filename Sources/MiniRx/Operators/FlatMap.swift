@@ -12,7 +12,7 @@ extension Single {
         Single<R> { subscription, observer in
             run(in: subscription) { subscription, event in
                 let next: Single<R>
-                do { next = try transform(event.get()) } catch { return subscription.forward(.failure(error), to: observer) }
+                do { next = try transform(event.get()) } catch { return subscription.fail(error, observer) }
                 return .afterDisposal(subscription) { next.run(in: $0, observer) }
             }
         }

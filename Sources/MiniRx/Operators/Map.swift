@@ -6,7 +6,9 @@ extension Single {
     public func map<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> R) -> Single<R> {
         Single<R> { subscription, observer in
             run(in: subscription) { subscription, event in
-                subscription.forward(event.flatMap { element in Result { try transform(element) } }, to: observer)
+                let mapped: SingleEvent<R>
+                do { mapped = .success(try transform(event.get())) } catch { mapped = .failure(error) }
+                return subscription.forward(mapped, to: observer)
             }
         }
     }

@@ -5,7 +5,10 @@ extension Single {
     @preconcurrency
     public func mapError(_ transform: @escaping @Sendable (any Error) -> any Error) -> Single {
         Single { subscription, observer in
-            run(in: subscription) { subscription, event in subscription.forward(event.mapError(transform), to: observer) }
+            run(in: subscription) { subscription, event in
+                guard case .failure(let error) = event else { return subscription.forward(event, to: observer) }
+                return subscription.forward(.failure(transform(error)), to: observer)
+            }
         }
     }
 }

@@ -37,6 +37,8 @@ private final class SharedSource<Element: Sendable>: Sendable {
         }
         let emitter = Emitter(observer, resource: Disposables.create { self.removeMember(number) })
         guard subscription.addSource(cancel: emitter.cancel) else { return .none }
+        // Until the member has left, or the run has been torn down. It is too late when the event comes: a dispose may come first.
+        subscription.enter()
         let (run, isFirst) = state.withLock { state in
             state.members[number] = Member(subscription: subscription, emitter: emitter)
             if let run = state.run { return (run, false) }
@@ -57,7 +59,7 @@ private final class SharedSource<Element: Sendable>: Sendable {
             return state.members
         }
         .sorted { $0.key < $1.key }
-        for (_, member) in members { delayTeardown(of: member, untilTeardownOf: run) }
+        for (_, member) in members { run.onTeardown { member.subscription.leave() } }
         let nextSteps = members.map { _, member in member.emitter.emit(event, in: member.subscription) }
         return .afterDisposal(run) { _ in
             for step in nextSteps { step.run() }
@@ -70,14 +72,9 @@ private final class SharedSource<Element: Sendable>: Sendable {
             let member = state.members.removeValue(forKey: number)
             return (member, member != nil && state.members.isEmpty ? state.run.take() : nil)
         }
-        guard let member, let abandonedRun else { return }
-        delayTeardown(of: member, untilTeardownOf: abandonedRun)
+        guard let member else { return }
+        guard let abandonedRun else { return member.subscription.leave() }
+        abandonedRun.onTeardown { member.subscription.leave() }
         abandonedRun.dispose()
-    }
-
-    /// Tears a subscriber down only after the run, so that its `onDisposed` comes after the source's resource is disposed.
-    private func delayTeardown(of member: Member, untilTeardownOf run: Subscription) {
-        member.subscription.enter()
-        run.onTeardown { member.subscription.leave() }
     }
 }

@@ -3,25 +3,7 @@ extension Single {
     ///
     /// The first failure is delivered and disposes the others. With no singles, it succeeds with no values.
     public static func zip<T: Sendable>(_ singles: some Collection<Single<T>>) -> Single<[T]> where Element == [T] {
-        let singles = Array(singles)
-        guard !singles.isEmpty else { return .just([]) }
-        return ChildGroup.single { group in
-            let values = Locked((received: [T?](repeating: nil, count: singles.count), missing: singles.count))
-            for (index, single) in singles.enumerated() {
-                group.add(single) { event in
-                    switch event {
-                    case .failure(let error): return group.emit(.failure(error))
-                    case .success(let value):
-                        let all = values.withLock { values -> [T]? in
-                            values.received[index] = value
-                            values.missing -= 1
-                            return values.missing == 0 ? values.received.compactMap { $0 } : nil
-                        }
-                        return all.map { group.emit(.success($0)) } ?? .none
-                    }
-                }
-            }
-        }
+        zip(singles) { $0 }
     }
 
     /// Waits for all of `singles`, and succeeds with the result of `resultSelector`. If that throws, the single fails with that error.
@@ -29,7 +11,7 @@ extension Single {
     public static func zip<T: Sendable>(
         _ singles: some Collection<Single<T>>, resultSelector: @escaping @Sendable ([T]) throws -> Element
     ) -> Single {
-        Single<[T]>.zip(singles).map(resultSelector)
+        zip(singles.map { ZipPart($0) }) { boxes in try resultSelector(boxes.map { unboxed($0) }) }
     }
 
     /// Waits for all singles, which run at the same time, and succeeds with their values. The first failure is delivered and disposes the
@@ -47,15 +29,64 @@ extension Single {
     public static func zip<each T: Sendable>(
         _ singles: repeat Single<each T>, resultSelector: @escaping @Sendable (repeat each T) throws -> Element
     ) -> Single {
-        // The array version of `zip` needs one element type, so each value travels in a `Box`.
-        var boxed: [Single<any AnyObject & Sendable>] = []
-        repeat boxed.append((each singles).map { Box($0) })
-        return Single<[any AnyObject & Sendable]>.zip(boxed).map { boxes in
+        var parts: [ZipPart] = []
+        repeat parts.append(ZipPart(each singles))
+        return zip(parts) { boxes in
             var boxes = boxes.makeIterator()
             return try resultSelector(repeat next((each T).self, in: &boxes))
         }
     }
+
+    private static func zip(_ parts: [ZipPart], _ select: @escaping @Sendable ([AnyBox?]) throws -> Element) -> Single {
+        guard !parts.isEmpty else { return .deferred { .just(try select([])) } }
+        return ChildGroup.single { group in
+            let values = ZipValues(count: parts.count) { boxes in
+                do { return group.emit(.success(try select(boxes.get()))) } catch { return group.emit(.failure(error)) }
+            }
+            for (index, part) in parts.enumerated() { part.start(group.children, values, index) }
+        }
+    }
 }
+
+/// One of the singles of a `zip`. They may differ in type, so each value travels in a ``Box``.
+private struct ZipPart: Sendable {
+    let start: @Sendable (Children, ZipValues, _ index: Int) -> Void
+
+    init<Value: Sendable>(_ single: Single<Value>) {
+        start = { children, values, index in
+            guard let child = children.addChild() else { return }
+            single.start(in: child) { child, event in
+                guard child.finish() else { return .none }
+                switch event {
+                case .success(let value): return values.receive(Box(value), at: index)
+                case .failure(let error): return values.complete(.failure(error))
+                }
+            }
+        }
+    }
+}
+
+/// The values of one run of a `zip`.
+private struct ZipValues: Sendable {
+    private let state: Locked<(received: [AnyBox?], missing: Int)>
+    let complete: @Sendable (SingleEvent<[AnyBox?]>) -> TrampolineStep
+
+    init(count: Int, complete: @escaping @Sendable (SingleEvent<[AnyBox?]>) -> TrampolineStep) {
+        state = Locked((received: [AnyBox?](repeating: nil, count: count), missing: count))
+        self.complete = complete
+    }
+
+    func receive(_ value: AnyBox, at index: Int) -> TrampolineStep {
+        let all = state.withLock { state -> [AnyBox?]? in
+            state.received[index] = value
+            state.missing -= 1
+            return state.missing == 0 ? state.received : nil
+        }
+        return all.map { complete(.success($0)) } ?? .none
+    }
+}
+
+private typealias AnyBox = any AnyObject & Sendable
 
 private final class Box<Value: Sendable>: Sendable {
     let value: Value
@@ -63,8 +94,12 @@ private final class Box<Value: Sendable>: Sendable {
     init(_ value: Value) { self.value = value }
 }
 
-private func next<Value: Sendable>(_ type: Value.Type, in boxes: inout IndexingIterator<[any AnyObject & Sendable]>) -> Value {
+private func next<Value: Sendable>(_ type: Value.Type, in boxes: inout IndexingIterator<[AnyBox?]>) -> Value {
+    unboxed(boxes.next() ?? nil)
+}
+
+private func unboxed<Value: Sendable>(_ box: AnyBox?) -> Value {
     // The boxes are in the order of the singles, so this never happens.
-    guard let box = boxes.next() as? Box<Value> else { preconditionFailure("zip has lost a value.") }
+    guard let box = box as? Box<Value> else { preconditionFailure("zip has lost a value.") }
     return box.value
 }

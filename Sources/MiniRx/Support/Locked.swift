@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Decide under the lock, take out what you must call or release, unlock, then call. No closure of the user runs inside `withLock`, and no
 /// object of the user is released there.
-package struct Locked<Value>: @unchecked Sendable {  // The lock guards `Value`.
+package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guards `Value`.
     #if canImport(Darwin)
     private typealias Mutex = os_unfair_lock
     #else
