@@ -89,7 +89,8 @@ extension Model {
                 isCancelled = true
                 current.cancel()
             },
-            isReleased: { current.isReleased() })
+            // A single of a `zip` may still deliver its event when the zip has failed and the next source has ended.
+            isReleased: { first.isReleased() && current.isReleased() })
     }
 
     /// do(onSuccess:afterSuccess:onError:afterError:onSubscribe:onDispose:).
