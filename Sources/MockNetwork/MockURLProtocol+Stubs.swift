@@ -184,7 +184,8 @@ extension MockURLProtocol {
         """
         \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
         the mock sends its requests to the network. Create it inside the test: \
-        DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration).
+        DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \
+        usesClassicLoadingMode = true on Apple's systems.
         """
     }
 

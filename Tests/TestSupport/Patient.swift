@@ -10,6 +10,14 @@ extension URLSessionConfiguration {
     package static var patient: URLSessionConfiguration {
         let configuration = ephemeral
         configuration.timeoutIntervalForRequest = 600
+        #if !canImport(FoundationNetworking)
+        // Tests/FirstRunOnAMac asks what the newer loader does.
+        if ProcessInfo.processInfo.environment["NEWER_LOADER"] != nil,
+            #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
+        {
+            configuration.usesClassicLoadingMode = false
+        }
+        #endif
         return configuration
     }
 }

@@ -188,7 +188,7 @@ extension Exchange {
         do {
             // This may take long, so it is not done under the lock. The file is moved under the lock, so that a dispose either prevents the
             // move or comes after it.
-            try file?.synchronize()
+            try file?.finish()
             if try state.withLock({ try $0.claimDelivery() }) { observer(.success(try makeResponse())) }
         } catch {
             file?.remove()

@@ -123,10 +123,12 @@ struct ExchangeState {
         case .waiting, .sending:
             phase = .delivering(nil)
             return .failure(error ?? URLError(.badServerResponse), nil)
-        case .receiving(_, .stream(let stream)):
-            phase = .finished
-            return .endOfStream(stream, error)
         case .receiving(let response, let sink):
+            let error = error.map { response.explaining($0) } ?? bodyFailure(of: response)
+            if let stream = sink.stream {
+                phase = .finished
+                return .endOfStream(stream, error)
+            }
             phase = .delivering(error == nil ? sink.file : nil)
             if let error { return .failure(error, sink) }
             stopwatch.metrics.body = stopwatch.lap()
@@ -134,6 +136,16 @@ struct ExchangeState {
         case .delivering, .finished:
             return nil
         }
+    }
+
+    /// The error of a compressed body of which no byte could be decoded, because it broke off. Network stacks do not report that.
+    private func bodyFailure(of response: HTTPURLResponse) -> URLError? {
+        guard progress.bytesReceived == 0, response.isSuccessful, response.statusCode != 204, request.method != .head,
+            let coding = response.joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.lowercased() != "identity",
+            let length = response.joinedValue(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) })
+        else { return nil }
+        // The gzip of nothing has 20 bytes, or 5 more with an empty block that is not compressed.
+        return length > 0 && !(20...25).contains(length) ? URLError(.cannotDecodeRawData) : nil
     }
 
     /// Ends the exchange after the network stack has ended by itself, and gives up the disposable that stops the stack. That is returned
@@ -155,6 +167,17 @@ struct ExchangeState {
     mutating func cancel() -> (phase: Phase, transfer: (any Disposable)?) {
         defer { phase = .finished }
         return (phase, transfer.take())
+    }
+}
+
+extension HTTPURLResponse {
+    /// The error with a reason that names the coding of the body, if that is not known.
+    fileprivate func explaining(_ error: any Error) -> any Error {
+        guard let urlError = error as? URLError, urlError.code == .cannotDecodeContentData,
+            let coding = joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.isToken
+        else { return error }
+        let reason = "\(url?.host ?? "the host") sent a body with the Content-Encoding \(coding), which is not known here"
+        return URLError(urlError.code, reason: reason, userInfo: urlError.userInfo)
     }
 }
 

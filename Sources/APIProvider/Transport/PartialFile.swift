@@ -1,14 +1,24 @@
 package import Foundation
+import MiniRx
 
 /// A file that is written next to its destination, and replaces the destination when it is complete.
 ///
 /// It only replaces a regular file, and keeps its mode. A link to one is followed. The file may be removed from any thread while another
 /// one writes. A process that is killed leaves it there: it is hidden, and its name ends in `.download`.
+///
+/// Its descriptor is closed with ``finish(isDurable:)`` or ``remove()``: an open one would keep the space of a removed file.
 package final class PartialFile: Sendable {
+    private struct Use {
+        var isOver = false
+        /// Whether a thread uses the descriptor, and closes it at the end.
+        var isBusy = false
+    }
+
     private let destination: URL
     private let target: Target
     private let path: String
     private let descriptor: Int32
+    private let use = Locked(Use())
 
     /// Creates the file, under a hidden name.
     ///
@@ -27,20 +37,33 @@ package final class PartialFile: Sendable {
     /// Throws if no file can be written to `destination`, as far as that can be known before.
     static func check(_ destination: URL) throws { _ = try Target(of: destination) }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit { if descriptor >= 0 { endUse() } }
 
     func append(_ chunk: Data) throws {
-        var rest = chunk[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            guard count >= 0 || errno == EINTR else { throw CocoaError.writing(destination, errno) }
-            rest = rest.dropFirst(max(count, 0))
+        try using {
+            var rest = chunk[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                guard count >= 0 || errno == EINTR else { throw CocoaError.writing(destination, errno) }
+                rest = rest.dropFirst(max(count, 0))
+            }
         }
     }
 
-    /// Waits until the system has handed the whole file to the disk. Otherwise the destination may be empty after a power failure. This is
-    /// also the call in which a network file system may report that the disk is full.
-    func synchronize() throws {
+    /// Closes the whole file.
+    ///
+    /// - Parameter isDurable: Whether to wait until the file reaches the disk before it is moved. Otherwise the destination may be empty
+    ///   after a power failure. This is also the call in which a network file system may report that the disk is full.
+    func finish(isDurable: Bool = true) throws {
+        if isDurable { try using { try synchronize() } }
+        endUse()
+    }
+
+    private func synchronize() throws {
+        #if canImport(Darwin)
+        // Apple's `fsync` does not make the drive write. Some file systems have no barrier.
+        if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return }
+        #endif
         while fsync(descriptor) != 0 {
             // Some file systems cannot do it.
             if errno == EINVAL { return }
@@ -54,7 +77,36 @@ package final class PartialFile: Sendable {
         guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
     }
 
-    func remove() { unlink(path) }
+    func remove() {
+        unlink(path)
+        endUse()
+    }
+
+    /// Runs `body`, which uses the descriptor, unless the file was removed.
+    private func using(_ body: () throws -> Void) throws {
+        let isOver = use.withLock { use in
+            use.isBusy = !use.isOver
+            return use.isOver
+        }
+        guard !isOver else { throw CancellationError() }
+        defer {
+            let isOver = use.withLock { use in
+                use.isBusy = false
+                return use.isOver
+            }
+            if isOver { close(descriptor) }
+        }
+        try body()
+    }
+
+    /// Closes the descriptor, or lets the thread that uses it do that.
+    private func endUse() {
+        let isLast = use.withLock { use in
+            defer { use.isOver = true }
+            return !use.isOver && !use.isBusy
+        }
+        if isLast { close(descriptor) }
+    }
 
     /// Atomically replaces the contents of `destination` with `data`. A new file gets `mode`.
     ///
@@ -63,7 +115,7 @@ package final class PartialFile: Sendable {
         let file = try PartialFile(beside: destination, mode: mode)
         do {
             try file.append(data)
-            if isDurable { try file.synchronize() }
+            try file.finish(isDurable: isDurable)
             try file.moveToDestination()
         } catch {
             file.remove()

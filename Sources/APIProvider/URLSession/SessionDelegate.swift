@@ -10,6 +10,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// What is known of a task.
     private struct Record {
         let exchange: Exchange
+        let onCompletion: (@Sendable () -> Void)?
         /// Whether the task is paused until the reader has caught up.
         var isPaused = false
         var isChallenged = false
@@ -51,9 +52,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         self.delegateSession = delegateSession
     }
 
-    func add(_ exchange: Exchange, for task: URLSessionTask) {
+    /// - Parameter onCompletion: Called when the task has completed, before the exchange is.
+    func add(_ exchange: Exchange, for task: URLSessionTask, onCompletion: (@Sendable () -> Void)?) {
         let awaitsProxy = usesNetwork && exchange.request.mayHaveTunnel
-        let record = Record(exchange: exchange, head: awaitsProxy ? .awaitedFromProxy : .awaited)
+        let record = Record(exchange: exchange, onCompletion: onCompletion, head: awaitsProxy ? .awaitedFromProxy : .awaited)
         records.withLock { $0[ObjectIdentifier(task)] = record }
     }
 
@@ -164,7 +166,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         // For some bodies, libcurl never reads the new stream, and the request would hang.
         cancel(task, of: session)
         // If the original body is not a stream, passing one crashes Foundation. Otherwise, pass a stream that fails when it is read.
-        completionHandler(stream == nil ? nil : BodyStream(RequestBody([.file(URL(fileURLWithPath: "/dev/null"), count: 1)])))
+        completionHandler(stream == nil ? nil : BodyStream(RequestBody([.file(URL(fileURLWithPath: "/dev/null/none"), count: 1)])))
     }
     #endif
 
@@ -229,7 +231,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #if canImport(FoundationNetworking)
         record.curlQueue?.resume()
         #endif
-        let failure = isWhole ? nil : error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage }
+        record.onCompletion?()
+        let failure = isWhole ? nil : error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage(with: task.response) }
         // If bytes were sent and the error says that no connection could be made, a reused connection broke and a new one failed. So the
         // server may have received the request.
         let connectionWasLost = record.connectionWasLost || (failure as? URLError)?.wasNeverSent == true && task.countOfBytesSent > 0
@@ -255,6 +258,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if !canImport(FoundationNetworking)
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        delegateSession?.taskDelegate?.urlSession?(session, taskIsWaitingForConnectivity: task)
+    }
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         exchange(of: task)?.collect(metrics)
         delegateSession?.taskDelegate?.urlSession?(session, task: task, didFinishCollecting: metrics)

@@ -10,7 +10,9 @@ final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
     private let usesNetwork: Bool
-    #if !canImport(FoundationNetworking)
+    #if canImport(FoundationNetworking)
+    private let spareSessions: SpareSessions
+    #else
     private let streamSession = Locked<URLSession?>(nil)
     #endif
 
@@ -18,15 +20,20 @@ final class SessionPool: Sendable {
     ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`.
     ///   - delegateSession: The session whose delegate evaluates certificates.
     ///   - callbacks: Where the delegate is called; `nil` is the session's own queue.
-    init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: CallbackQueue?) {
+    init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: OperationQueue?) {
         delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
         self.usesNetwork = usesNetwork
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
+        #if canImport(FoundationNetworking)
+        spareSessions = SpareSessions(limit: configuration.httpMaximumConnectionsPerHost)
+        #endif
     }
 
     deinit {
         session.finishTasksAndInvalidate()
-        #if !canImport(FoundationNetworking)
+        #if canImport(FoundationNetworking)
+        spareSessions.invalidate()
+        #else
         streamSession.withLock { $0.take() }?.finishTasksAndInvalidate()
         #endif
     }
@@ -35,20 +42,25 @@ final class SessionPool: Sendable {
     func start(_ exchange: Exchange) -> any Disposable {
         let request = exchange.request
         let session = session(for: request)
+        var onCompletion: (@Sendable () -> Void)?
         #if canImport(FoundationNetworking)
-        defer { if session !== self.session { session.finishTasksAndInvalidate() } }
+        if usesNetwork && request.needsConnectionOfItsOwn {
+            onCompletion = { [spareSessions] in spareSessions.add(session) }
+        }
+        defer { if session !== self.session && onCompletion == nil { session.finishTasksAndInvalidate() } }
         #endif
         let task: URLSessionTask
         do {
             task = try session.task(for: request, usesNetwork: usesNetwork)
         } catch {
+            onCompletion?()
             exchange.complete(with: error)
             return Disposables.create()
         }
         if !usesNetwork, session.configuration.protocolClasses?.contains(where: { $0 is any SecretReading.Type }) == true {
             task.taskDescription = request.secrets.taskDescription
         }
-        delegate.add(exchange, for: task)
+        delegate.add(exchange, for: task, onCompletion: onCompletion)
         task.resume()
         return Disposables.create { [delegate] in delegate.cancel(task, of: session) }
     }
@@ -63,8 +75,9 @@ final class SessionPool: Sendable {
             callbacks.attach(to: session)
             return session
         }
-        guard request.wouldBeSentAgain else { return session }
-        // The request gets its own session and so a new connection, on which it is sent only once.
+        if request.needsConnectionOfItsOwn, let spare = spareSessions.take() { return spare }
+        guard request.needsConnectionOfItsOwn || request.wouldBeSentAgain else { return session }
+        // The request gets its own session and so a new connection. If it has no body, it is sent only once there.
         return URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
         #else
         guard request.isStreamed else { return session }

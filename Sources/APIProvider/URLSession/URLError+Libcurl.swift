@@ -7,12 +7,25 @@ import FoundationNetworking
 extension Error {
     /// The error with the code that Apple's systems use. Foundation on Linux reports many errors of libcurl as `.unknown` or with a wrong
     /// code, and only the message tells them apart.
-    var mappingLibcurlMessage: any Error {
+    ///
+    /// - Parameter response: The head of the response, if it has come.
+    func mappingLibcurlMessage(with response: URLResponse?) -> any Error {
         #if canImport(FoundationNetworking)
-        guard let error = self as? URLError, [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
+        guard let error = self as? URLError else { return self }
         let text = error.localizedDescription
+        if error.code == .cannotConnectToHost { return error.namingProxy(text) }
+        guard [.unknown, .unsupportedURL, .badServerResponse].contains(error.code) else { return self }
         if let failure = URLError.proxyFailures.first(where: { $0.words.contains(where: text.contains) }) {
             return URLError(failure.code, reason: failure.reason, userInfo: error.userInfo)
+        }
+        // What goes wrong with the end of a gzip has the words of a full disk.
+        if text.contains("Failed writing received data"), let response = response as? HTTPURLResponse,
+            response.joinedValue(forHTTPHeaderField: "Content-Encoding") != nil
+        {
+            let reason =
+                "\(response.url?.host ?? "the host") sent a compressed body that goes on behind its end, which Foundation on Linux does not "
+                + "read; ask for it uncompressed, with the header Accept-Encoding: identity"
+            return URLError(.cannotDecodeRawData, reason: reason, userInfo: error.userInfo)
         }
         guard let code = URLError.codesOfMessages.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
         var userInfo = error.userInfo
@@ -27,7 +40,27 @@ extension Error {
 }
 
 #if canImport(FoundationNetworking)
+extension URL {
+    /// The proxy that the environment names for this URL. Whether libcurl asks it also depends on `no_proxy`.
+    var proxyOfEnvironment: String? {
+        let names = scheme?.lowercased() == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+        return (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap { getenv($0).map { String(cString: $0) } }.first { !$0.isEmpty }
+    }
+}
+
 extension URLError {
+    /// With a reason that names the proxy, if libcurl says with `text` that it could not connect to that.
+    fileprivate func namingProxy(_ text: String) -> URLError {
+        guard let name = failingURL?.proxyOfEnvironment,
+            let proxy = URLComponents(string: name.contains("://") ? name : "http://\(name)"), let host = proxy.host
+        else { return self }
+        // libcurl's default for a proxy.
+        let port = proxy.port ?? (proxy.scheme == "https" ? 443 : 1080)
+        guard ["\(host) port \(port)", "\(host):\(port)"].contains(where: text.contains) else { return self }
+        let reason = "no connection to the proxy could be made; is it listening at \(host):\(port)?"
+        return URLError(code, reason: reason, userInfo: userInfo)
+    }
+
     /// What libcurl says if a proxy has not connected it to the server. The first that is found counts.
     fileprivate static let proxyFailures: [(code: Code, words: [String], reason: String)] = [
         (
@@ -35,8 +68,12 @@ extension URLError {
             "the proxy asks for a user name and a password; set them in the URL of the proxy"
         ),
         (
-            .cannotConnectToHost, ["CONNECT tunnel failed", "from proxy after CONNECT"],
+            .cannotConnectToHost, ["CONNECT tunnel failed", "from proxy after CONNECT", "Proxy CONNECT aborted"],
             "the proxy has made no connection; does it allow this host and port?"
+        ),
+        (
+            .cannotFindHost, ["resolve proxy"],
+            "the proxy was not found; check the spelling of its name in the environment, and the network"
         ),
     ]
 

@@ -58,12 +58,9 @@ extension PreparedRequest {
     /// Whether libcurl may ask a proxy for a tunnel to the host. Then the proxy's answer comes as the first head of the response.
     var mayHaveTunnel: Bool {
         #if canImport(FoundationNetworking)
-        guard url.scheme?.lowercased() == "https" else { return false }
-        return ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in
-            getenv(name).map { $0.pointee != 0 } ?? false
-        }
+        url.scheme?.lowercased() == "https" && url.proxyOfEnvironment != nil
         #else
-        return false
+        false
         #endif
     }
 
@@ -71,6 +68,13 @@ extension PreparedRequest {
     /// Whether this request must not be sent twice, but libcurl would silently do that when a reused connection is closed: it is not
     /// idempotent and has no body. For a body, Foundation asks for the bytes again, and `SessionDelegate` refuses.
     var wouldBeSentAgain: Bool { (body?.count ?? 0) == 0 && !isIdempotent }
+
+    /// Whether this request must not share a connection with others: it has a body, and must not be sent twice.
+    ///
+    /// A server that ends an HTTP/2 connection with GOAWAY refuses the streams that have just been opened on it. libcurl would send these
+    /// requests again, but asks for the body in the same way after a connection that has died (libcurl 7.88). On a connection with one
+    /// request at a time, the GOAWAY comes with a response, and libcurl opens the next stream elsewhere.
+    var needsConnectionOfItsOwn: Bool { url.scheme?.lowercased() == "https" && (body?.count ?? 0) > 0 && !isIdempotent && !isStreamed }
     #endif
 }
 

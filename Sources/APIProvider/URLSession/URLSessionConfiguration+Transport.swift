@@ -11,6 +11,31 @@ extension URLSessionConfiguration {
         return (protocolClasses ?? []).contains { used in !standard.contains { $0 == used } }
     }
 
+    /// Why a transport with this configuration sends nothing; `nil` if it does.
+    func refusal(usesNetwork: Bool) -> String? {
+        if identifier != nil {
+            return
+                "its configuration is for the background, where a transport cannot wait for the response; use .default, and a URLSession "
+                + "for transfers in the background"
+        }
+        #if canImport(FoundationNetworking)
+        // A session ignores it (Swift 6.3.1). A dictionary whose values are all 0 switches proxies off.
+        if usesNetwork, let proxies = connectionProxyDictionary, proxies.values.contains(where: { ($0 as? NSNumber)?.intValue != 0 }) {
+            return
+                "its configuration has a connectionProxyDictionary, which Foundation on Linux ignores; name the proxy in the environment "
+                + "variables http_proxy and https_proxy instead, or use another transport"
+        }
+        #endif
+        return nil
+    }
+
+    /// Lets a session ask the protocol classes. The newer loader of Apple's systems is said to ask none.
+    package func useProtocolClasses() {
+        #if !canImport(FoundationNetworking)
+        if #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) { usesClassicLoadingMode = true }
+        #endif
+    }
+
     /// A copy for the session of a transport, which adds the header fields itself.
     func forTransport() -> URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
@@ -21,6 +46,7 @@ extension URLSessionConfiguration {
         // Only `CacheMiddleware` caches: a second cache below it would keep the responses that `removeAll()` removes. On Linux a `URLCache`
         // stores nothing, and cancelling a task in a session with one crashes (Swift 6.3.1, swiftlang/swift-corelibs-foundation#3292).
         copy.urlCache = nil
+        if hasCustomProtocolClasses { copy.useProtocolClasses() }
         #if canImport(FoundationNetworking)
         // A session replaces the cookies of a request with stored ones, and accepts a cookie for any domain from any server (Swift 6.3.1).
         copy.httpShouldSetCookies = false

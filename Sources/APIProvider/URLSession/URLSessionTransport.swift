@@ -18,7 +18,8 @@ public import Foundation
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
     private let usesNetwork: Bool
-    private let isForBackground: Bool
+    /// Why no request is sent.
+    private let refusal: String?
     private let multipartDirectory: URL?
     /// The cookies that the session, or the transport in its place, sends.
     private let cookies: Cookies?
@@ -32,7 +33,8 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration. With a background configuration, each request fails with
-    ///     ``APIError/invalidRequest(reason:underlying:)``, because a transfer in the background ends when your app may not be running.
+    ///     ``APIError/invalidRequest(reason:underlying:)``, because a transfer in the background ends when your app may not be running. So
+    ///     does each request on Linux if `connectionProxyDictionary` has a proxy, because Foundation would send it past the proxy.
     ///   - maxResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(configuration: URLSessionConfiguration, maxResponseSize: Int? = nil) {
@@ -42,8 +44,8 @@ public final class URLSessionTransport: Transport {
     /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies, but not its cache.
     ///
     /// The requests run in a session of the transport's own. On Apple's systems, the delegate of `session` is still asked about server
-    /// trust and client certificates, and told of metrics; it gets the transport's own session and task. If `session` has a delegate, the
-    /// transport holds `session`. To release the delegate before the transport, invalidate `session`.
+    /// trust and client certificates, and told of metrics and of waiting for a connection; it gets the transport's own session
+    /// and task. If `session` has a delegate, the transport holds `session`. To release the delegate before the transport, invalidate `session`.
     ///
     /// - Parameters:
     ///   - session: The session whose configuration is used.
@@ -65,10 +67,10 @@ public final class URLSessionTransport: Transport {
         var settings = ExchangeTransport.Settings()
         settings.additionalHeaders = HTTPHeaders((configuration.httpAdditionalHeaders ?? [:]).map { (key: "\($0)", value: "\($1)") })
         settings.maxResponseSize = maxResponseSize
-        isForBackground = configuration.identifier != nil
-        // A second session with the identifier would take the transfers of the first.
-        let configuration = isForBackground ? .ephemeral : configuration
         let usesNetwork = usesNetwork ?? !configuration.hasCustomProtocolClasses
+        refusal = configuration.refusal(usesNetwork: usesNetwork)
+        // A second session with the identifier would take the transfers of the first.
+        let configuration = configuration.identifier == nil ? configuration : .ephemeral
         self.usesNetwork = usesNetwork
         self.multipartDirectory = multipartDirectory
 
@@ -83,7 +85,7 @@ public final class URLSessionTransport: Transport {
         let keptCookies = configuration.cookies
         #else
         settings.maxRequestsPerHost = nil
-        let (callbacks, timeoutClock, keptCookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
+        let (callbacks, timeoutClock, keptCookies): (OperationQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
         #endif
         cookies = configuration.cookies
         let pool = SessionPool(
@@ -105,12 +107,7 @@ public final class URLSessionTransport: Transport {
     /// Progress is reported on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         do {
-            guard !isForBackground else {
-                throw APIError.invalid(
-                    "its configuration is for the background, where a transport cannot wait for the response; use .default, and a "
-                        + "URLSession for transfers in the background"
-                )
-            }
+            if let refusal { throw APIError.invalid(refusal) }
             try request.checkScheme()
             try request.checkBody()
         } catch {

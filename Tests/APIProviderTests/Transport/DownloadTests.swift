@@ -62,6 +62,7 @@ struct DownloadTests {
         arguments: [
             ("404 Not Found\r\nContent-Length: 4\r\n\r\ngone", "404"),
             ("200 OK\r\nContent-Length: 100\r\n\r\nhalf", "before the response was whole"),
+            ("200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n\u{1F}", "not compressed as its Content-Encoding says"),
             ("200 OK\r\nContent-Length: 1000000000\r\n\r\n\(String(repeating: "x", count: 600_000))", "maxResponseSize"),
         ])
     func refused(response: String, word: String) async throws {

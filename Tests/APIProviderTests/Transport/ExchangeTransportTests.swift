@@ -142,6 +142,49 @@ struct ExchangeTransportTests {
         #expect(events.entries == ["/a: \(event)"])
     }
 
+    @Test(
+        "A compressed body that has a length and decodes to nothing is an error, unless that is the length of nothing",
+        arguments: [
+            (["Content-Encoding": "gzip", "Content-Length": "8"], "-1015"), (["Content-Encoding": "br", "Content-Length": "900"], "-1015"),
+            (["Content-Encoding": "gzip", "Content-Length": "20"], ""), (["Content-Encoding": "gzip", "Content-Length": "0"], ""),
+            (["Content-Encoding": "gzip"], ""), (["Content-Encoding": "identity", "Content-Length": "8"], ""),
+            (["Content-Length": "8"], ""),
+        ])
+    func decodedToNothing(fields: [String: String], event: String) async throws {
+        let head = try head(fields)
+        let transport = makeTransport(onStart: { exchange in
+            #expect(exchange.receive(head))
+            exchange.complete()
+        })
+        send("/a", by: transport)
+        #expect(events.entries == ["/a: \(event)"])
+        let stream = try await DefaultAPIProvider(baseURL: example, transport: transport).request(Endpoint<ByteStream>(.get, "/b")).value
+        if event.isEmpty {
+            #expect(try await stream.all().isEmpty)
+        } else {
+            await #expect(throws: APIError.self) { try await stream.all() }
+        }
+    }
+
+    #if os(Linux)
+    @Test("The file of a download is closed before its event comes, or when its dispose returns, even while the exchange lives")
+    func closedFile() throws {
+        let (folder, head, open) = (TemporaryFolder(), try head(), Log<[String]>())
+        for error in [nil, URLError(.networkConnectionLost), URLError(.cancelled)] {
+            let transport = makeTransport(onStart: { exchange in
+                _ = exchange.receive(head) && exchange.receive(Data("a".utf8))
+                if error?.code != .cancelled { exchange.complete(with: error) }
+            })
+            let download = DefaultAPIProvider(baseURL: example, transport: transport)
+                .request(Endpoint(.get, "/a", downloadingTo: folder.url("file")))
+            let subscription = download.subscribe { _ in open.append(FaultyFiles.openFiles(in: folder.url)) }
+            subscription.dispose()
+            #expect(FaultyFiles.openFiles(in: folder.url) == [])
+        }
+        #expect(open.entries == [[], []])
+    }
+    #endif
+
     @Test("Progress drops a total that is exceeded")
     func exceededTotal() async throws {
         let head = try head(["Content-Length": "4"])

@@ -32,6 +32,13 @@ struct AppleFoundationTests {
         #expect(error.description.contains("failed: The queue is closed."))
     }
 
+    @Test("A session asks a protocol class")
+    func ownSession() async throws {
+        let session = URLSession(configuration: CopyingProtocol.configuration)
+        let error = await #expect(throws: (any Error).self) { try await session.data(from: example) }
+        #expect((error as NSError?)?.localizedDescription == "The queue is closed.")
+    }
+
     @Test(
         "A copy of a packed error has the domain, the code and the sentence of the original",
         arguments: [

@@ -17,7 +17,18 @@ struct FaultTests {
         let outcomes = fault.isSecure && !Self.hasAuthorities ? [Self.noAuthorities] : TestedTransport.outcomes(of: fault)
         #expect(outcomes.contains { fault.has($0, as: result, of: url) }, "\(result)")
         #else
-        if case .failure(let error) = result { #expect(error is APIError, "\(url)") }
+        switch result {
+        case .failure(let error): #expect(error is APIError, "\(url)")
+        case .success(let value):
+            let isRight = fault.has(fault.outcome, as: result, of: url) || ["", "ok"].contains(value) && !fault.breaksOff
+            // The classic loader of CFNetwork is known to take such a body for a whole one (expo/expo#49324).
+            let isKnown = fault.name == "closes it between two chunks"
+            withKnownIssue(isIntermittent: true) {
+                #expect(isRight, "\(value)")
+            } when: {
+                isKnown
+            }
+        }
         #endif
     }
 

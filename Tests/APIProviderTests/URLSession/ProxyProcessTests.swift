@@ -63,6 +63,30 @@ struct ProxyProcessTests {
         }
     }
 
+    @Test("The error of a proxy that is not there names it, and that of a server that is not there names the server")
+    func absent() async {
+        await #expect(processExitsWith: .success) {
+            let proxy = try LoopbackServer.refusingURL()
+            let server = try LoopbackServer.refusingURL()
+            let place = "127.0.0.1:\(proxy.port ?? 0)"
+            let noProxy = "no connection to the proxy could be made; is it listening at \(place)? (URLError -1004)."
+            let noServer = "no connection could be made; is a server listening at 127.0.0.1:\(server.port ?? 0)? (URLError -1004)."
+            let unknown = "the proxy was not found; check the spelling of its name in the environment, and the network (URLError -1003)."
+            for (variable, value, url, sentence) in [
+                ("http_proxy", "http://user:word@\(place)", "http://api.example.com/", noProxy),
+                ("http_proxy", place, "\(server)", noProxy),
+                ("https_proxy", place, "https://api.example.com/", noProxy), ("no_proxy", "127.0.0.1", "\(server)", noServer),
+                ("http_proxy", "http://proxy.invalid:3128", "http://api.example.com/", unknown),
+            ] {
+                setenv(variable, value, 1)
+                let request = Endpoint<String>(.get, .url(try #require(URL(string: url))))
+                let provider = DefaultAPIProvider(configuration: .patient)
+                let error = await #expect(throws: APIError.self) { try await provider.request(request).value }
+                #expect(error?.description.hasSuffix("failed: \(sentence)") == true, "\(String(describing: error))")
+            }
+        }
+    }
+
     @Test("A proxy that makes no connection is an error with a code and a sentence")
     func refused() async {
         await #expect(processExitsWith: .success) {

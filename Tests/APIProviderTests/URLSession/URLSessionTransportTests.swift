@@ -44,6 +44,66 @@ struct URLSessionTransportTests {
         #expect("\(try await #require(throws: APIError.self) { try await single.value })" == sentence)
     }
 
+    @Test("A permanent redirect is followed each time it comes")
+    func permanentRedirect() async throws {
+        let server = try LoopbackServer { request, connection in
+            guard request.target == "/old" else { return connection.respond(body: "ok") }
+            connection.respond("301 Moved Permanently", headers: ["Location": "/new"])
+        }
+        let provider = DefaultAPIProvider(configuration: configuration)
+        for _ in 0..<2 { #expect(try await provider.request(Endpoint<String>(.get, .url(server.url, "/old"))).value == "ok") }
+        #expect(server.requests.last?.target == "/new")
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test(
+        "On Linux a proxy in the configuration, which Foundation ignores, is refused with a sentence, and none is not",
+        arguments: [(["HTTPEnable": 1, "HTTPProxy": "127.0.0.1"], true), (["HTTPEnable": 0, "HTTPSEnable": 0], false), ([:], false)]
+            as [([String: any Sendable], Bool)])
+    func proxy(_ proxies: [String: any Sendable], isRefused: Bool) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "ok") }
+        configuration.connectionProxyDictionary = proxies
+        let single = DefaultAPIProvider(configuration: configuration).request(Endpoint<String>(.get, .url(server.url)))
+        guard isRefused else {
+            #expect(try await single.value == "ok")
+            return
+        }
+        let sentence =
+            "The request was not sent: its configuration has a connectionProxyDictionary, which Foundation on Linux ignores; name the proxy "
+            + "in the environment variables http_proxy and https_proxy instead, or use another transport."
+        #expect("\(try await #require(throws: APIError.self) { try await single.value })" == sentence)
+        #expect(server.requests.isEmpty)
+        configuration.protocolClasses = [TwoHeadsProtocol.self]
+        #expect(
+            try await DefaultAPIProvider(configuration: configuration).request(Endpoint<String>(.get, .url(example))).value == "part;part;")
+    }
+
+    /// A server that ends an HTTP/2 connection with GOAWAY refuses requests that share it.
+    @Test("POSTs with a body over https that run at once have connections of their own, which are kept for later ones")
+    func connections() async throws {
+        let transport = URLSessionTransport(configuration: HeldProtocol.configuration, delegateSession: nil, usesNetwork: true)
+        let provider = DefaultAPIProvider(baseURL: URL(string: "https://api.example.com"), transport: transport)
+        let body = HTTPBody.data(Data("body".utf8), contentType: "text/plain")
+        /// The sessions of two requests at once.
+        func sessions(_ method: HTTPMethod, _ headers: HTTPHeaders = [:]) async throws -> Set<ObjectIdentifier?> {
+            let request = Endpoint<Void>(method, "/", headers: headers, body: method == .get ? nil : body)
+            async let first: Void = provider.request(request).value
+            async let second: Void = provider.request(request).value
+            let held = await HeldProtocol.started.next(2)
+            for (_, task) in held { task.resume() }
+            _ = try await (first, second)
+            return Set(held.map(\.session))
+        }
+        let shared = try await sessions(.get)
+        #expect(shared.count == 1)
+        let own = try await sessions(.post)
+        #expect(own.count == 2 && own.isDisjoint(with: shared))
+        #expect(try await sessions(.patch) == own)
+        #expect(try await sessions(.put) == shared)
+        #expect(try await sessions(.post, ["Idempotency-Key": "1"]) == shared)
+    }
+    #endif
+
     @Test("A dump of a provider shows no header of its session")
     func dumped() {
         final class Delegate: NSObject, URLSessionDelegate {}
@@ -111,3 +171,21 @@ private final class TwoHeadsProtocol: StubProtocol {
         finish()
     }
 }
+
+#if canImport(FoundationNetworking)
+/// Reports the session of each task, and answers when the task is resumed again.
+private final class HeldProtocol: StubProtocol {
+    static let started = Signals<(session: ObjectIdentifier?, task: URLSessionTask)>()
+    private var isHeld = false
+
+    override func startLoading() {
+        guard !isHeld, let task else {
+            sendHead(204)
+            return finish()
+        }
+        isHeld = true
+        let session = Mirror(reflecting: task).superclassMirror?.descendant("session") as? URLSession
+        Self.started.send((session.map { ObjectIdentifier($0) }, task))
+    }
+}
+#endif

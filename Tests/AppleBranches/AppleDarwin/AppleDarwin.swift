@@ -4,6 +4,7 @@
 package let SOCK_STREAM: Int32 = 1
 package let SO_NOSIGPIPE: Int32 = 0x1022
 package let RLIMIT_NOFILE: Int32 = 8
+package let F_BARRIERFSYNC: Int32 = 85
 
 package func getrlimit(_ resource: Int32, _ limit: UnsafeMutablePointer<rlimit>!) -> Int32 { 0 }
 package func setrlimit(_ resource: Int32, _ limit: UnsafePointer<rlimit>!) -> Int32 { 0 }

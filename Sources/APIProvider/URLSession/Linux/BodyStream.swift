@@ -42,7 +42,7 @@ final class BodyStream: InputStream {
             chunk.copyBytes(to: buffer, count: chunk.count)
             return chunk.count
         } catch {
-            (status, failure) = (.error, error)
+            (status, failure, reader) = (.error, error, body.makeReader())
             return -1
         }
     }

@@ -77,6 +77,9 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
         exchange.complete(with: error?.asURLError(client.maxResponseSize))
     }
 
+    /// Names that leave the bytes as they are. Servers also send charsets, and S3 names the framing of an upload.
+    private static let noCodings: Set<String> = ["identity", "none", "utf-8", "utf8", "binary", "aws-chunked"]
+
     private func receive(_ head: HTTPResponseHead) -> Bool {
         hasAnswer = true
         client.noteAnswer(from: host)
@@ -87,7 +90,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
             return false
         }
         // The client decodes these two, and passes everything else on as it is.
-        let encodings = head.headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }.filter { $0 != "identity" }
+        let encodings = head.headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }.filter { !Self.noCodings.contains($0) }
         isEncodingKnown = encodings.isEmpty || encodings == ["gzip"] || encodings == ["deflate"]
         return exchange.receive(response)
     }

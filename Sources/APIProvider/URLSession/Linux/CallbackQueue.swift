@@ -1,3 +1,4 @@
+#if canImport(FoundationNetworking)
 import Foundation
 
 /// The delegate queue of a session. It runs each block on a serial dispatch queue, because an `Operation` costs several times as much as the
@@ -7,3 +8,4 @@ final class CallbackQueue: OperationQueue, @unchecked Sendable {  // It only add
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
 }
+#endif
