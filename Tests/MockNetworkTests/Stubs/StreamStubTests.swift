@@ -82,6 +82,28 @@ struct StreamStubTests {
         await feed.waitUntilCancelled()
     }
 
+    @Test(
+        "JSON that does not end in place of events is an error, after the timeout or too many bytes",
+        arguments: [(6, 1000, 6), (600, 4, 5), (600, -1, 0)] as [(TimeInterval, Int, Int)])
+    func endlessJSON(timeout: TimeInterval, limit: Int, end: Int) throws {
+        let lines = (0..<100).flatMap { _ in [StubResponse.Step.chunk("{}\n"), .wait(5)] }
+        MockURLProtocol.stub(.get, "/events", respond: .stream(lines, headers: ["Content-Type": "application/json"]))
+        let (events, request) = (
+            Log<SingleEvent<ServerSentEvents>>(), Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: timeout)
+        )
+        _ = virtual().request(request.option(\.maxElementSize, limit)).subscribe { events.append($0) }
+
+        var seconds = 0
+        while events.count == 0, seconds < 60 {
+            scheduler.advance(by: .seconds(1))
+            seconds += 1
+        }
+        #expect(seconds == end)
+        let error = #expect(throws: APIError.self) { try events.entries.first?.get() }
+        #expect(error?.description.contains("it is not text/event-stream, and it has not come to its end") == true)
+        #expect(error?.urlError?.code == .cannotDecodeContentData)
+    }
+
     @Test("Very short waits lose no event", .longComputing)
     func shortWaits() async throws {
         let data = (0..<20).map { "\($0)" }
