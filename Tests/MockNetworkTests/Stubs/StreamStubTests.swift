@@ -271,6 +271,21 @@ struct ReconnectingEventsTests {
         #expect(waits[1...].allSatisfy { $0 <= 2_000 }, "\(waits)")
     }
 
+    @Test("They reconnect after a refresh that has failed for a while, although its request is a POST")
+    func failingRefresh() async throws {
+        let failures = [StubResponse.status(503, headers: ["Retry-After": "7"]), .failure(URLError(.timedOut))]
+        MockURLProtocol.stub(.post, "/token", respond: .sequence(failures + [.json("b")]))
+        MockURLProtocol.stub(.get, "/events", respond: .sequence([stream([.chunk("data: a\n\n")]), .status(204)]))
+        let login = mocked
+        let authentication = AuthenticationMiddleware(token: nil) { _ in login.request(Endpoint<String>(.post, "/token")) }
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [authentication])
+
+        let events = provider.events(request, scheduler: scheduler)
+        #expect(try await events.reduce(into: []) { $0.append($1.data) } == ["a"])
+        #expect(await milliseconds(1).allSatisfy { 7000...7500 ~= $0 })
+        #expect(MockURLProtocol.requests.map(\.method) == [.post, .post, .post, .get, .get])
+    }
+
     @Test("Events belong to the user who was signed in when they began")
     func anotherUser() async throws {
         MockURLProtocol.stub(.get, "/events", respond: stream([.chunk("id: 1\ndata: a\n\n")]))
