@@ -29,9 +29,10 @@ extension HTTPURLResponse {
         return types.isEmpty || types.contains(mediaType)
     }
 
-    /// Whether the body has an end that can be waited for: it is JSON, or at most `limit` bytes.
+    /// Whether the body is likely to have an end that can be waited for: it is JSON, or at most `limit` bytes.
     func hasEnd(within limit: Int) -> Bool {
-        0...Int64(limit) ~= expectedContentLength || mediaTypes.contains { $0.hasSuffix("/json") || $0.hasSuffix("+json") }
+        expectedContentLength >= 0 && expectedContentLength <= limit
+            || mediaTypes.contains { $0.hasSuffix("/json") || $0.hasSuffix("+json") }
     }
 
     private var mediaTypes: [String] {

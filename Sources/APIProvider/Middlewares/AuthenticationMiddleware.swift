@@ -141,7 +141,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential) else {
                 return send(request, with: credential, signOutCount: signOutCount, next)
             }
-            return self.credential(signOutCount: signOutCount, for: request).flatMap {
+            return self.credential(signOutCount: signOutCount, after: credential, for: request).flatMap {
                 self.send(request, with: $0, signOutCount: signOutCount, next)
             }
         }

@@ -51,7 +51,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
             if value == nil { signOutCountAtLastSignOut = SignOutCounter.advance() }
         }
 
-        /// What a request does that was subscribed to after `signOutCount` sign-outs, and whose credential `rejected` was rejected.
+        /// What a request does that was subscribed to after `signOutCount` sign-outs, and whose credential was `rejected`, or has expired.
         mutating func decision(signOutCount: Int, after rejected: Credential?) throws -> Decision {
             guard signOutCountAtLastSignOut <= signOutCount else { throw CredentialStore.signedOut }
             if let valid { return .use(valid) }
@@ -162,7 +162,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - signOutCount: The number of sign-outs when the request was subscribed to.
-    ///   - rejected: The credential with which the request was sent.
+    ///   - rejected: The credential that was rejected, or has expired.
     ///   - timeoutError: The error if no credential comes in time.
     func credential(
         signOutCount: Int, after rejected: Credential?, within timeout: DispatchTimeInterval,

@@ -79,7 +79,7 @@ public struct RetryMiddleware: Middleware {
 
 extension RetryPolicy {
     /// Whether `request` may be sent again after `result`.
-    func repeats(_ request: PreparedRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
+    fileprivate func repeats(_ request: PreparedRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
         let isRepeatable = request.isIdempotent(methods)
         guard isRepeatable || result.lastRequest?.wasRedirected != true else { return false }
         if let decision = try shouldRetry?(request, result) { return decision }

@@ -118,12 +118,15 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             guard stream == nil else { return error.isTransient }
             failures += 1
             guard failures < events.policy.maxAttempts else { return false }
+            // The error may be that of a refresh, whose request is not idempotent. It is the events that are requested again.
+            let policy = events.policy
             switch error as? APIError {
-            case .transport(let request, _): return try events.policy.repeats(request, after: .failure(error))
+            case .transport(let request, _): return try policy.shouldRetry?(request, .failure(error)) ?? error.isTransient
             case .unacceptableStatus(let response):
                 retryAfter = response.retryAfter(now: Date())
-                guard try events.policy.repeats(response.request, after: .success(response)) else { return false }
-                return events.policy.maxAttempts == .max || retryAfter ?? 0 <= events.policy.maxDelay.seconds
+                let isRepeated = try policy.shouldRetry?(response.request, .success(response))
+                guard isRepeated ?? policy.statuses.contains(response.statusCode) else { return false }
+                return policy.maxAttempts == .max || retryAfter ?? 0 <= policy.maxDelay.seconds
             default: return error.isTransient
             }
         }

@@ -82,8 +82,11 @@ public final class Exchange: Sendable {
                 if !isOpen { file.remove() }
                 return isOpen
             case .stream(let type):
-                let isError = type.map { !response.mayBe($0) && response.hasEnd(within: original.options.maxElementSize) }
-                return isError == true || deliverStream(response)
+                guard let type, !response.mayBe(type), response.hasEnd(within: original.options.maxElementSize) else {
+                    return deliverStream(response)
+                }
+                state.withLock { $0.mediaTypeOfMissingStream = type }
+                return true
             }
         }
     }
@@ -91,9 +94,12 @@ public final class Exchange: Sendable {
     /// Accepts bytes of the response's body, decoded as its Content-Encoding says. Returns false if the exchange cannot accept them,
     /// because they are too many or the disk is full: then stop the transfer, and complete the exchange.
     public func receive(_ chunk: Data) -> Bool {
-        watchdog?.recordActivity()
+        // A body in place of a stream may have no end, as that of a JSON log. So its bytes are limited, and do not count as activity.
+        let isInPlaceOfStream = isStreamed && state.withLock(\.mediaTypeOfMissingStream) != nil
+        if !isInPlaceOfStream { watchdog?.recordActivity() }
+        let maxSize = transport.settings.maxResponseSize
+        let limit = isInPlaceOfStream ? min(maxSize ?? .max, original.options.maxElementSize) : maxSize
         return attempt {
-            let limit = transport.settings.maxResponseSize
             guard let sink = try state.withLock({ try $0.receive(chunk, limit: limit) }) else { return false }
             // A disk may be slow, and a reader runs other code, so this is not done under the lock.
             try sink.write(chunk)

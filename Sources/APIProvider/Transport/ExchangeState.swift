@@ -37,6 +37,8 @@ struct ExchangeState {
     private var isTransferComplete = false
     private var progress = TransferProgress()
     var stopwatch = TransferStopwatch()
+    /// The media type of the stream that was asked for, if the response has another body, which is collected because it may be an error.
+    var mediaTypeOfMissingStream: String?
 
     init(_ request: PreparedRequest) { self.request = request }
 
@@ -130,7 +132,10 @@ struct ExchangeState {
                 return .endOfStream(stream, error)
             }
             phase = .delivering(error == nil ? sink.file : nil)
-            if let error { return .failure(error, sink) }
+            if let error {
+                let reason = mediaTypeOfMissingStream.map { "it is not \($0), and it has not come to its end" }
+                return .failure(reason.map { URLError(.cannotDecodeContentData, reason: $0) } ?? error, sink)
+            }
             stopwatch.metrics.body = stopwatch.lap()
             return .success(response, sink, stopwatch.metrics)
         case .delivering, .finished:

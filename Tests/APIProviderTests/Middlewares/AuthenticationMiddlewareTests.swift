@@ -559,6 +559,29 @@ struct AuthenticationMiddlewareTests {
         #expect(server.seen.entries == ["Bearer new"])
     }
 
+    @Test("A refresh that has failed is the answer of each request that had the expired credential before")
+    func expiredBeforeFailedRefresh() {
+        let first = Locked<AuthenticationMiddleware<String>?>(nil)
+        let middleware = AuthenticationMiddleware(
+            "old", scheduler: scheduler, apply: { $1.headers["Authorization"] = $0 },
+            expiry: { [events, server] _ in
+                // Another request comes first.
+                if let middleware = first.withLock({ $0.take() }) {
+                    _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe { events.append($0) }
+                }
+                return .distantPast
+            }
+        ) { [refreshes] in
+            refreshes.append($0)
+            return .error(TestError("refresh"))
+        }
+        first.withLock { $0 = middleware }
+        send(by: middleware)
+        #expect(refreshes.entries == ["old"])
+        #expect(events.count == 2)
+        for event in events.entries { #expect(throws: TestError("refresh")) { try event.get() } }
+    }
+
     @Test("An expired credential is not sent if its user signs out meanwhile")
     func expiredAtSignOut() async {
         let (middleware, answers) = (Locked<AuthenticationMiddleware<Session>?>(nil), Answers(.status(200)))

@@ -82,6 +82,28 @@ struct StreamStubTests {
         await feed.waitUntilCancelled()
     }
 
+    @Test(
+        "JSON that does not end in place of events is an error, after the timeout or too many bytes",
+        arguments: [(6, 1000, 6), (600, 4, 5), (600, -1, 0)] as [(TimeInterval, Int, Int)])
+    func endlessJSON(timeout: TimeInterval, limit: Int, end: Int) throws {
+        let lines = (0..<100).flatMap { _ in [StubResponse.Step.chunk("{}\n"), .wait(5)] }
+        MockURLProtocol.stub(.get, "/events", respond: .stream(lines, headers: ["Content-Type": "application/json"]))
+        let (events, request) = (
+            Log<SingleEvent<ServerSentEvents>>(), Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: timeout)
+        )
+        _ = virtual().request(request.option(\.maxElementSize, limit)).subscribe { events.append($0) }
+
+        var seconds = 0
+        while events.count == 0, seconds < 60 {
+            scheduler.advance(by: .seconds(1))
+            seconds += 1
+        }
+        #expect(seconds == end)
+        let error = #expect(throws: APIError.self) { try events.entries.first?.get() }
+        #expect(error?.description.contains("it is not text/event-stream, and it has not come to its end") == true)
+        #expect(error?.urlError?.code == .cannotDecodeContentData)
+    }
+
     @Test("Very short waits lose no event", .longComputing)
     func shortWaits() async throws {
         let data = (0..<20).map { "\($0)" }
@@ -247,6 +269,21 @@ struct ReconnectingEventsTests {
         let waits = await milliseconds(3)
         #expect(20_000...20_500 ~= waits[0])
         #expect(waits[1...].allSatisfy { $0 <= 2_000 }, "\(waits)")
+    }
+
+    @Test("They reconnect after a refresh that has failed for a while, although its request is a POST")
+    func failingRefresh() async throws {
+        let failures = [StubResponse.status(503, headers: ["Retry-After": "7"]), .failure(URLError(.timedOut))]
+        MockURLProtocol.stub(.post, "/token", respond: .sequence(failures + [.json("b")]))
+        MockURLProtocol.stub(.get, "/events", respond: .sequence([stream([.chunk("data: a\n\n")]), .status(204)]))
+        let login = mocked
+        let authentication = AuthenticationMiddleware(token: nil) { _ in login.request(Endpoint<String>(.post, "/token")) }
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [authentication])
+
+        let events = provider.events(request, scheduler: scheduler)
+        #expect(try await events.reduce(into: []) { $0.append($1.data) } == ["a"])
+        #expect(await milliseconds(1).allSatisfy { 7000...7500 ~= $0 })
+        #expect(MockURLProtocol.requests.map(\.method) == [.post, .post, .post, .get, .get])
     }
 
     @Test("Events belong to the user who was signed in when they began")

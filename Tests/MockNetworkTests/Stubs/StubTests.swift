@@ -37,10 +37,10 @@ struct StubTests {
         #expect(error.description == "The request was not sent: \(reason)")
     }
 
-    @Test("A mock transport stands for one with a scheme of its own")
-    func ownScheme() async throws {
+    @Test("A mock transport stands for one with a scheme of its own", arguments: ["http+unix", "https+unix"])
+    func ownScheme(scheme: String) async throws {
         MockURLProtocol.stub(.get, "/v1", respond: .status(200))
-        let socket = try #require(URL(string: "http+unix://%2Frun%2Fdocker.sock/v1"))
+        let socket = try #require(URL(string: "\(scheme)://%2Frun%2Fdocker.sock/v1"))
         try await provider.request(Endpoint<Void>(.get, .url(socket))).value
     }
 
