@@ -37,8 +37,27 @@ struct ExchangeState {
     private var isTransferComplete = false
     private var progress = TransferProgress()
     var stopwatch = TransferStopwatch()
+    /// When the exchange must have ended, and how long it may be idle, in nanoseconds of the transport's clock.
+    private let latestEnd: UInt64
+    private let idleTimeout: UInt64
+    /// `nil` before the exchange has begun, and while the reader of its stream is behind.
+    private var lastActivity: UInt64?
 
-    init(_ request: PreparedRequest) { self.request = request }
+    /// - Parameter settings: The timeouts. One that is not above 0 means the default. A stream may take for ever.
+    init(_ request: PreparedRequest, _ settings: ExchangeTransport.Settings, createdAt now: UInt64) {
+        self.request = request
+        let resourceTimeout = settings.timeoutIntervalForResource.nanoseconds ?? 604_800_000_000_000
+        latestEnd = request.isStreamed ? .max : now + resourceTimeout
+        idleTimeout = request.timeoutInterval?.nanoseconds ?? settings.timeoutInterval.nanoseconds ?? 60_000_000_000
+    }
+
+    /// When the exchange times out if nothing happens; `nil` if it has ended.
+    var deadline: UInt64? {
+        switch phase {
+        case .waiting, .sending, .receiving: min(latestEnd, lastActivity.map { $0 + idleTimeout } ?? .max)
+        case .delivering, .finished: nil
+        }
+    }
 
     var isWaiting: Bool {
         if case .waiting = phase { true } else { false }
@@ -56,9 +75,9 @@ struct ExchangeState {
     }
 
     /// Returns false if it is too late to send the request.
-    mutating func begin() -> Bool {
+    mutating func begin(at now: UInt64) -> Bool {
         guard isWaiting else { return false }
-        phase = .sending
+        (phase, lastActivity) = (.sending, now)
         stopwatch.metrics.waiting = stopwatch.lap()
         return true
     }
@@ -72,16 +91,29 @@ struct ExchangeState {
         return true
     }
 
-    /// Changes the progress and returns it; `nil` if the exchange has not begun or has ended.
-    mutating func report(_ change: (inout TransferProgress) -> Void) -> TransferProgress? {
-        guard isOpen else { return nil }
-        change(&progress)
-        progress.dropExceededTotals()
-        return progress
+    mutating func recordActivity(at now: UInt64) {
+        if lastActivity != nil { lastActivity = now }
     }
 
+    /// Pauses the idle time. Returns whether it was running.
+    mutating func pauseIdleTime() -> Bool { lastActivity.take() != nil }
+
+    /// Begins the idle time again.
+    mutating func resumeIdleTime(at now: UInt64) { lastActivity = now }
+
+    /// Stores how much of the request's body was sent, of `total`, which is `nil` while it is unknown.
+    mutating func sent(_ count: Int64, of total: Int64?, at now: UInt64) {
+        recordActivity(at: now)
+        guard isOpen else { return }
+        (progress.bytesSent, progress.bytesToSend) = (count, total.flatMap { $0 > 0 ? $0 : nil })
+    }
+
+    /// The progress to report; `nil` if the exchange has not begun or has ended.
+    var reportedProgress: TransferProgress? { isOpen ? progress.withoutExceededTotals : nil }
+
     /// Stores a head. Returns whether the sink is still memory, and may be replaced; `nil` if the exchange has not begun or has ended.
-    mutating func receive(_ response: HTTPURLResponse) -> Bool? {
+    mutating func receive(_ response: HTTPURLResponse, at now: UInt64) -> Bool? {
+        recordActivity(at: now)
         switch phase {
         case .sending:
             phase = .receiving(response, .memory(Data()))
@@ -103,7 +135,8 @@ struct ExchangeState {
 
     /// Keeps bytes that go into memory. The returned sink is then an empty `.memory`, whose `write(_:)` does nothing. For other bytes,
     /// returns the sink to write them to. `nil` if the exchange has not begun or has ended.
-    mutating func receive(_ chunk: Data, limit: Int?) throws -> BodySink? {
+    mutating func receive(_ chunk: Data, limit: Int?, at now: UInt64) throws -> BodySink? {
+        recordActivity(at: now)
         guard isOpen else { return nil }
         progress.bytesReceived += Int64(chunk.count)
         if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.responseTooLarge(limit: limit) }
@@ -160,8 +193,15 @@ struct ExchangeState {
 
 extension TransferProgress {
     /// A total that is exceeded was wrong.
-    fileprivate mutating func dropExceededTotals() {
-        if let total = bytesToSend, total < bytesSent { bytesToSend = nil }
-        if let total = bytesToReceive, total < bytesReceived { bytesToReceive = nil }
+    fileprivate var withoutExceededTotals: TransferProgress {
+        var progress = self
+        if let total = bytesToSend, total < bytesSent { progress.bytesToSend = nil }
+        if let total = bytesToReceive, total < bytesReceived { progress.bytesToReceive = nil }
+        return progress
     }
+}
+
+extension TimeInterval {
+    /// `nil` unless there is time to wait; at most a hundred years.
+    fileprivate var nanoseconds: UInt64? { self > 0 ? UInt64(Swift.min(self, 3_155_760_000) * 1e9) : nil }
 }

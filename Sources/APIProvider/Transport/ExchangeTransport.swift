@@ -53,7 +53,7 @@ public struct ExchangeTransport: Transport {
     /// `nil` sends each request at once.
     let limiter: RequestLimiter?
     /// `nil` leaves it to the network stack to end requests in time.
-    let timeoutClock: Watchdog.Clock?
+    let timeouts: Timeouts?
     /// `nil` leaves cookies to the network stack.
     let cookies: Cookies?
     /// Delivers events.
@@ -67,26 +67,32 @@ public struct ExchangeTransport: Transport {
     ///   - start: Sends ``Exchange/request`` and returns a disposable that stops it. The stack must follow no redirects, and keep no
     ///     cookies. It is called on the subscriber's thread, or on one on which another exchange completes, and should return soon.
     public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
-        self.init(settings, scheduler: ConcurrentDispatchQueueScheduler(qos: .userInitiated), start: start)
+        let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+        self.init(settings, Timeouts(scheduler, keepsTimer: true), start: start)
     }
 
     /// - Parameters:
-    ///   - scheduler: The clock of timeouts.
+    ///   - scheduler: The clock of timeouts. It may be one of virtual time.
     ///   - executor: Where events are delivered.
     package init(
         _ settings: Settings, scheduler: any Scheduler, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        let cookies = settings.cookies.map { Cookies(storage: $0) }
-        self.init(settings, timeoutClock: Watchdog.Clock(scheduler: scheduler), cookies: cookies, executor: executor, start: start)
+        self.init(settings, Timeouts(scheduler, keepsTimer: false), executor: executor, start: start)
     }
 
     init(
-        _ settings: Settings, timeoutClock: Watchdog.Clock?, cookies: Cookies?, executor: ClosureExecutor = .background,
+        _ settings: Settings, _ timeouts: Timeouts?, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        (self.settings, self.timeoutClock, self.cookies) = (settings, timeoutClock, cookies)
-        (self.executor, self.start) = (executor, start)
+        self.init(settings, timeouts, cookies: settings.cookies.map { Cookies(storage: $0) }, executor: executor, start: start)
+    }
+
+    init(
+        _ settings: Settings, _ timeouts: Timeouts?, cookies: Cookies?, executor: ClosureExecutor = .background,
+        start: @escaping @Sendable (Exchange) -> any Disposable
+    ) {
+        (self.settings, self.timeouts, self.cookies, self.executor, self.start) = (settings, timeouts, cookies, executor, start)
         limiter = settings.maxRequestsPerHost.map { RequestLimiter(limit: $0) }
     }
 

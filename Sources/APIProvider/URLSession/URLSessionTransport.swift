@@ -75,15 +75,15 @@ public final class URLSessionTransport: Transport {
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
         let callbacks = CallbackQueue()
-        let timeoutClock = Watchdog.Clock(scheduler: scheduler, executor: ClosureExecutor { callbacks.addOperation($0) })
+        let timeouts = Timeouts(scheduler, executor: ClosureExecutor { callbacks.addOperation($0) }, keepsTimer: true)
         let cookies = configuration.cookies
         #else
         settings.maxRequestsPerHost = nil
-        let (callbacks, timeoutClock, cookies): (CallbackQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
+        let (callbacks, timeouts, cookies): (CallbackQueue?, Timeouts?, Cookies?) = (nil, nil, nil)
         #endif
         let pool = SessionPool(
             configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, callbacks: callbacks)
-        exchanges = ExchangeTransport(settings, timeoutClock: timeoutClock, cookies: cookies) { pool.start($0) }
+        exchanges = ExchangeTransport(settings, timeouts, cookies: cookies) { pool.start($0) }
     }
 
     /// Sends `request`. Disposing cancels the task.
