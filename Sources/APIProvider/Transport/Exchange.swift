@@ -70,7 +70,9 @@ public final class Exchange: Sendable {
     /// - Parameter response: The head of the response. Not one with a status below 200.
     public func receive(_ response: HTTPURLResponse) -> Bool {
         let now = now
-        guard let isInMemory = state.withLock({ $0.receive(response, at: now) }) else { return false }
+        // The body of a redirect that is followed is no progress.
+        let reportsBody = original.reportProgress != nil && !original.follows(response)
+        guard let isInMemory = state.withLock({ $0.receive(response, reportsBody: reportsBody, at: now) }) else { return false }
         transport.cookies?.keep(response, to: original)
         do {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }

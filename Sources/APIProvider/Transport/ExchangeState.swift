@@ -36,6 +36,7 @@ struct ExchangeState {
     /// Whether the network stack has ended by itself, maybe before its start has returned `transfer`.
     private var isTransferComplete = false
     private var progress = TransferProgress()
+    private var reportsBody = true
     var stopwatch = TransferStopwatch()
     /// When the exchange must have ended, and how long it may be idle, in nanoseconds of the transport's clock.
     private let latestEnd: UInt64
@@ -109,10 +110,12 @@ struct ExchangeState {
     }
 
     /// The progress to report; `nil` if the exchange has not begun or has ended.
-    var reportedProgress: TransferProgress? { isOpen ? progress.withoutExceededTotals : nil }
+    var reportedProgress: TransferProgress? { isOpen && reportsBody ? progress.withoutExceededTotals : nil }
 
     /// Stores a head. Returns whether the sink is still memory, and may be replaced; `nil` if the exchange has not begun or has ended.
-    mutating func receive(_ response: HTTPURLResponse, at now: UInt64) -> Bool? {
+    ///
+    /// - Parameter reportsBody: Whether the progress counts the bytes of the body.
+    mutating func receive(_ response: HTTPURLResponse, reportsBody: Bool, at now: UInt64) -> Bool? {
         recordActivity(at: now)
         switch phase {
         case .sending:
@@ -122,7 +125,8 @@ struct ExchangeState {
         case .receiving(_, let sink): phase = .receiving(response, sink)
         case .waiting, .delivering, .finished: return nil
         }
-        progress.bytesToReceive = response.bodyLength
+        self.reportsBody = reportsBody
+        if reportsBody { progress.bytesToReceive = response.bodyLength }
         return if case .receiving(_, .memory) = phase { true } else { false }
     }
 

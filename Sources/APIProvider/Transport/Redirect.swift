@@ -35,7 +35,7 @@ extension APIResponse {
     }
 
     /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
-    private func proposedRequest(of sent: PreparedRequest) -> PreparedRequest? {
+    fileprivate func proposedRequest(of sent: PreparedRequest) -> PreparedRequest? {
         let from = request.url
         guard [301, 302, 303, 307, 308].contains(statusCode), let location = value(forHTTPHeaderField: "Location"),
             let to = URL(reference: location, from: from), to.host?.isEmpty == false, to.impossiblePort == nil,
@@ -56,6 +56,12 @@ extension APIResponse {
 }
 
 extension PreparedRequest {
+    /// Whether its provider follows `response`, if that is a redirect. Where a closure decides, nobody knows before the whole has come.
+    func follows(_ response: HTTPURLResponse) -> Bool {
+        if case .never = options.redirectPolicy { return false }
+        return context != nil && APIResponse(request: self, response: response, data: Data()).proposedRequest(of: self) != nil
+    }
+
     /// The request to send again, if this request is not idempotent. Without a redirect, it is this request. After redirects within the
     /// origin, it is the last target, because the server has already processed this request. It has the header names of this request, with
     /// the values that `last` had; inner middlewares add theirs again.

@@ -162,6 +162,23 @@ struct ExchangeTransportTests {
             ])
     }
 
+    @Test("The body of a redirect is progress only if the redirect is the response", arguments: [false, true])
+    func redirectProgress(isFollowed: Bool) async throws {
+        let transport = makeTransport(onStart: { exchange in
+            let isFirst = exchange.request.url.path == "/a"
+            let body = Data((isFirst ? "moved" : "ok").utf8)
+            let fields: HTTPHeaders = ["Location": "/b", "Content-Length": "\(body.count)"]
+            if exchange.receive(APIResponse(to: exchange.request, status: isFirst ? 302 : 200, headers: fields).response) {
+                _ = exchange.receive(body)
+            }
+            exchange.complete()
+        })
+        let log = Log<TransferProgress>()
+        let endpoint = Endpoint<Data>(.get, "/a").option(\.redirectPolicy, isFollowed ? .follow : .never).onProgress { log.append($0) }
+        let data = try await DefaultAPIProvider(baseURL: example, transport: transport).request(endpoint).value
+        #expect(log.entries == [TransferProgress(bytesReceived: Int64(data.count), bytesToReceive: isFollowed ? 2 : 5)])
+    }
+
     /// A clock that calls `onUse` each time it is used.
     private struct CallingClock: Scheduler {
         let time = TestScheduler()
