@@ -152,6 +152,8 @@ extension URL {
             throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path, NSLocalizedDescriptionKey: message])
         }
         try FileHandle(forReadingFrom: self).close()
-        return Int(status.st_size)
+        // An Apple Watch may have an `Int` of 32 bits.
+        guard let count = Int(exactly: status.st_size) else { throw CocoaError(.fileReadTooLarge) }
+        return count
     }
 }

@@ -12,7 +12,10 @@ public final class Exchange: Sendable {
     /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
     ///
     /// Send the `count` of its body to the server as the Content-Length.
-    public var request: PreparedRequest { state.withLock(\.request) }
+    public var request: PreparedRequest { state.withLock(\.requestWithCookies) ?? original }
+
+    /// How many bytes the body of the request has.
+    var bodyCount: Int64 { Int64(original.body?.count ?? 0) }
 
     /// Whether the body of a successful response is streamed. Then ask ``whenReady(_:)`` before you read on.
     public var isStreamed: Bool { original.isStreamed }
@@ -48,7 +51,7 @@ public final class Exchange: Sendable {
         let now = now
         guard state.withLock({ $0.begin(at: now) }) else { return }
         // Cookies that have arrived while it waited are sent, too.
-        if let request = transport.cookies?.added(to: original) { state.withLock { $0.request = request } }
+        if let request = transport.cookies?.added(to: original) { state.withLock { $0.requestWithCookies = request } }
         let transfer = transport.start(self)
         let (isStarted, deadline) = state.withLock { ($0.didStart(transfer), $0.deadline) }
         if !isStarted { transfer.dispose() }
@@ -143,6 +146,7 @@ public final class Exchange: Sendable {
     /// finish. The exchange counts against the limit of its origin until the network stack has completed it.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
+        if case .finished = phase, transfer == nil { return }
         transport.timeouts?.stopWatching(self)
         switch phase {
         case .waiting: ticket?.release()
@@ -172,11 +176,7 @@ extension Exchange {
         switch ending {
         case .success(let response, let sink, let metrics):
             transport.executor.execute { [self] in
-                deliver(sink.file) {
-                    var whole = APIResponse(request: original, response: response, data: sink.data).with(metrics: metrics)
-                    whole.isSaved = sink.file != nil
-                    return whole
-                }
+                deliver(sink.file) { APIResponse(original, response, sink.data, metrics: metrics, isSaved: sink.file != nil) }
             }
         case .failure(let error, let sink):
             sink?.file?.remove()
@@ -210,7 +210,7 @@ extension Exchange {
     private func deliverStream(_ response: HTTPURLResponse) -> Bool {
         let stream = StreamBuffer(transfer: Disposables.create { self.cancel() })
         guard let metrics = state.withLock({ $0.replaceSink(with: .stream(stream)) }) else { return false }
-        let response = APIResponse(request: original, response: response, stream: stream).with(metrics: metrics)
+        let response = APIResponse(original, response, Data(), stream: stream, metrics: metrics)
         transport.executor.execute { [observer] in observer(.success(response)) }
         return true
     }

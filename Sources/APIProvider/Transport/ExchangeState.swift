@@ -29,8 +29,8 @@ struct ExchangeState {
     }
 
     private(set) var phase = Phase.waiting
-    /// With its cookies, once it has begun.
-    var request: PreparedRequest
+    /// `nil` without cookies, and before it has begun.
+    var requestWithCookies: PreparedRequest?
     /// Stops the network stack. `nil` before it has started and after it has ended.
     private var transfer: (any Disposable)?
     /// Whether the network stack has ended by itself, maybe before its start has returned `transfer`.
@@ -46,7 +46,6 @@ struct ExchangeState {
 
     /// - Parameter settings: The timeouts. One that is not above 0 means the default. A stream may take for ever.
     init(_ request: PreparedRequest, _ settings: ExchangeTransport.Settings, createdAt now: UInt64) {
-        self.request = request
         let resourceTimeout = settings.timeoutIntervalForResource.nanoseconds ?? 604_800_000_000_000
         latestEnd = request.isStreamed ? .max : now + resourceTimeout
         idleTimeout = request.timeoutInterval?.nanoseconds ?? settings.timeoutInterval.nanoseconds ?? 60_000_000_000

@@ -105,14 +105,22 @@ public struct ExchangeTransport: Transport {
     /// Progress is reported on the thread of the closure's calls, one call at a time. It starts again after a redirect, and when a request
     /// is sent again.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
-        .deferred {
-            let request = try prepared(request)
-            return .create { observer in
-                let exchange = Exchange(request, by: self, observer: observer)
+        .create { observer in
+            do {
+                let exchange = Exchange(try prepared(request), by: self, observer: observer)
                 exchange.start()
-                return Disposables.create { exchange.subscriberDidLeave() }
+                return Subscriber(exchange: exchange)
+            } catch {
+                observer(.failure(error))
+                return Disposables.create()
             }
         }
+    }
+
+    private struct Subscriber: Disposable {
+        let exchange: Exchange
+
+        func dispose() { exchange.subscriberDidLeave() }
     }
 
     /// The request with the headers of the transport.

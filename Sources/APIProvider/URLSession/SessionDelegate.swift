@@ -51,9 +51,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         self.delegateSession = delegateSession
     }
 
-    func add(_ exchange: Exchange, for task: URLSessionTask) {
-        let awaitsProxy = usesNetwork && exchange.request.mayHaveTunnel
-        let record = Record(exchange: exchange, head: awaitsProxy ? .awaitedFromProxy : .awaited)
+    func add(_ exchange: Exchange, for task: URLSessionTask, mayHaveTunnel: Bool) {
+        let record = Record(exchange: exchange, head: mayHaveTunnel ? .awaitedFromProxy : .awaited)
         records.withLock { $0[ObjectIdentifier(task)] = record }
     }
 
@@ -146,7 +145,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     private func noteSent(_ count: Int64, of task: URLSessionTask) {
         guard let record = withRecord(of: task, { $0 }) else { return }
-        record.exchange.sent(max(count - record.bytesSentBeforeResend, 0), of: Int64(record.exchange.request.body?.count ?? 0))
+        record.exchange.sent(max(count - record.bytesSentBeforeResend, 0), of: record.exchange.bodyCount)
     }
 
     #if canImport(FoundationNetworking)
@@ -249,7 +248,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         guard let record, let response = response as? HTTPURLResponse else { return true }
         // A custom `URLProtocol` has taken the whole body, and no session reports that.
-        let count = Int64(record.exchange.request.body?.count ?? 0)
+        let count = record.exchange.bodyCount
         if !record.head.isReceived, !usesNetwork, count > 0 { record.exchange.sent(count, of: count) }
         return record.exchange.receive(response)
     }
