@@ -26,7 +26,7 @@ public import FoundationNetworking
 /// transport throws. Disposing cancels the request, and no event comes after that. If you release the provider, requests in flight still
 /// end.
 public struct DefaultAPIProvider: APIProvider {
-    @HiddenFromReflection private var baseURL: URL?
+    @HiddenFromReflection private var baseURL: BaseURL?
     @HiddenFromReflection private var transport: any Transport
     @HiddenFromReflection private var encoder: JSONEncoder
     @HiddenFromReflection private var decoder: any BodyDecoder
@@ -76,7 +76,7 @@ public struct DefaultAPIProvider: APIProvider {
         baseURL: URL? = nil, transport: any Transport, encoder: JSONEncoder = .sortingKeys, decoder: any BodyDecoder = JSONDecoder(),
         middlewares: [any Middleware] = []
     ) {
-        (self.baseURL, self.transport, self.encoder, self.decoder) = (baseURL, transport, encoder, decoder)
+        (self.baseURL, self.transport, self.encoder, self.decoder) = (baseURL.map { BaseURL($0) }, transport, encoder, decoder)
         let headers = transport as? any HeaderAddingTransport
         self.middlewares = middlewares.map { one in headers.flatMap { (one as? any TransportReadingMiddleware)?.reading($0) } ?? one }
     }
@@ -85,24 +85,27 @@ public struct DefaultAPIProvider: APIProvider {
     public func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {
         .deferred {
             let endpoint = request.endpoint
-            var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder: encoder, mediaType: decoder.mediaType)
+            let context = RequestContext(baseURL: baseURL?.url, decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
+            var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
             try endpoint.checkDestination()
             let reporter = endpoint.makeProgressReporter()
             if let report = reporter.report { request.reportProgress = report }
-            request.context = RequestContext(baseURL: baseURL, decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
-            let response = send(request).map { try endpoint.value(of: $0.with(decoder: decoder)) }
-            return endpoint.applyTimeout(to: reporter.reportingLast(before: response), of: request)
+            let value = send(request).map { try endpoint.value(of: $0.with(decoder: decoder)) }
+            return endpoint.applyTimeout(to: reporter.reportingLast(before: value), of: request)
         }
     }
 
     /// Passes a request through the middlewares to the transport. Requests that follow a redirect go to the transport only, unless a
     /// middleware follows the redirects (`returnsRedirects`).
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
-        let last: Middleware.Next = { [transport] in
-            .followingRedirects($0) { request in transport.sendWithoutFragment(request).map { try $0.saved(to: request.destination) } }
+        let last: Middleware.Next = { [transport] request in
+            var request = request
+            // A middleware may have changed it.
+            do { try request.check() } catch { return .error(error) }
+            return .followingRedirects(request) { transport.sendWithoutFragment($0) }
         }
         let first = middlewares.reversed().reduce(last) { next, middleware in
-            { request in middleware.intercept(request) { next($0.inheriting(from: request)) } }
+            { request in middleware.intercept(request) { next($0.restoringContext(of: request)) } }
         }
         return first(request)
     }

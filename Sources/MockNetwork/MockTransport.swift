@@ -24,7 +24,8 @@ public struct MockTransport: Transport {
 
     /// Creates a transport that the current scope answers.
     ///
-    /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue.
+    /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue. With a scheduler that runs actions
+    ///   at once, delays take no time, and nothing times out.
     public init(scheduler: (any Scheduler)? = nil) {
         let (mock, scheduler) = (MockURLProtocol.current, scheduler ?? MockURLProtocol.delayScheduler)
         var settings = ExchangeTransport.Settings()

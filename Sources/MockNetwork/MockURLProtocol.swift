@@ -137,14 +137,14 @@ public class MockURLProtocol: URLProtocol {
 
     /// Moves to `new` if the load is waiting or playing. Returns `false` otherwise.
     fileprivate func transition(to new: Phase) -> Bool {
-        phase.withLock { phase in
+        // The old phase is released after the lock, because it may hold what the user's code has returned.
+        let old = phase.withLock { phase -> Phase? in
             switch phase {
-            case .waiting, .playing:
-                phase = new
-                return true
-            case .idle, .due, .ended: return false
+            case .waiting, .playing: exchange(&phase, with: new)
+            case .idle, .due, .ended: nil
             }
         }
+        return old != nil
     }
 }
 

@@ -8,7 +8,12 @@ final class MemoryCache: CacheStore {
         /// Counts uses, to order entries by their last one.
         var useCount = 0
 
-        mutating func remove(_ key: String) { size -= entries.removeValue(forKey: key)?.size ?? 0 }
+        /// Returns what is removed, which the caller releases after the lock.
+        mutating func remove(_ key: String) -> [CachedResponse] {
+            let removed = entries.removeValue(forKey: key)
+            size -= removed?.size ?? 0
+            return removed?.responses ?? []
+        }
     }
 
     private let maxBytes: Int
@@ -29,18 +34,19 @@ final class MemoryCache: CacheStore {
     func replace(_ responses: [CachedResponse], for key: String) {
         let responses = responses.suffix(maxBytes: maxBytes - key.utf8.count)
         let size = responses.reduce(key.utf8.count) { $0 + $1.size }
-        state.withLock { state in
-            state.remove(key)
-            guard !responses.isEmpty else { return }
+        _ = state.withLock { state in
+            var removed = state.remove(key)
+            guard !responses.isEmpty else { return removed }
             let room = maxBytes - size
             if state.size > room {
                 for (key, _) in state.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) where state.size > room / 10 * 9 {
-                    state.remove(key)
+                    removed += state.remove(key)
                 }
             }
             state.useCount += 1
             state.entries[key] = (responses, size, state.useCount)
             state.size += size
+            return removed
         }
     }
 

@@ -5,7 +5,7 @@ extension BodyPiece {
     init(_ file: URL) throws {
         guard file.isFileURL else { throw APIError.invalid("the URL of its body, \(file.redacted), is not a file URL") }
         do {
-            self = .file(file, count: try Data(mapping: file).count)
+            self = .file(file, count: try file.countOfReadableBytes())
         } catch {
             let userInfo = (error as NSError).userInfo.merging([NSError.isSafeToShowKey: true]) { $1 }
             let cause = CocoaError((error as? CocoaError)?.code ?? .fileReadUnknown, userInfo: userInfo)

@@ -123,17 +123,18 @@ extension [String: String] {
 extension String {
     /// Whether this is the name of the field `name`. Only ASCII letters are case-insensitive (RFC 9110, section 5.1).
     package func isField(_ name: String) -> Bool {
-        utf8.count == name.utf8.count && utf8.elementsEqual(name.utf8) { $0.lowercased == $1.lowercased }
+        utf8.count == name.utf8.count
+            && withBytes { bytes in name.withBytes { bytes.elementsEqual($0) { $0.lowercased == $1.lowercased } } }
     }
 
     /// RFC 9110, section 5.6.2.
     package var isToken: Bool {
-        !isEmpty && utf8.allSatisfy { byte in ASCIISet.token.contains(byte) }
+        !isEmpty && withBytes { [token = ASCIISet.token] in $0.allSatisfy(token.contains) }
     }
 
     /// RFC 9110, section 5.5: no control character but a tab, so that none ends the field and begins another.
     var isFieldValue: Bool {
-        utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
+        withBytes { $0.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 } }
     }
 
     /// A Content-Type without its parameters.

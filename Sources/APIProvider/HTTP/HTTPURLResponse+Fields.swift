@@ -19,8 +19,9 @@ extension HTTPURLResponse {
     /// The length of the decoded body in bytes. It is `nil` if it is 0 or unknown, for example because the Content-Length counts compressed
     /// bytes.
     package var bodyLength: Int64? {
+        guard expectedContentLength > 0 else { return nil }
         let encoding = joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? ""
-        return expectedContentLength > 0 && ["", "identity"].contains(encoding) ? expectedContentLength : nil
+        return ["", "identity"].contains(encoding) ? expectedContentLength : nil
     }
 
     /// Whether the body may have this media type: a Content-Type says so, or there is none. A proxy may have added another.
@@ -49,11 +50,13 @@ extension HTTPURLResponse {
     /// The values of all fields with this name, joined with `", "`; `nil` if there is none. Names are case-insensitive.
     func joinedValue(forHTTPHeaderField name: String) -> String? {
         // On Linux `value(forHTTPHeaderField:)` returns any one of the fields whose names differ only in case, and is slow.
-        let fields = allHeaderFields.compactMap { field -> (name: String, value: String)? in
-            guard let key = field.key as? String, key.isField(name), let value = field.value as? String else { return nil }
-            return (key, value.trimmedFieldValue)
+        var fields: [(name: String, value: String)] = []
+        for (key, value) in allHeaderFields {
+            guard let key = key as? String, key.isField(name), let value = value as? String else { continue }
+            fields.append((key, value.trimmedFieldValue))
         }
-        return fields.isEmpty ? nil : fields.sorted { $0.name < $1.name }.map(\.value).joined(separator: ", ")
+        guard fields.count > 1 else { return fields.first?.value }
+        return fields.sorted { $0.name < $1.name }.map(\.value).joined(separator: ", ")
     }
 }
 

@@ -30,6 +30,8 @@ struct ASCIISet {
     static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#")
     /// What a literal path may have by mistake.
     static let suspect = ASCIISet("?#%:")
+    /// What ends the host in a URL, or the user before it.
+    static let endOfHost = ASCIISet("/?#@:")
     /// RFC 9110, section 5.6.2: `tchar`.
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
     /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.
@@ -41,7 +43,7 @@ struct ASCIISet {
 extension String {
     /// The UTF-8 of this string, with each byte outside of `unescaped` as `%XX`.
     func percentEncoded(except unescaped: ASCIISet) -> String {
-        guard !utf8.allSatisfy(unescaped.contains) else { return self }
+        guard !withBytes({ $0.allSatisfy(unescaped.contains) }) else { return self }
         var bytes: [UInt8] = []
         for byte in utf8 {
             if unescaped.contains(byte) {

@@ -76,7 +76,15 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     var formEncoded: String { encoded(\.formEncoded) }
 
     private func encoded(_ encode: (String) -> String) -> String {
-        items.map { item in encode(item.name) + (item.value.map { "=" + encode($0) } ?? "") }.joined(separator: "&")
+        var text = ""
+        for (index, item) in items.enumerated() {
+            if index > 0 { text += "&" }
+            text += encode(item.name)
+            guard let value = item.value else { continue }
+            text += "="
+            text += encode(value)
+        }
+        return text
     }
 }
 

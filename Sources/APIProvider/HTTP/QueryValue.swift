@@ -17,7 +17,10 @@ public protocol QueryValue: Sendable {
 
 extension QueryValue {
     /// The value's description.
-    public var queryValues: [String] { ["\(self)"] }
+    public var queryValues: [String] {
+        // Interpolation takes several times as long.
+        [(self as? any LosslessStringConvertible)?.description ?? "\(self)"]
+    }
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {

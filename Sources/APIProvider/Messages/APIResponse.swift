@@ -7,40 +7,72 @@ public import FoundationNetworking
 /// A response with any status, and the request that it answers.
 public struct APIResponse: Sendable {
     /// The request that got this response. After redirects, it is the last one.
-    public internal(set) var request: PreparedRequest
+    public internal(set) var request: PreparedRequest {
+        get { content.request }
+        set { content.request = newValue }
+    }
     /// The status and the headers.
-    public var response: HTTPURLResponse { head }
+    public var response: HTTPURLResponse { content.head }
     /// The body. Empty if the body is streamed: see ``StreamedResponse``.
-    public var data: Data { body }
+    public var data: Data { content.body }
     /// The durations of the phases of the request; `nil` if its transport does not measure them.
     ///
     /// To collect the metrics of all requests, read this property in a ``Middleware``:
     /// `next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })`.
-    public private(set) var metrics: TransferMetrics?
+    public var metrics: TransferMetrics? { content.metrics }
     /// Whether the body is in the file where it should go.
-    var isSaved = false
+    var isSaved: Bool { content.isSaved }
     /// Whether a cache answered, without a request to the server or after one that failed.
-    package var wasServedFromCache = false
+    package var wasServedFromCache: Bool {
+        get { content.wasServedFromCache }
+        set { content.wasServedFromCache = newValue }
+    }
     /// The body, if it is streamed.
-    package private(set) var bodyStream: UnclaimedStream?
-    // `response` and `data` are stored under other names: a public property cannot have the wrapper, which is `package`.
-    @HiddenFromReflection private var head: HTTPURLResponse
-    @HiddenFromReflection private var body: Data
+    package var bodyStream: UnclaimedStream? { content.bodyStream }
     /// What errors call the data: "the body", or a part of it such as "line 3".
-    private(set) var dataDescription = "the body"
+    var dataDescription: String { content.dataDescription }
     /// The decoder of the provider that got the response.
-    @HiddenFromReflection private(set) var decoder: any BodyDecoder
+    var decoder: any BodyDecoder { content.decoder }
+
+    /// A response passes through each operator of a chain, so it is in a box.
+    @Boxed private var content: Content
+
+    private struct Content: Sendable {
+        var request: PreparedRequest
+        let head: HTTPURLResponse
+        var body: Data
+        var bodyStream: UnclaimedStream?
+        var metrics: TransferMetrics?
+        var isSaved = false
+        var wasServedFromCache = false
+        var dataDescription = "the body"
+        var decoder: any BodyDecoder
+    }
+
     private static let standardDecoder = JSONDecoder()
 
     /// Creates a response. A ``Transport`` uses it.
     public init(request: PreparedRequest, response: HTTPURLResponse, data: Data) {
-        (self.request, head, body, decoder) = (request, response, data, request.context?.decoder ?? Self.standardDecoder)
+        self.init(request, response, data)
+    }
+
+    /// - Parameters:
+    ///   - stream: The body, if it is streamed.
+    ///   - metrics: What the transport has measured.
+    ///   - isSaved: Whether the body is in its file.
+    init(
+        _ request: PreparedRequest, _ response: HTTPURLResponse, _ data: Data, stream: StreamBuffer? = nil, metrics: TransferMetrics? = nil,
+        isSaved: Bool = false
+    ) {
+        let decoder = request.context?.decoder ?? Self.standardDecoder
+        let stream = stream.map { UnclaimedStream(StreamOwner($0)) }
+        content = Content(
+            request: request, head: response, body: data, bodyStream: stream, metrics: metrics, isSaved: isSaved, decoder: decoder)
     }
 
     /// Creates a response whose body is streamed.
     package init(request: PreparedRequest, response: HTTPURLResponse, stream: StreamBuffer) {
-        self.init(request: request, response: response, data: Data())
-        bodyStream = UnclaimedStream(StreamOwner(stream))
+        self.init(request, response, Data(), stream: stream)
     }
 
     /// Creates a response to `request`, for tests and for your own transports.
@@ -77,7 +109,9 @@ public struct APIResponse: Sendable {
         try explainingDecodingErrors(of: type) {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
-            if let raw = (optional?.wrapped ?? type) as? any RawResponse.Type, let value = try raw.init(self) as? T { return value }
+            let wrapped = optional?.wrapped ?? type
+            if wrapped == Data.self, let value = data as? T { return value }
+            if wrapped == String.self, let value = try String(self) as? T { return value }
             return try (decoder as? JSONDecoder)?.decodeWithoutTrapping(type, from: data) ?? decoder.decode(type, from: data)
         }
     }
@@ -86,31 +120,28 @@ public struct APIResponse: Sendable {
 
     /// The same response with another decoder.
     package func with(decoder: any BodyDecoder) -> APIResponse {
+        // A response to the provider's own request has it already.
+        if let new = decoder as? JSONDecoder, new === self.decoder as? JSONDecoder { return self }
         var response = self
-        response.decoder = decoder
-        return response
-    }
-
-    /// The same response with what its transport has measured.
-    func with(metrics: TransferMetrics) -> APIResponse {
-        var response = self
-        response.metrics = metrics
+        response.content.decoder = decoder
         return response
     }
 
     /// The same response with a part of its body, such as a line.
     func excerpt(_ name: String, _ data: Data) -> APIResponse {
-        var response = self
-        (response.dataDescription, response.body, response.bodyStream) = (name, data, nil)
-        return response
+        var content = content
+        (content.dataDescription, content.body, content.bodyStream) = (name, data, nil)
+        return APIResponse(content)
     }
 
     /// The same response without its body, which is in a file.
     func withoutBody() -> APIResponse {
-        var response = self
-        (response.body, response.bodyStream) = (Data(), nil)
-        return response
+        var content = content
+        (content.body, content.bodyStream, content.isSaved) = (Data(), nil, true)
+        return APIResponse(content)
     }
+
+    private init(_ content: Content) { self.content = content }
 
     /// Runs `decode`, and turns a `DecodingError` into an ``APIError``. Other errors pass through.
     func explainingDecodingErrors<T>(of type: T.Type, _ decode: () throws -> T) throws -> T {
@@ -123,21 +154,12 @@ public struct APIResponse: Sendable {
 
     /// Whether the provider's decoder reads a response of this type.
     static func usesProviderDecoder(for type: Any.Type) -> Bool {
-        if let type = type as? any OptionalResponse.Type { return usesProviderDecoder(for: type.wrapped) }
-        return type is any Decodable.Type && !(type is any RawResponse.Type)
+        let type = (type as? any OptionalResponse.Type)?.wrapped ?? type
+        return type != Data.self && type != String.self && type is any Decodable.Type
     }
 }
 
-/// A type of response that needs no decoder.
-private protocol RawResponse {
-    init(_ response: APIResponse) throws
-}
-
-extension Data: RawResponse {
-    fileprivate init(_ response: APIResponse) { self = response.data }
-}
-
-extension String: RawResponse {
+extension String {
     fileprivate init(_ response: APIResponse) throws {
         let charset = response.response.textEncodingName ?? "UTF-8"
         let encoding = String.Encoding(charset: charset.lowercased(), of: response.data)

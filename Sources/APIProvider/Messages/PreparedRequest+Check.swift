@@ -5,8 +5,10 @@ import FoundationNetworking
 #endif
 
 extension PreparedRequest {
-    /// Throws if the request has something that HTTP does not allow. An endpoint's `adapting` or a middleware may have set it.
-    func check() throws {
+    /// Throws if the request has something that HTTP does not allow. An endpoint's `adapting` or a middleware may have set it. What has not
+    /// changed since the last call is not checked again.
+    mutating func check() throws {
+        if isChecked { return }
         guard method.rawValue.isToken else {
             throw APIError.invalid("its method \"\(Redactor().message(method.rawValue))\" is not a token (RFC 9110, section 9.1)")
         }
@@ -18,10 +20,12 @@ extension PreparedRequest {
         if let problem = headers.problem { throw APIError.invalid(problem) }
         // URL loading systems may drop a field that is not valid, without an error.
         for (name, value) in headers { try HTTPHeaders.check(name, value) }
-        guard body == nil else { return }
-        // A server would wait for the body.
-        let name = ["Content-Length", "Transfer-Encoding"].first { headers[$0].map { Int($0) != 0 } ?? false }
-        if let name { throw APIError.invalid("its header \(name) announces a body, but the request has none") }
+        if body == nil {
+            // A server would wait for the body.
+            let name = ["Content-Length", "Transfer-Encoding"].first { headers[$0].map { Int($0) != 0 } ?? false }
+            if let name { throw APIError.invalid("its header \(name) announces a body, but the request has none") }
+        }
+        isChecked = true
     }
 
     private static func check(_ template: URLRequest) throws {
@@ -58,6 +62,17 @@ extension HTTPHeaders {
 }
 
 extension String {
+    /// Whether this is a URL of HTTP that names neither a user nor a port, which is most often so.
+    fileprivate var isHTTPWithoutUserAndPort: Bool {
+        guard let start = hasPrefix("https://") ? 8 : hasPrefix("http://") ? 7 : nil else { return false }
+        // Of these, the first byte in the text decides.
+        let marks = ASCIISet.endOfHost
+        return withBytes { bytes in
+            let end = bytes.dropFirst(start).first { marks.contains($0) }
+            return end != UInt8(ascii: "@") && end != UInt8(ascii: ":")
+        }
+    }
+
     /// Whether it is the scheme of HTTP or HTTPS.
     var isHTTP: Bool {
         switch lowercased() {
@@ -81,6 +96,7 @@ extension URL {
 
     /// Throws if no request can be sent to the URL.
     func check() throws {
+        if absoluteString.isHTTPWithoutUserAndPort { return }
         if let impossiblePort { throw APIError.invalid("its URL has the port \(impossiblePort); the highest is 65535") }
         guard user == nil, password == nil else {
             // Linux would send them, and Apple's systems would not.

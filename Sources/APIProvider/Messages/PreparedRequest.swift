@@ -14,21 +14,25 @@ public import FoundationNetworking
 /// ```
 public struct PreparedRequest: Sendable {
     /// The request method.
-    public var method: HTTPMethod
+    public var method: HTTPMethod { didSet { isChecked = false } }
     /// The URL with its query, already escaped.
-    public var url: URL
+    public var url: URL { didSet { isChecked = false } }
     /// The header fields. Those that the session or the network stack adds are missing.
-    public var headers: HTTPHeaders
+    public var headers: HTTPHeaders { didSet { isChecked = false } }
     /// The body. It can be read any number of times.
-    public var body: RequestBody?
+    public var body: RequestBody? { didSet { isChecked = false } }
     /// How long to wait for data, in seconds; `nil` is the session's setting.
-    public var timeoutInterval: TimeInterval?
+    public var timeoutInterval: TimeInterval? { didSet { isChecked = false } }
     /// What the endpoint's ``Endpoint/option(_:_:)`` has set.
     public var options: RequestOptions
     /// Reports bytes that have been sent and received; `nil` if there is no progress handler. A ``Transport`` calls it, one call at a time,
     /// on any thread.
     public var reportProgress: (@Sendable (TransferProgress) -> Void)?
 
+    /// Whether ``check()`` has found nothing wrong with what the request has now.
+    var isChecked = false
+    /// Whether it was made of an endpoint, and not only with the initializer.
+    private var isOfEndpoint = false
     /// Where the body of a successful response goes.
     package var destination = ResponseDestination.memory
     /// Whether redirects are returned as responses, because a middleware follows them.
@@ -40,7 +44,7 @@ public struct PreparedRequest: Sendable {
     /// A temporary file with the whole body, for a session that can upload only a single file.
     var uploadFile: URL?
     /// What the provider adds; `nil` if no provider sends it.
-    package var context: RequestContext?
+    package var context: RequestContext? { didSet { isOfEndpoint = true } }
     /// The `URLRequest` that was set, for properties that this type does not have.
     private(set) var template: URLRequest?
 
@@ -100,15 +104,10 @@ extension PreparedRequest {
     /// Whether a user has signed out since the request was subscribed to.
     package var isBeforeSignOut: Bool { context.map { $0.signOutCount < SignOutCounter.current } ?? false }
 
-    /// This request, for use in place of `original`. A request that a middleware has made with the initializer has no context: it gets the
-    /// internal properties of `original`.
-    func inheriting(from original: PreparedRequest) -> PreparedRequest {
-        guard context == nil, original.context != nil else { return self }
-        return withInternalProperties(of: original)
-    }
-
-    /// This request with the internal properties of `original`, and with the options that this request does not have.
-    func withInternalProperties(of original: PreparedRequest) -> PreparedRequest {
+    /// This request, for use in place of `original`. If `original` is that of an endpoint, and this one was made with the initializer, it
+    /// gets the internal properties of `original`, and the options that it does not have.
+    func restoringContext(of original: PreparedRequest) -> PreparedRequest {
+        guard !isOfEndpoint, original.isOfEndpoint else { return self }
         var request = original
         (request.method, request.url, request.headers, request.body) = (method, url, headers, body)
         (request.timeoutInterval, request.template) = (timeoutInterval, template)
@@ -120,6 +119,6 @@ extension PreparedRequest {
     /// Sets those of `headers` that the request does not have.
     mutating func addMissing(_ headers: HTTPHeaders) {
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
-        self.headers.noteProblem(headers.problem)
+        if let problem = headers.problem { self.headers.noteProblem(problem) }
     }
 }

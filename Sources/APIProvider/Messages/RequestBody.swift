@@ -16,13 +16,16 @@ public struct RequestBody: Sendable {
         count = pieces.reduce(0) { $0 + $1.count }
     }
 
-    /// Returns the whole body. A single file is mapped, so it takes no memory.
+    /// Returns the whole body. Files are read into memory: use ``makeReader()`` for large ones.
     ///
     /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if a file cannot be read, or has become shorter.
     public func data() throws -> Data {
-        try explainingFailures {
-            if pieces.count == 1 { return try pieces[0].data() }
-            return try pieces.reduce(into: Data(capacity: count)) { $0.append(try $1.data()) }
+        if pieces.count == 1, case .data(let data) = pieces[0] { return data }
+        // Mapped bytes would end the process if the file became shorter before they are read.
+        return try explainingFailures {
+            var (reader, data) = (makeReader(), Data(capacity: count))
+            while let chunk = try reader.read(upToCount: 1 << 20) { data.append(chunk) }
+            return data
         }
     }
 
@@ -93,8 +96,17 @@ public struct RequestBody: Sendable {
         return data
     }
 
-    /// Throws if a file cannot be read, or is shorter than it was. A regular file is only opened and mapped; its bytes are not read.
-    func check() throws { try explainingFailures { for piece in pieces { _ = try piece.data() } } }
+    /// Throws if a file cannot be read, or is shorter than it was. It is only opened; its bytes are not read.
+    func check() throws {
+        guard hasFiles else { return }
+        try explainingFailures {
+            for piece in pieces {
+                guard case .file(let file, let count) = piece else { continue }
+                // No more bytes are sent than the Content-Length announces.
+                if try file.countOfReadableBytes() < count { throw piece.failure(nil) }
+            }
+        }
+    }
 
     private func explainingFailures<Result>(_ read: () throws -> Result) throws -> Result {
         do {
@@ -117,17 +129,6 @@ enum BodyPiece: Sendable, Equatable {
         }
     }
 
-    fileprivate func data() throws -> Data {
-        switch self {
-        case .data(let data): return data
-        case .file(let file, let count):
-            // No more bytes than the Content-Length announces.
-            let data = try Data(mapping: file).prefix(count)
-            guard data.count == count else { throw failure(nil) }
-            return data
-        }
-    }
-
     /// Why the content did not come: `error`, or else the file has become shorter.
     fileprivate func failure(_ error: (any Error)?) -> CocoaError {
         guard case .file(let file, _) = self else { return CocoaError(.fileReadUnknown) }
@@ -140,14 +141,19 @@ enum BodyPiece: Sendable, Equatable {
     }
 }
 
-extension Data {
-    /// Memory-maps a regular file. Opening a pipe would wait for its other end, and a device may have no end.
-    init(mapping file: URL) throws {
+extension URL {
+    /// The number of bytes in the regular file at this URL, which can be opened. Opening a pipe would wait for its other end, and a device
+    /// may have no end.
+    func countOfReadableBytes() throws -> Int {
         var status = stat()
-        if stat(file.path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-            let message = "it is not a regular file; read it into memory and send that."
-            throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: message])
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            let isFolder = status.st_mode & S_IFMT == S_IFDIR
+            let message = isFolder ? "it is a folder." : "it is not a regular file; read it into memory and send that."
+            throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path, NSLocalizedDescriptionKey: message])
         }
-        try self.init(contentsOf: file, options: .alwaysMapped)
+        try FileHandle(forReadingFrom: self).close()
+        // An Apple Watch may have an `Int` of 32 bits.
+        guard let count = Int(exactly: status.st_size) else { throw CocoaError(.fileReadTooLarge) }
+        return count
     }
 }

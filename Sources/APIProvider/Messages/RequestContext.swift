@@ -12,7 +12,7 @@ package enum ResponseDestination: Sendable {
 }
 
 /// What a provider knows of a request at its subscription.
-package struct RequestContext: Sendable {
+package final class RequestContext: Sendable {
     let baseURL: URL?
     let decoder: any BodyDecoder
     /// The number of sign-outs in this process when the request was subscribed to. For pages and events, the number when the first of their

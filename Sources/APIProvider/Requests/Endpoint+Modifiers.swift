@@ -10,7 +10,7 @@ extension Endpoint {
     public func adapting(_ adapt: @escaping @Sendable (inout PreparedRequest) throws -> Void) -> Endpoint {
         var copy = self
         copy.configuration.adapt = { [first = configuration.adapt] request in
-            try first(&request)
+            try first?(&request)
             try adapt(&request)
         }
         return copy

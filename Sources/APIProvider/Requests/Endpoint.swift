@@ -108,7 +108,7 @@ struct EndpointConfiguration: Sendable {
     let usesProviderDecoder: Bool
     /// Where the response goes.
     var destination = ResponseDestination.memory
-    var adapt: @Sendable (inout PreparedRequest) throws -> Void = { _ in }
+    var adapt: (@Sendable (inout PreparedRequest) throws -> Void)?
     var validate: (@Sendable (APIResponse) throws -> Void)?
     var report: (@Sendable (TransferProgress) -> Void)?
     var throttledHandlers: [ThrottledProgressHandler] = []

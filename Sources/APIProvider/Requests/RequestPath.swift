@@ -55,7 +55,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
     /// The first segment that is `.` or `..`, which a server or a proxy would resolve (RFC 3986, section 5.2.4).
     private static func dotSegment(of path: String) -> Substring? {
-        guard path.utf8.contains(UInt8(ascii: ".")) else { return nil }
+        guard path.withBytes({ $0.contains(UInt8(ascii: ".")) }) else { return nil }
         return path.split(separator: "/").first { $0 == "." || $0 == ".." }
     }
 
@@ -147,7 +147,7 @@ extension RequestPath: CustomStringConvertible {
 extension RequestPath {
     /// The reason why a literal would not be sent as it is written.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
-        guard literal.utf8.contains(where: ASCIISet.suspect.contains) else { return nil }
+        guard literal.withBytes({ [suspect = ASCIISet.suspect] in $0.contains(where: suspect.contains) }) else { return nil }
         let path = "its path \"\(Redactor.redacted(url: "\(start)\(literal)"))\""
         if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
         if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }

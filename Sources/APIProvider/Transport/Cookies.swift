@@ -10,10 +10,11 @@ struct Cookies: Sendable {
     var areSent = true
     var areKept = true
 
-    /// `request` with its cookies, unless it has its own.
-    func added(to request: PreparedRequest) -> PreparedRequest {
-        guard areSent, request.handlesCookies, request.headers["Cookie"] == nil, let header = storage.header(for: request.url)
-        else { return request }
+    /// `request` with its cookies. `nil` if there are none for it, or it has its own.
+    func added(to request: PreparedRequest) -> PreparedRequest? {
+        guard areSent, request.handlesCookies, request.headers["Cookie"] == nil, storage.cookies?.isEmpty == false,
+            let header = storage.header(for: request.url)
+        else { return nil }
         var request = request
         request.headers["Cookie"] = header
         return request

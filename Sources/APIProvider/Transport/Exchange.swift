@@ -12,7 +12,10 @@ public final class Exchange: Sendable {
     /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
     ///
     /// Send the `count` of its body to the server as the Content-Length.
-    public var request: PreparedRequest { state.withLock(\.request) }
+    public var request: PreparedRequest { state.withLock(\.requestWithCookies) ?? original }
+
+    /// How many bytes the body of the request has.
+    var bodyCount: Int64 { Int64(original.body?.count ?? 0) }
 
     /// Whether the body of a successful response is streamed. Then ask ``whenReady(_:)`` before you read on.
     public var isStreamed: Bool { original.isStreamed }
@@ -22,7 +25,6 @@ public final class Exchange: Sendable {
     private let observer: Single<APIResponse>.SingleObserver
     /// `nil` without a limiter, and for a stream, which may never end and so does not count against the limit of its origin.
     private let ticket: RequestLimiter.Ticket?
-    private let watchdog: Watchdog?
     private let state: Locked<ExchangeState>
 
     init(
@@ -30,48 +32,52 @@ public final class Exchange: Sendable {
     ) {
         (original, self.transport, self.observer) = (request, transport, observer)
         ticket = request.isStreamed ? nil : transport.limiter?.ticket(for: request.url.origin)
-        watchdog = transport.timeoutClock.map { Watchdog($0, transport.settings, request) }
-        state = Locked(ExchangeState(request))
+        let now = transport.timeouts?.now ?? 0
+        state = Locked(ExchangeState(request, transport.settings, createdAt: now))
     }
+
+    /// The time by which the transport measures timeouts.
+    private var now: UInt64 { transport.timeouts?.now ?? 0 }
 
     /// Begins when it is the exchange's turn.
     func start() {
         guard let ticket else { return begin() }
         ticket.acquire { self.begin() }
-        if state.withLock(\.isWaiting) { watchdog?.setTimer(for: self) }
+        if state.withLock(\.isWaiting) { transport.timeouts?.watch(self) }
     }
 
     /// Lets the network stack send the request, unless it is too late.
     private func begin() {
-        watchdog?.beginIdleTime()
-        guard state.withLock({ $0.begin() }) else { return }
+        let now = now
+        guard state.withLock({ $0.begin(at: now) }) else { return }
         // Cookies that have arrived while it waited are sent, too.
-        if let request = transport.cookies?.added(to: original) { state.withLock { $0.request = request } }
+        if let request = transport.cookies?.added(to: original) { state.withLock { $0.requestWithCookies = request } }
         let transfer = transport.start(self)
+        let (isStarted, deadline) = state.withLock { ($0.didStart(transfer), $0.deadline) }
+        if !isStarted { transfer.dispose() }
         // An exchange that has ended by now, as with a mock, needs no timer.
-        watchdog?.setTimer(for: self)
-        if !state.withLock({ $0.didStart(transfer) }) { transfer.dispose() }
+        if deadline != nil { transport.timeouts?.watch(self) }
     }
 
     /// Reports that `count` bytes of the request's body have been sent in total, of `total`, which is `nil` while it is unknown.
     ///
     /// This counts as activity, even with 0 bytes.
     public func sent(_ count: Int64, of total: Int64?) {
-        watchdog?.recordActivity()
-        report { transferred in
-            transferred.bytesSent = count
-            transferred.bytesToSend = total.flatMap { $0 > 0 ? $0 : nil }
-        }
+        let now = now
+        state.withLock { $0.sent(count, of: total, at: now) }
+        report()
     }
 
     /// Accepts the head of the response. Returns false if the exchange accepts no body: then stop the transfer, and complete the exchange.
     ///
     /// - Parameter response: The head of the response. Not one with a status below 200.
     public func receive(_ response: HTTPURLResponse) -> Bool {
-        watchdog?.recordActivity()
-        guard let isInMemory = state.withLock({ $0.receive(response) }) else { return false }
+        let now = now
+        // The body of a redirect that is followed is no progress.
+        let reportsBody = original.reportProgress != nil && !original.follows(response)
+        guard let isInMemory = state.withLock({ $0.receive(response, reportsBody: reportsBody, at: now) }) else { return false }
         transport.cookies?.keep(response, to: original)
-        return attempt {
+        do {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
             guard isInMemory, response.isSuccessful else { return true }
             switch original.destination {
@@ -88,6 +94,8 @@ public final class Exchange: Sendable {
                 state.withLock { $0.mediaTypeOfMissingStream = type }
                 return true
             }
+        } catch {
+            return fail(error)
         }
     }
 
@@ -96,16 +104,19 @@ public final class Exchange: Sendable {
     public func receive(_ chunk: Data) -> Bool {
         // A body in place of a stream may have no end, as that of a JSON log. So its bytes are limited, and do not count as activity.
         let isInPlaceOfStream = isStreamed && state.withLock(\.mediaTypeOfMissingStream) != nil
-        if !isInPlaceOfStream { watchdog?.recordActivity() }
-        let maxSize = transport.settings.maxResponseSize
+        let (now, maxSize) = (now, transport.settings.maxResponseSize)
         let limit = isInPlaceOfStream ? min(maxSize ?? .max, original.options.maxElementSize) : maxSize
-        return attempt {
-            guard let sink = try state.withLock({ try $0.receive(chunk, limit: limit) }) else { return false }
+        do {
+            guard let sink = try state.withLock({ try $0.receive(chunk, limit: limit, at: isInPlaceOfStream ? nil : now) }) else {
+                return false
+            }
             // A disk may be slow, and a reader runs other code, so this is not done under the lock.
             try sink.write(chunk)
-            if let stream = sink.stream, stream.isFull { pauseWatchdog(until: stream) }
+            if let stream = sink.stream, stream.isFull { pauseIdleTime(until: stream) }
             report()
             return true
+        } catch {
+            return fail(error)
         }
     }
 
@@ -121,11 +132,19 @@ public final class Exchange: Sendable {
         ticket?.release()
     }
 
-    /// Fails the exchange because its time is over. The single disposes itself after its event, and that stops the network stack.
-    func timeOut() {
-        let (wasWaiting, ending) = state.withLock { ($0.isWaiting, $0.end(URLError(.timedOut))) }
+    /// When the exchange times out if nothing happens; `nil` if it has ended.
+    var deadline: UInt64? { state.withLock(\.deadline) }
+
+    /// Fails the exchange if its time is over. The single disposes itself after its event, and that stops the network stack. Returns the
+    /// deadline of an exchange that goes on.
+    func timeOut(at now: UInt64) -> UInt64? {
+        let (deadline, wasWaiting, ending) = state.withLock { state -> (UInt64?, Bool, ExchangeState.Ending?) in
+            if let deadline = state.deadline, deadline > now { return (deadline, false, nil) }
+            return (nil, state.isWaiting, state.end(URLError(.timedOut)))
+        }
         end(ending)
         if wasWaiting { ticket?.release() }
+        return deadline
     }
 
     /// The subscriber has disposed the single. A stream that it has received continues.
@@ -137,7 +156,8 @@ public final class Exchange: Sendable {
     /// finish. The exchange counts against the limit of its origin until the network stack has completed it.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
-        watchdog?.stop()
+        if case .finished = phase, transfer == nil { return }
+        transport.timeouts?.stopWatching(self)
         switch phase {
         case .waiting: ticket?.release()
         case .receiving(_, let sink): sink.file?.remove()
@@ -147,18 +167,14 @@ public final class Exchange: Sendable {
         transfer?.dispose()
     }
 
-    private func attempt(_ step: () throws -> Bool) -> Bool {
-        do {
-            return try step()
-        } catch {
-            end(state.withLock { $0.end(error) })
-            return false
-        }
+    private func fail(_ error: any Error) -> Bool {
+        end(state.withLock { $0.end(error) })
+        return false
     }
 
-    private func report(_ change: (inout TransferProgress) -> Void = { _ in }) {
-        guard let progress = original.reportProgress, let transferred = state.withLock({ $0.report(change) }) else { return }
-        progress(transferred)
+    private func report() {
+        guard let report = original.reportProgress, let progress = state.withLock(\.reportedProgress) else { return }
+        report(progress)
     }
 }
 
@@ -166,15 +182,11 @@ extension Exchange {
     /// Delivers the event, unless the exchange has already ended.
     private func end(_ ending: ExchangeState.Ending?) {
         guard let ending else { return }
-        watchdog?.stop()
+        transport.timeouts?.stopWatching(self)
         switch ending {
         case .success(let response, let sink, let metrics):
             transport.executor.execute { [self] in
-                deliver(sink.file) {
-                    var whole = APIResponse(request: original, response: response, data: sink.data).with(metrics: metrics)
-                    whole.isSaved = sink.file != nil
-                    return whole
-                }
+                deliver(sink.file) { APIResponse(original, response, sink.data, metrics: metrics, isSaved: sink.file != nil) }
             }
         case .failure(let error, let sink):
             sink?.file?.remove()
@@ -208,15 +220,19 @@ extension Exchange {
     private func deliverStream(_ response: HTTPURLResponse) -> Bool {
         let stream = StreamBuffer(transfer: Disposables.create { self.cancel() })
         guard let metrics = state.withLock({ $0.replaceSink(with: .stream(stream)) }) else { return false }
-        let response = APIResponse(request: original, response: response, stream: stream).with(metrics: metrics)
+        let response = APIResponse(original, response, Data(), stream: stream, metrics: metrics)
         transport.executor.execute { [observer] in observer(.success(response)) }
         return true
     }
 
     /// While the reader is behind, it is unknown whether the server sends anything.
-    private func pauseWatchdog(until stream: StreamBuffer) {
-        guard let watchdog, watchdog.pauseIdleTimer() else { return }
-        stream.whenNotFull { watchdog.resumeIdleTimer(for: self) }
+    private func pauseIdleTime(until stream: StreamBuffer) {
+        guard state.withLock({ $0.pauseIdleTime() }) else { return }
+        stream.whenNotFull { [self] in
+            let now = now
+            state.withLock { $0.resumeIdleTime(at: now) }
+            transport.timeouts?.watch(self)
+        }
     }
 
     /// Whether the reader of the stream is behind, so that ``whenReady(_:)`` would wait.

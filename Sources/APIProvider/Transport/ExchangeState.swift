@@ -29,18 +29,39 @@ struct ExchangeState {
     }
 
     private(set) var phase = Phase.waiting
-    /// With its cookies, once it has begun.
-    var request: PreparedRequest
+    /// `nil` without cookies, and before it has begun.
+    var requestWithCookies: PreparedRequest?
     /// Stops the network stack. `nil` before it has started and after it has ended.
     private var transfer: (any Disposable)?
     /// Whether the network stack has ended by itself, maybe before its start has returned `transfer`.
     private var isTransferComplete = false
     private var progress = TransferProgress()
+    private var reportsBody = true
     var stopwatch = TransferStopwatch()
     /// The media type of the stream that was asked for, if the response has another body, which is collected because it may be an error.
     var mediaTypeOfMissingStream: String?
+    /// When the exchange must have ended, and how long it may be idle, in nanoseconds of the transport's clock.
+    private let latestEnd: UInt64
+    private let idleTimeout: UInt64
+    private let isHead: Bool
+    /// `nil` before the exchange has begun, and while the reader of its stream is behind.
+    private var lastActivity: UInt64?
 
-    init(_ request: PreparedRequest) { self.request = request }
+    /// - Parameter settings: The timeouts. One that is not above 0 means the default. A stream may take for ever.
+    init(_ request: PreparedRequest, _ settings: ExchangeTransport.Settings, createdAt now: UInt64) {
+        let resourceTimeout = settings.timeoutIntervalForResource.nanoseconds ?? 604_800_000_000_000
+        isHead = request.method == .head
+        latestEnd = request.isStreamed ? .max : now + resourceTimeout
+        idleTimeout = request.timeoutInterval?.nanoseconds ?? settings.timeoutInterval.nanoseconds ?? 60_000_000_000
+    }
+
+    /// When the exchange times out if nothing happens; `nil` if it has ended.
+    var deadline: UInt64? {
+        switch phase {
+        case .waiting, .sending, .receiving: min(latestEnd, lastActivity.map { $0 + idleTimeout } ?? .max)
+        case .delivering, .finished: nil
+        }
+    }
 
     var isWaiting: Bool {
         if case .waiting = phase { true } else { false }
@@ -58,9 +79,9 @@ struct ExchangeState {
     }
 
     /// Returns false if it is too late to send the request.
-    mutating func begin() -> Bool {
+    mutating func begin(at now: UInt64) -> Bool {
         guard isWaiting else { return false }
-        phase = .sending
+        (phase, lastActivity) = (.sending, now)
         stopwatch.metrics.waiting = stopwatch.lap()
         return true
     }
@@ -74,16 +95,31 @@ struct ExchangeState {
         return true
     }
 
-    /// Changes the progress and returns it; `nil` if the exchange has not begun or has ended.
-    mutating func report(_ change: (inout TransferProgress) -> Void) -> TransferProgress? {
-        guard isOpen else { return nil }
-        change(&progress)
-        progress.dropExceededTotals()
-        return progress
+    mutating func recordActivity(at now: UInt64) {
+        if lastActivity != nil { lastActivity = now }
     }
 
+    /// Pauses the idle time. Returns whether it was running.
+    mutating func pauseIdleTime() -> Bool { lastActivity.take() != nil }
+
+    /// Begins the idle time again.
+    mutating func resumeIdleTime(at now: UInt64) { lastActivity = now }
+
+    /// Stores how much of the request's body was sent, of `total`, which is `nil` while it is unknown.
+    mutating func sent(_ count: Int64, of total: Int64?, at now: UInt64) {
+        recordActivity(at: now)
+        guard isOpen else { return }
+        (progress.bytesSent, progress.bytesToSend) = (count, total.flatMap { $0 > 0 ? $0 : nil })
+    }
+
+    /// The progress to report; `nil` if the exchange has not begun or has ended.
+    var reportedProgress: TransferProgress? { isOpen && reportsBody ? progress.withoutExceededTotals : nil }
+
     /// Stores a head. Returns whether the sink is still memory, and may be replaced; `nil` if the exchange has not begun or has ended.
-    mutating func receive(_ response: HTTPURLResponse) -> Bool? {
+    ///
+    /// - Parameter reportsBody: Whether the progress counts the bytes of the body.
+    mutating func receive(_ response: HTTPURLResponse, reportsBody: Bool, at now: UInt64) -> Bool? {
+        recordActivity(at: now)
         switch phase {
         case .sending:
             phase = .receiving(response, .memory(Data()))
@@ -92,7 +128,8 @@ struct ExchangeState {
         case .receiving(_, let sink): phase = .receiving(response, sink)
         case .waiting, .delivering, .finished: return nil
         }
-        progress.bytesToReceive = response.bodyLength
+        self.reportsBody = reportsBody
+        if reportsBody { progress.bytesToReceive = response.bodyLength }
         return if case .receiving(_, .memory) = phase { true } else { false }
     }
 
@@ -105,7 +142,10 @@ struct ExchangeState {
 
     /// Keeps bytes that go into memory. The returned sink is then an empty `.memory`, whose `write(_:)` does nothing. For other bytes,
     /// returns the sink to write them to. `nil` if the exchange has not begun or has ended.
-    mutating func receive(_ chunk: Data, limit: Int?) throws -> BodySink? {
+    ///
+    /// - Parameter now: The time, if the bytes count as activity.
+    mutating func receive(_ chunk: Data, limit: Int?, at now: UInt64?) throws -> BodySink? {
+        if let now { recordActivity(at: now) }
         guard isOpen else { return nil }
         progress.bytesReceived += Int64(chunk.count)
         if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.responseTooLarge(limit: limit) }
@@ -145,7 +185,7 @@ struct ExchangeState {
 
     /// The error of a compressed body of which no byte could be decoded, because it broke off. Network stacks do not report that.
     private func bodyFailure(of response: HTTPURLResponse) -> URLError? {
-        guard progress.bytesReceived == 0, response.isSuccessful, response.statusCode != 204, request.method != .head,
+        guard progress.bytesReceived == 0, response.isSuccessful, response.statusCode != 204, !isHead,
             let coding = response.joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.lowercased() != "identity",
             let length = response.joinedValue(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) })
         else { return nil }
@@ -188,8 +228,15 @@ extension HTTPURLResponse {
 
 extension TransferProgress {
     /// A total that is exceeded was wrong.
-    fileprivate mutating func dropExceededTotals() {
-        if let total = bytesToSend, total < bytesSent { bytesToSend = nil }
-        if let total = bytesToReceive, total < bytesReceived { bytesToReceive = nil }
+    fileprivate var withoutExceededTotals: TransferProgress {
+        var progress = self
+        if let total = bytesToSend, total < bytesSent { progress.bytesToSend = nil }
+        if let total = bytesToReceive, total < bytesReceived { progress.bytesToReceive = nil }
+        return progress
     }
+}
+
+extension TimeInterval {
+    /// `nil` unless there is time to wait; at most a hundred years.
+    fileprivate var nanoseconds: UInt64? { self > 0 ? UInt64(Swift.min(self, 3_155_760_000) * 1e9) : nil }
 }

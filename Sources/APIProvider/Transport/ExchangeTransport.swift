@@ -54,7 +54,7 @@ public struct ExchangeTransport: Transport {
     /// `nil` sends each request at once.
     let limiter: RequestLimiter?
     /// `nil` leaves it to the network stack to end requests in time.
-    let timeoutClock: Watchdog.Clock?
+    let timeouts: Timeouts?
     /// `nil` leaves cookies to the network stack.
     let cookies: Cookies?
     /// Delivers events.
@@ -68,26 +68,32 @@ public struct ExchangeTransport: Transport {
     ///   - start: Sends ``Exchange/request`` and returns a disposable that stops it. The stack must follow no redirects, and keep no
     ///     cookies. It is called on the subscriber's thread, or on one on which another exchange completes, and should return soon.
     public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
-        self.init(settings, scheduler: ConcurrentDispatchQueueScheduler(qos: .userInitiated), start: start)
+        let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+        self.init(settings, Timeouts(scheduler, keepsTimer: true), start: start)
     }
 
     /// - Parameters:
-    ///   - scheduler: The clock of timeouts.
+    ///   - scheduler: The clock of timeouts. It may be one of virtual time.
     ///   - executor: Where events are delivered.
     package init(
         _ settings: Settings, scheduler: any Scheduler, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        let cookies = settings.cookies.map { Cookies(storage: $0) }
-        self.init(settings, timeoutClock: Watchdog.Clock(scheduler: scheduler), cookies: cookies, executor: executor, start: start)
+        self.init(settings, Timeouts(scheduler, keepsTimer: false), executor: executor, start: start)
     }
 
     init(
-        _ settings: Settings, timeoutClock: Watchdog.Clock?, cookies: Cookies?, executor: ClosureExecutor = .background,
+        _ settings: Settings, _ timeouts: Timeouts?, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        (self.settings, self.timeoutClock, self.cookies) = (settings, timeoutClock, cookies)
-        (self.executor, self.start) = (executor, start)
+        self.init(settings, timeouts, cookies: settings.cookies.map { Cookies(storage: $0) }, executor: executor, start: start)
+    }
+
+    init(
+        _ settings: Settings, _ timeouts: Timeouts?, cookies: Cookies?, executor: ClosureExecutor = .background,
+        start: @escaping @Sendable (Exchange) -> any Disposable
+    ) {
+        (self.settings, self.timeouts, self.cookies, self.executor, self.start) = (settings, timeouts, cookies, executor, start)
         limiter = settings.maxRequestsPerHost.map { RequestLimiter(limit: $0) }
     }
 
@@ -100,21 +106,29 @@ public struct ExchangeTransport: Transport {
     /// Progress is reported on the thread of the closure's calls, one call at a time. It starts again after a redirect, and when a request
     /// is sent again.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
-        .deferred {
-            let request = try prepared(request)
-            return .create { observer in
-                let exchange = Exchange(request, by: self, observer: observer)
+        .create { observer in
+            do {
+                let exchange = Exchange(try prepared(request), by: self, observer: observer)
                 exchange.start()
-                return Disposables.create { exchange.subscriberDidLeave() }
+                return Subscriber(exchange: exchange)
+            } catch {
+                observer(.failure(error))
+                return Disposables.create()
             }
         }
+    }
+
+    private struct Subscriber: Disposable {
+        let exchange: Exchange
+
+        func dispose() { exchange.subscriberDidLeave() }
     }
 
     /// The request with the headers of the transport.
     private func prepared(_ request: PreparedRequest) throws -> PreparedRequest {
         // A file may have changed since the request was made.
         try request.body?.check()
-        let request = addingOwnHeaders(to: request)
+        var request = addingOwnHeaders(to: request)
         try request.check()
         return request
     }

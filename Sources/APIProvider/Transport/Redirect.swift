@@ -10,17 +10,23 @@ extension Single<APIResponse> {
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
-        // The error names the request that failed, so that ``RetryMiddleware`` knows of the redirects before it.
-        let sent = send(request).mapError { $0 is URLError ? APIError.transport(request, underlying: $0) : $0 }
-        guard !request.returnsRedirects else { return sent }
-        return sent.flatMap { response in
-            guard var next = try response.redirectedRequest(by: request.options.redirectPolicy, of: request) else { return .just(response) }
+        send(request).continuing { event in
+            let response: APIResponse
+            switch event {
+            case .success(let received): response = try received.saved(to: request.destination)
+            // The error names the request that failed, so that ``RetryMiddleware`` knows of the redirects before it.
+            case .failure(let error as URLError): throw APIError.transport(request, underlying: error)
+            case .failure(let error): throw error
+            }
+            guard !request.returnsRedirects,
+                var next = try response.redirectedRequest(by: request.options.redirectPolicy, of: request)
+            else { return .event(.success(response)) }
             guard count < RedirectPolicy.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
             let hasLeftOrigin = request.hasLeftOrigin || next.url.origin != response.request.url.origin
             next.redirectHistory = hasLeftOrigin ? .otherOrigin : .sameOrigin
-            return followingRedirects(next, count: count + 1, send)
+            return .single(followingRedirects(next, count: count + 1, send))
         }
     }
 }
@@ -31,13 +37,14 @@ extension APIResponse {
         if case .follow = policy { return proposedRequest(of: sent) }
         try refuseRedirects(of: sent)
         guard case .decide(let decide) = policy, let proposed = proposedRequest(of: sent) else { return nil }
-        return try decide(proposed, self)?.inheriting(from: proposed)
+        return try decide(proposed, self)?.restoringContext(of: proposed)
     }
 
     /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
-    private func proposedRequest(of sent: PreparedRequest) -> PreparedRequest? {
+    fileprivate func proposedRequest(of sent: PreparedRequest) -> PreparedRequest? {
+        guard [301, 302, 303, 307, 308].contains(statusCode) else { return nil }
         let from = request.url
-        guard [301, 302, 303, 307, 308].contains(statusCode), let location = value(forHTTPHeaderField: "Location"),
+        guard let location = value(forHTTPHeaderField: "Location"),
             let to = URL(reference: location, from: from)?.inheritingFragment(of: sent.url), to.host?.isEmpty == false,
             to.impossiblePort == nil, let scheme = to.scheme?.lowercased(), scheme == "https" || scheme == from.scheme?.lowercased()
         else { return nil }
@@ -52,6 +59,14 @@ extension APIResponse {
         }
         if to.origin != from.origin { next.headers = next.headers.forOtherOrigins }
         return next
+    }
+}
+
+extension PreparedRequest {
+    /// Whether its provider follows `response`, if that is a redirect. Where a closure decides, nobody knows before the whole has come.
+    func follows(_ response: HTTPURLResponse) -> Bool {
+        if case .never = options.redirectPolicy { return false }
+        return context != nil && APIResponse(request: self, response: response, data: Data()).proposedRequest(of: self) != nil
     }
 }
 

@@ -2,116 +2,86 @@ import MiniRx
 
 /// Limits the number of requests with the same key that run at the same time. Others wait, first come, first served.
 ///
-/// The key is an origin, or empty for a limit of all requests. A key without tickets takes no memory.
+/// The key is an origin, or empty for a limit of all requests. A key without requests takes no memory.
 final class RequestLimiter: Sendable {
-    /// A place in the queue of a key, for one request. After `acquire` has called its closure, it is the right to send the request, until
-    /// `release`.
-    struct Ticket: Sendable {
-        fileprivate let limiter: RequestLimiter
-        fileprivate let key: String
-        fileprivate let number: Int
+    /// One request's place in a lane: first in the queue, then among those that run.
+    final class Ticket: Sendable {
+        private let limiter: RequestLimiter
+        private let key: String
+
+        fileprivate init(_ limiter: RequestLimiter, _ key: String) { (self.limiter, self.key) = (limiter, key) }
 
         /// Calls `start` when fewer requests than the limit run: at once, or on the thread that releases another ticket.
-        func acquire(_ start: @escaping @Sendable () -> Void) { limiter.acquire(self, Action(start)) }
+        func acquire(_ start: @escaping @Sendable () -> Void) {
+            if limiter.add(self, Action(start), to: key) { start() }
+        }
 
         /// Ends the request, or stops waiting. Only the first call has an effect.
-        func release() { limiter.release(self) }
+        func release() { limiter.remove(self, from: key) }
+    }
+
+    private struct Lane {
+        var running: Set<ObjectIdentifier> = []
+        /// Whether a thread is starting requests that have waited. It starts the next one, too, so the stack does not grow.
+        var isStarting = false
+        var waiting: [ObjectIdentifier: Action] = [:]
+        /// The tickets that wait, in order.
+        var queue: ArraySlice<ObjectIdentifier> = []
+
+        var isUnused: Bool { running.isEmpty && queue.isEmpty && !isStarting }
     }
 
     private let limit: Int
-    private let state = Locked((lanes: [String: Lane](), ticketCount: 0))
+    private let lanes = Locked<[String: Lane]>([:])
 
     /// - Parameter limit: The number of requests with each key, at least 1.
     init(limit: Int) { self.limit = max(limit, 1) }
 
-    func ticket(for key: String = "") -> Ticket {
-        let number = state.withLock { state in
-            state.ticketCount += 1
-            return state.ticketCount
+    func ticket(for key: String = "") -> Ticket { Ticket(self, key) }
+
+    /// Returns whether the request may start now. Otherwise `start` is called when it may.
+    private func add(_ ticket: Ticket, _ start: Action, to key: String) -> Bool {
+        lanes.withLock { lanes in
+            var lane = lanes.removeValue(forKey: key) ?? Lane()
+            defer { lanes[key] = lane }
+            if lane.running.count < limit, lane.queue.isEmpty {
+                lane.running.insert(ObjectIdentifier(ticket))
+                return true
+            }
+            lane.waiting[ObjectIdentifier(ticket)] = start
+            lane.queue.append(ObjectIdentifier(ticket))
+            return false
         }
-        return Ticket(limiter: self, key: key, number: number)
     }
 
-    private func acquire(_ ticket: Ticket, _ start: Action) {
-        change(ticket.key) { $0.add(ticket.number, start) }
-        startNext(of: ticket.key)
-    }
-
-    private func release(_ ticket: Ticket) {
+    private func remove(_ ticket: Ticket, from key: String) {
         // The closure of a ticket that waited is released outside of the lock.
-        withExtendedLifetime(change(ticket.key) { $0.release(ticket.number) }) {}
-        startNext(of: ticket.key)
-    }
-
-    /// Starts requests while fewer than the limit run. If a request ends while it starts, this loop starts the next one, so the stack does
-    /// not grow.
-    private func startNext(of key: String) {
-        while let (number, start) = change(key, { $0.takeNext(limit: limit) }) {
-            start()
-            change(key) { $0.didStart(number) }
-        }
-    }
-
-    private func change<Result>(_ key: String, _ body: (inout Lane) -> Result) -> Result {
-        state.withLock { state in
-            defer { if state.lanes[key]?.tickets.isEmpty == true { state.lanes[key] = nil } }
-            return body(&state.lanes[key, default: Lane()])
-        }
-    }
-}
-
-extension RequestLimiter {
-    private enum Phase {
-        case waiting(Action)
-        case starting
-        case started
-        /// The thread that starts the request frees its ticket.
-        case releasedWhileStarting
-    }
-
-    private struct Lane {
-        private(set) var tickets: [Int: Phase] = [:]
-        private var runningCount = 0
-        /// The tickets that wait, in order, and some that were released.
-        private var queue: ArraySlice<Int> = []
-
-        mutating func add(_ number: Int, _ start: Action) {
-            tickets[number] = .waiting(start)
-            queue.append(number)
-        }
-
-        mutating func takeNext(limit: Int) -> (number: Int, start: Action)? {
-            guard runningCount < limit else { return nil }
-            while let number = queue.popFirst() {
-                guard case .waiting(let start) = tickets[number] else { continue }
-                tickets[number] = .starting
-                runningCount += 1
-                return (number, start)
+        let (_, startsNext) = lanes.withLock { lanes -> (Action?, Bool) in
+            guard var lane = lanes.removeValue(forKey: key) else { return (nil, false) }
+            defer { if !lane.isUnused { lanes[key] = lane } }
+            if let waited = lane.waiting.removeValue(forKey: ObjectIdentifier(ticket)) {
+                lane.queue.removeAll { $0 == ObjectIdentifier(ticket) }
+                return (waited, false)
             }
+            guard lane.running.remove(ObjectIdentifier(ticket)) != nil, !lane.isStarting, !lane.queue.isEmpty else { return (nil, false) }
+            lane.isStarting = true
+            return (nil, true)
+        }
+        guard startsNext else { return }
+        while let start = takeNext(of: key) { start() }
+    }
+
+    /// The request to start next. `nil` ends the loop that starts them.
+    private func takeNext(of key: String) -> Action? {
+        lanes.withLock { lanes in
+            guard var lane = lanes.removeValue(forKey: key) else { return nil }
+            defer { if !lane.isUnused { lanes[key] = lane } }
+            if lane.running.count < limit, let next = lane.queue.popFirst() {
+                lane.running.insert(next)
+                return lane.waiting.removeValue(forKey: next)
+            }
+            lane.isStarting = false
             return nil
-        }
-
-        mutating func didStart(_ number: Int) {
-            if case .releasedWhileStarting = tickets[number] { free(number) } else { tickets[number] = .started }
-        }
-
-        /// Returns the phase that the ticket was in.
-        mutating func release(_ number: Int) -> Phase? {
-            let phase = tickets[number]
-            switch phase {
-            case .waiting:
-                tickets[number] = nil
-                if queue.count > 2 * tickets.count + 64 { queue.removeAll { tickets[$0] == nil } }
-            case .starting: tickets[number] = .releasedWhileStarting
-            case .started: free(number)
-            case .releasedWhileStarting, nil: break
-            }
-            return phase
-        }
-
-        private mutating func free(_ number: Int) {
-            tickets[number] = nil
-            runningCount -= 1
         }
     }
 }

@@ -39,9 +39,7 @@ extension APIResponse {
     func saved(to destination: ResponseDestination) throws -> APIResponse {
         guard case .file(let file) = destination, response.isSuccessful, !isSaved else { return self }
         try write(to: file)
-        var saved = withoutBody()
-        saved.isSaved = true
-        return saved
+        return withoutBody()
     }
 
     func write(to destination: URL) throws {

@@ -52,10 +52,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         self.delegateSession = delegateSession
     }
 
-    /// - Parameter onCompletion: Called when the task has completed, before the exchange is.
-    func add(_ exchange: Exchange, for task: URLSessionTask, onCompletion: (@Sendable () -> Void)?) {
-        let awaitsProxy = usesNetwork && exchange.request.mayHaveTunnel
-        let record = Record(exchange: exchange, onCompletion: onCompletion, head: awaitsProxy ? .awaitedFromProxy : .awaited)
+    /// - Parameters:
+    ///   - mayHaveTunnel: Whether the first head may be that of a proxy.
+    ///   - onCompletion: Called when the task has completed, before the exchange is.
+    func add(_ exchange: Exchange, for task: URLSessionTask, mayHaveTunnel: Bool, onCompletion: (@Sendable () -> Void)?) {
+        let record = Record(exchange: exchange, onCompletion: onCompletion, head: mayHaveTunnel ? .awaitedFromProxy : .awaited)
         records.withLock { $0[ObjectIdentifier(task)] = record }
     }
 
@@ -148,7 +149,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     private func noteSent(_ count: Int64, of task: URLSessionTask) {
         guard let record = withRecord(of: task, { $0 }) else { return }
-        record.exchange.sent(max(count - record.bytesSentBeforeResend, 0), of: Int64(record.exchange.request.body?.count ?? 0))
+        record.exchange.sent(max(count - record.bytesSentBeforeResend, 0), of: record.exchange.bodyCount)
     }
 
     #if canImport(FoundationNetworking)
@@ -252,7 +253,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         guard let record, let response = response as? HTTPURLResponse else { return true }
         // A custom `URLProtocol` has taken the whole body, and no session reports that.
-        let count = Int64(record.exchange.request.body?.count ?? 0)
+        let count = record.exchange.bodyCount
         if !record.head.isReceived, !usesNetwork, count > 0 { record.exchange.sent(count, of: count) }
         return record.exchange.receive(response)
     }

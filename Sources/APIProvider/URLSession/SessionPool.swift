@@ -10,6 +10,7 @@ final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
     private let usesNetwork: Bool
+    private let passesSecrets: Bool
     #if canImport(FoundationNetworking)
     private let spareSessions: SpareSessions
     #else
@@ -23,6 +24,7 @@ final class SessionPool: Sendable {
     init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: OperationQueue?) {
         delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
         self.usesNetwork = usesNetwork
+        passesSecrets = !usesNetwork && configuration.protocolClasses?.contains { $0 is any SecretReading.Type } == true
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
         #if canImport(FoundationNetworking)
         spareSessions = SpareSessions(limit: configuration.httpMaximumConnectionsPerHost)
@@ -57,12 +59,18 @@ final class SessionPool: Sendable {
             exchange.complete(with: error)
             return Disposables.create()
         }
-        if !usesNetwork, session.configuration.protocolClasses?.contains(where: { $0 is any SecretReading.Type }) == true {
-            task.taskDescription = request.secrets.taskDescription
-        }
-        delegate.add(exchange, for: task, onCompletion: onCompletion)
+        if passesSecrets { task.taskDescription = request.secrets.taskDescription }
+        delegate.add(exchange, for: task, mayHaveTunnel: usesNetwork && request.mayHaveTunnel, onCompletion: onCompletion)
         task.resume()
-        return Disposables.create { [delegate] in delegate.cancel(task, of: session) }
+        return RunningTask(task: task, session: session, delegate: delegate)
+    }
+
+    private struct RunningTask: Disposable {
+        let task: URLSessionTask
+        let session: URLSession
+        let delegate: SessionDelegate
+
+        func dispose() { delegate.cancel(task, of: session) }
     }
 
     private func session(for request: PreparedRequest) -> URLSession {

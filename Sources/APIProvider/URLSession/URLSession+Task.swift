@@ -42,17 +42,20 @@ extension PreparedRequest {
 
     /// The request as the session takes it, without its body.
     fileprivate var adapted: URLRequest {
-        var request = self
+        var request = urlRequest
         if let timeoutInterval { request.timeoutInterval = timeoutInterval.forSession }
         #if canImport(FoundationNetworking)
         // A scheme in capitals is not known (Swift 6.3.1).
-        if let scheme = url.scheme, scheme != scheme.lowercased() {
-            request.url = URL(string: scheme.lowercased() + url.absoluteString.dropFirst(scheme.utf8.count)) ?? url
+        let text = url.absoluteString
+        if text.utf8.prefix(while: { $0 != UInt8(ascii: ":") }).contains(where: \.isUppercaseLetter), let scheme = url.scheme {
+            request.url = URL(string: scheme.lowercased() + text.dropFirst(scheme.utf8.count)) ?? url
         }
         // A value of white space would be dropped with its field (Swift 6.3.1); an empty one means the same (RFC 9110, section 5.5).
-        for (name, value) in headers where !value.isEmpty && value.utf8.allSatisfy({ $0 == 32 || $0 == 9 }) { request.headers[name] = "" }
+        for (name, value) in headers where !value.isEmpty && value.withBytes({ $0.allSatisfy { $0 == 32 || $0 == 9 } }) {
+            request.setValue("", forHTTPHeaderField: name)
+        }
         #endif
-        return request.urlRequest
+        return request
     }
 
     /// Whether libcurl may ask a proxy for a tunnel to the host. Then the proxy's answer comes as the first head of the response.

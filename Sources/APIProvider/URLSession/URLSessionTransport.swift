@@ -81,16 +81,16 @@ public final class URLSessionTransport: Transport {
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
         let callbacks = CallbackQueue()
-        let timeoutClock = Watchdog.Clock(scheduler: scheduler, executor: ClosureExecutor { callbacks.addOperation($0) })
+        let timeouts = Timeouts(scheduler, executor: ClosureExecutor { callbacks.addOperation($0) }, keepsTimer: true)
         let keptCookies = configuration.cookies
         #else
         settings.maxRequestsPerHost = nil
-        let (callbacks, timeoutClock, keptCookies): (OperationQueue?, Watchdog.Clock?, Cookies?) = (nil, nil, nil)
+        let (callbacks, timeouts, keptCookies): (OperationQueue?, Timeouts?, Cookies?) = (nil, nil, nil)
         #endif
         cookies = configuration.cookies
         let pool = SessionPool(
             configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, callbacks: callbacks)
-        exchanges = ExchangeTransport(settings, timeoutClock: timeoutClock, cookies: keptCookies) { pool.start($0) }
+        exchanges = ExchangeTransport(settings, timeouts, cookies: keptCookies) { pool.start($0) }
     }
 
     /// Sends `request`. Disposing cancels the task.

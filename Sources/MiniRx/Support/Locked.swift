@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A value and the lock that guards it.
 ///
@@ -6,9 +6,9 @@ import Foundation
 /// object of the user is released there.
 package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guards `Value`.
     #if canImport(Darwin)
-    private typealias Mutex = os_unfair_lock
+    @usableFromInline typealias Mutex = os_unfair_lock
     #else
-    private typealias Mutex = pthread_mutex_t
+    @usableFromInline typealias Mutex = pthread_mutex_t
     #endif
 
     /// A lock must have a stable address, which the tail-allocated storage of a `ManagedBuffer` has.
@@ -18,7 +18,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guard
         #endif
     }
 
-    private let buffer: ManagedBuffer<Value, Mutex>
+    @usableFromInline let buffer: ManagedBuffer<Value, Mutex>
 
     package init(_ value: @autoclosure () -> Value) {
         buffer = Buffer.create(minimumCapacity: 1) { _ in value() }
@@ -30,7 +30,9 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guard
     }
 
     /// Calls `body` with the value, under the lock. The result is released after unlocking, even if the caller ignores it.
-    @inline(__always)
+    ///
+    /// It is inlined in the other modules, too: a generic call costs several times as much as the lock.
+    @inlinable @inline(__always)
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try buffer.withUnsafeMutablePointers { value, mutex in
             lock(mutex)
@@ -45,7 +47,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guard
         }
     }
 
-    private func lock(_ mutex: UnsafeMutablePointer<Mutex>) {
+    @inlinable func lock(_ mutex: UnsafeMutablePointer<Mutex>) {
         #if canImport(Darwin)
         os_unfair_lock_lock(mutex)
         #else
@@ -53,7 +55,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guard
         #endif
     }
 
-    private func unlock(_ mutex: UnsafeMutablePointer<Mutex>) {
+    @inlinable func unlock(_ mutex: UnsafeMutablePointer<Mutex>) {
         #if canImport(Darwin)
         os_unfair_lock_unlock(mutex)
         #else

@@ -109,7 +109,7 @@ package struct Recording: Sendable {
     private func addStub(for live: LiveTraffic) -> Stub {
         let place = Stub.Place(fileID: file.lastPathComponent, filePath: file.path, line: 0, column: 0)
         let stub = Stub(summary: "the server, which is recorded", matchers: [], isOptional: true, place: place, response: .live(live))
-        MockURLProtocol.scope.contents.withLock { $0.live = live }
+        _ = MockURLProtocol.scope.contents.withLock { exchange(&$0.live, with: live) }
         return MockURLProtocol.scope.add(stub)
     }
 

@@ -16,13 +16,14 @@ enum LiveScopes {
 
     /// Creates a scope. `makeClass` gets a number that no other scope has.
     static func begin(name: String, makeClass: (Int) -> URLProtocol.Type) -> Scope {
-        state.withLock { state in
+        let number = state.withLock { state in
             state.lastNumber += 1
-            let protocolClass = makeClass(state.lastNumber)
-            let scope = Scope(name: name, protocolClass: protocolClass)
-            state.scopes[ObjectIdentifier(protocolClass)] = scope
-            return scope
+            return state.lastNumber
         }
+        let protocolClass = makeClass(number)
+        let scope = Scope(name: name, protocolClass: protocolClass)
+        state.withLock { $0.scopes[ObjectIdentifier(protocolClass)] = scope }
+        return scope
     }
 
     static func end(_ scope: Scope) {

@@ -205,6 +205,66 @@ struct ExchangeTransportTests {
             ])
     }
 
+    @Test("The body of a redirect is progress only if the redirect is the response", arguments: [false, true])
+    func redirectProgress(isFollowed: Bool) async throws {
+        let transport = makeTransport(onStart: { exchange in
+            let isFirst = exchange.request.url.path == "/a"
+            let body = Data((isFirst ? "moved" : "ok").utf8)
+            let fields: HTTPHeaders = ["Location": "/b", "Content-Length": "\(body.count)"]
+            if exchange.receive(APIResponse(to: exchange.request, status: isFirst ? 302 : 200, headers: fields).response) {
+                _ = exchange.receive(body)
+            }
+            exchange.complete()
+        })
+        let log = Log<TransferProgress>()
+        let endpoint = Endpoint<Data>(.get, "/a").option(\.redirectPolicy, isFollowed ? .follow : .never).onProgress { log.append($0) }
+        let data = try await DefaultAPIProvider(baseURL: example, transport: transport).request(endpoint).value
+        #expect(log.entries == [TransferProgress(bytesReceived: Int64(data.count), bytesToReceive: isFollowed ? 2 : 5)])
+    }
+
+    /// A clock that calls `onUse` each time it is used.
+    private struct CallingClock: Scheduler {
+        let time = TestScheduler()
+        let onUse: @Sendable () -> Void
+
+        var now: DispatchTime {
+            onUse()
+            return time.now
+        }
+
+        func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+            onUse()
+            let scheduled = time.schedule(after: delay, action)
+            return Disposables.create {
+                onUse()
+                scheduled.dispose()
+            }
+        }
+    }
+
+    @Test("A clock may use the transport and its exchanges, because it is called under no lock")
+    func callingClock() throws {
+        let (isBusy, transport) = (Locked(false), Locked<ExchangeTransport?>(nil))
+        let clock = CallingClock { [started] in
+            guard !isBusy.withLock({ exchange(&$0, with: true) }) else { return }
+            started.entries.last?.sent(0, of: nil)
+            let other = transport.withLock { $0 }?.send(PreparedRequest(.get, example)).subscribe { _ in }
+            other?.dispose()
+            isBusy.withLock { $0 = false }
+        }
+        let transportOfClock = makeTransport(clock: clock) { ($0.maxRequestsPerHost, $0.timeoutInterval) = (nil, 3) }
+        transport.withLock { $0 = transportOfClock }
+        for (path, timeout) in [("/a", 2), ("/b", 1), ("/c", nil)] as [(String, TimeInterval?)] {
+            send(path, by: transportOfClock, timeout: timeout)
+        }
+        let last = try #require(started.entries.last { $0.request.url.path == "/c" })
+        #expect(last.receive(try head()))
+        last.complete()
+        clock.time.advance(by: .seconds(100))
+        #expect(events.entries.contains("/c: "))
+        transport.withLock { $0 = nil }
+    }
+
     @Test("The metrics of a response tell the time until the first of its heads, and the time from then on")
     func metrics() async throws {
         let head = try head()

@@ -1,0 +1,50 @@
+import Foundation
+
+/// A URL to which requests append their path and query. It is taken apart once.
+struct BaseURL: Sendable {
+    @HiddenFromReflection var url: URL
+    private let isComplete: Bool
+    /// The scheme, the host and the path.
+    @HiddenFromReflection private var start: String
+    /// The same without slashes at its end.
+    @HiddenFromReflection private var startWithoutSlashes: String
+    @HiddenFromReflection private var query: String?
+    @HiddenFromReflection private var fragment: String?
+
+    init(_ url: URL) {
+        self.url = url
+        isComplete = url.scheme.map { url.host?.isEmpty == false || !$0.isHTTP } ?? false
+        let parts = URLText(url.absoluteString)
+        let start = parts.scheme.map { "\($0.lowercased())://\(parts.authority)\(parts.path)" } ?? String(parts.path)
+        var shortened = start
+        while shortened.utf8.last == UInt8(ascii: "/") { shortened.removeLast() }
+        (self.start, startWithoutSlashes) = (start, shortened)
+        (query, fragment) = (parts.query.map { String($0) }, parts.fragment.map { String($0) })
+    }
+
+    /// The URL with `path` and `query` appended to its own.
+    func appending(_ path: RequestPath, _ query: QueryParameters) throws -> URL {
+        guard isComplete else {
+            throw APIError.invalid("its URL \"\(url.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
+        }
+        // Building the URL as text takes less than half the time of `URLComponents`.
+        var text = start
+        if !path.percentEncoded.isEmpty {
+            text = startWithoutSlashes
+            text += "/"
+            text += Substring(path.percentEncoded.utf8.drop { $0 == UInt8(ascii: "/") })
+        }
+        let added = query.percentEncoded
+        if self.query != nil || !added.isEmpty {
+            text += "?"
+            if let own = self.query, !own.isEmpty { text += added.isEmpty ? own : own + "&" }
+            text += added
+        }
+        // It is not sent, but a redirect and the reader of the response need it. That of a base URL names no place in this resource.
+        if let fragment, path.url != nil, path.percentEncoded.isEmpty { text += "#\(fragment)" }
+        guard let url = URL(string: text) else {
+            throw APIError.invalid("no URL can be made of \"\(self.url.redacted)\" and its path \"\(path)\"")
+        }
+        return url
+    }
+}

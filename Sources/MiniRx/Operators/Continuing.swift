@@ -1,0 +1,28 @@
+/// What follows an event in ``Single/continuing(_:)``.
+package enum Continuation<Element: Sendable>: Sendable {
+    /// This event, which is delivered.
+    case event(SingleEvent<Element>)
+    /// This single, which is subscribed to.
+    case single(Single<Element>)
+}
+
+extension Single {
+    /// Continues with what `transform` returns for the event: in one step, what `map`, `mapError` and `flatMap` do.
+    ///
+    /// A single is subscribed to on the thread that delivers the event, after this one has been torn down. If `transform` throws, the
+    /// single fails with that error.
+    package func continuing<R: Sendable>(
+        _ transform: @escaping @Sendable (SingleEvent<Element>) throws -> Continuation<R>
+    ) -> Single<R> {
+        Single<R> { subscription, observer in
+            run(in: subscription) { subscription, event in
+                let next: Continuation<R>
+                do { next = try transform(event) } catch { return subscription.forward(.failure(error), to: observer) }
+                switch next {
+                case .event(let event): return subscription.forward(event, to: observer)
+                case .single(let single): return .afterDisposal(subscription) { single.run(in: $0, observer) }
+                }
+            }
+        }
+    }
+}
