@@ -36,8 +36,8 @@ public final class CacheMiddleware: Middleware {
     struct State {
         var statistics = CacheStatistics()
         var epoch = StoreEpoch()
-        /// The number of sign-outs when the responses of the last user were removed.
-        var signOutCount: Int
+        /// The number of sign-outs when the responses of the last user were removed. A new cache may find those of an earlier one.
+        var signOutCount = 0
         /// The number of `removeAll` calls that have not returned.
         var removals = 0
     }
@@ -64,7 +64,7 @@ public final class CacheMiddleware: Middleware {
     let now: @Sendable () -> Date
     let languages: @Sendable () -> [String]
     let signOutCount: @Sendable () -> Int
-    let state: Locked<State>
+    let state = Locked(State())
 
     /// Creates a cache.
     ///
@@ -85,7 +85,6 @@ public final class CacheMiddleware: Middleware {
         signOutCount: @escaping @Sendable () -> Int = { SignOutCounter.current }
     ) {
         (self.store, self.scheduler, self.now, self.languages, self.signOutCount) = (store, scheduler, now, languages, signOutCount)
-        state = Locked(State(signOutCount: signOutCount()))
     }
 
     /// What the cache has done since it was created.

@@ -12,7 +12,7 @@ struct SentFields {
     let signOutCount: Int
     let languages: [String]
 
-    /// The value of a field in lower case, or `nil` if it is unknown.
+    /// The value of the field `name`, which is in lower case; `nil` if it is unknown.
     ///
     /// An absent field has a value, too. It begins with a line feed, so it differs from every value of a field (RFC 9110, section 5.5).
     func value(_ name: String) -> String? {
@@ -30,7 +30,15 @@ struct SentFields {
 
 extension CacheMiddleware {
     func sentFields(_ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?) -> SentFields {
-        let headers = transport?.addingHeaders(to: request).headers ?? request.headers
+        var headers = request.headers
+        if let transport {
+            // A stored response is whole. For a range, the transport adds `Accept-Encoding: identity`.
+            var whole = request
+            let range = headers["Range"]
+            if range != nil { whole.headers["Range"] = nil }
+            headers = transport.addingHeaders(to: whole).headers
+            if range != nil { headers["Range"] = range }
+        }
         return SentFields(
             headers: headers, mayGainCookies: transport == nil && request.handlesCookies,
             signOutCount: signOutCount() - state.withLock(\.signOutCount), languages: headers["Accept-Language"] == nil ? languages() : [])
@@ -80,7 +88,7 @@ extension CachedResponse {
         for name in varying {
             let (received, sent) = (request.headers[name], sent.headers[name])
             // The cache cannot compare a field that a later middleware has set, except the credential of the user.
-            let isKnown = sent == received || sent == before.headers[name] || name == "authorization" && received == nil
+            let isKnown = sent == received || sent == before.headers[name] || name == "authorization" && before.headers[name] == nil
             guard isKnown, let value = before.value(name), value == current.value(name) else { return nil }
             varyFields[name] = value
         }

@@ -532,8 +532,10 @@ struct StoringTests {
         ] as [(String, String?, String?)])
     func ranges(range: String, body: String?, contentRange: String?) async throws {
         let world = World()
+        // The transport asks for a range without a compression.
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Vary": "Accept-Encoding"]
         MockURLProtocol.stub(.get, "/a", headers: ["Range": range], isOptional: true, respond: .status(416))
-        MockURLProtocol.stub(.get, "/a", times: 1, respond: .data(Data("0123456789".utf8), headers: fresh))
+        MockURLProtocol.stub(.get, "/a", times: 1, respond: .data(Data("0123456789".utf8), headers: headers))
         _ = try await world.get()
         #expect(try await world.get("/a", ["Range": range], .onlyIfCached).statusCode == (body == nil ? 504 : 206))
         #expect(try await world.get("/a", ["Range": range, "If-Range": "\"a\""], .onlyIfCached).statusCode == 504)

@@ -42,25 +42,37 @@ struct UserTests {
 
     /// How a request says whose it is.
     enum Identity: CaseIterable {
-        case authenticationBefore, authenticationBehind, forgottenRemoval, headers, cookies, cookieHeaders, configuration
+        case authenticationBefore, authenticationBehind, headers, cookies, cookieHeaders, configuration
+        // The app does not call `removeAll()`.
+        case forgottenRemoval, forgottenRemovalAndConfiguration
     }
 
     @Test("Two users never share a response that varies by them", arguments: Identity.allCases)
     func twoUsers(identity: Identity) async throws {
         let jar = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
         // Other tests sign out meanwhile.
-        let isCounted = identity == .forgottenRemoval
-        let cache = CacheMiddleware(
-            MemoryCache(), scheduler: nil, now: { Date() }, signOutCount: { isCounted ? SignOutCounter.current : 0 })
+        let isCounted = [.forgottenRemoval, .forgottenRemovalAndConfiguration].contains(identity)
+        let store = MemoryCache()
+        func makeCache() -> CacheMiddleware {
+            CacheMiddleware(store, scheduler: nil, now: { Date() }, signOutCount: { isCounted ? SignOutCounter.current : 0 })
+        }
+        let cache = makeCache()
         let authentication = AuthenticationMiddleware(token: "alice") { _ in .error(TestError()) }
         func provider(_ user: String) -> DefaultAPIProvider {
             let middlewares: [any Middleware] =
                 switch identity {
                 case .authenticationBefore: [authentication, cache]
-                case .authenticationBehind, .forgottenRemoval: [cache, authentication]
+                case .authenticationBehind: [cache, authentication]
+                // Each user may also have another cache with the same folder.
+                case .forgottenRemoval, .forgottenRemovalAndConfiguration: [makeCache(), authentication]
                 default: [cache]
                 }
-            let headers: HTTPHeaders = identity == .configuration ? ["Authorization": user] : [:]
+            let headers: HTTPHeaders =
+                switch identity {
+                case .configuration: ["Authorization": user]
+                case .forgottenRemovalAndConfiguration: ["Authorization": "app"]
+                default: [:]
+                }
             return DefaultAPIProvider(
                 baseURL: host(identity), transport: server(cookies: jar, additionalHeaders: headers), middlewares: middlewares)
         }
@@ -79,10 +91,10 @@ struct UserTests {
             jar.setCookie(try #require(cookie(identity == .cookies ? user : "same", for: host(identity))))
             #expect(try await get(user).text.contains(user))
             let second = try await get(user)
-            if identity != .forgottenRemoval { #expect(second.isFromCache) }
+            if !isCounted { #expect(second.isFromCache) }
             #expect(second.text.contains(user))
             jar.setCookie(try #require(cookie(identity == .cookies ? other : "same", for: host(identity))))
-            if [.authenticationBehind, .forgottenRemoval].contains(identity) { authentication.credential = nil }
+            if isCounted || identity == .authenticationBehind { authentication.credential = nil }
             if identity == .authenticationBehind { cache.removeAll() }
             authentication.credential = other
             #expect(try await get(other, .onlyIfCached).statusCode == 504)

@@ -46,7 +46,7 @@ final class SessionPool: Sendable {
         let session = session(for: request)
         var onCompletion: (@Sendable () -> Void)?
         #if canImport(FoundationNetworking)
-        if usesNetwork && request.needsConnectionOfItsOwn {
+        if session !== self.session && request.needsConnectionOfItsOwn {
             onCompletion = { [spareSessions] in spareSessions.add(session) }
         }
         defer { if session !== self.session && onCompletion == nil { session.finishTasksAndInvalidate() } }
@@ -83,10 +83,12 @@ final class SessionPool: Sendable {
             callbacks.attach(to: session)
             return session
         }
-        if request.needsConnectionOfItsOwn, let spare = spareSessions.take() { return spare }
-        guard request.needsConnectionOfItsOwn || request.wouldBeSentAgain else { return session }
-        // The request gets its own session and so a new connection. If it has no body, it is sent only once there.
-        return URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
+        func makeSession() -> URLSession {
+            URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
+        }
+        if request.needsConnectionOfItsOwn { return spareSessions.take(orMake: makeSession) ?? session }
+        // On a new connection, the request is sent only once.
+        return request.wouldBeSentAgain ? makeSession() : session
         #else
         guard request.isStreamed else { return session }
         return streamSession.withLock { streamSession in

@@ -9,7 +9,8 @@
 /// - the call that starts it, until it returns;
 /// - a source, until its resource is disposed;
 /// - a child, until it is torn down;
-/// - the run of a `share`, until it leaves that run, or, if it has its event from the run or is the last to leave, until the run is torn down;
+/// - the run of a `share`, until it leaves that run, or, if it has its event from the run or is the last to leave, until the run is
+///   torn down;
 /// - a running ``TrampolineStep``;
 /// - a running `dispose()`.
 final class Subscription: Cancelable {

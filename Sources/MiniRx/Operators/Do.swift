@@ -5,11 +5,14 @@ extension Single {
     ///
     /// - Parameters:
     ///   - onSuccess: Runs before the value is passed on. If it throws, the single fails with that error, and no `after…` closure runs.
-    ///   - afterSuccess: Runs after the value was passed on, even if the subscription is disposed meanwhile. If it throws, the error goes to ``Hooks/defaultErrorHandler``.
+    ///   - afterSuccess: Runs after the value was passed on, even if the subscription is disposed meanwhile. If it throws, the
+    ///     error goes to ``Hooks/defaultErrorHandler``.
     ///   - onError: Runs before the error is passed on. If it throws, its error replaces the first, and no `after…` closure runs.
-    ///   - afterError: Runs after the error was passed on, even if the subscription is disposed meanwhile. If it throws, the error goes to ``Hooks/defaultErrorHandler``.
+    ///   - afterError: Runs after the error was passed on, even if the subscription is disposed meanwhile. If it throws, the
+    ///     error goes to ``Hooks/defaultErrorHandler``.
     ///   - onSubscribe: Runs before the subscription to the source.
-    ///   - onSubscribed: Runs after the subscription to the source, unless the subscription was disposed meanwhile, before or after the event.
+    ///   - onSubscribed: Runs after the subscription to the source, unless the subscription was disposed meanwhile, before or after
+    ///     the event.
     ///   - onDispose: Runs when the source has been torn down, after its event or a dispose. It runs once for each `onSubscribe`.
     @preconcurrency
     public func `do`(

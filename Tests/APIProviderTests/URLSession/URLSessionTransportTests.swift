@@ -101,6 +101,15 @@ struct URLSessionTransportTests {
         #expect(try await sessions(.patch) == own)
         #expect(try await sessions(.put) == shared)
         #expect(try await sessions(.post, ["Idempotency-Key": "1"]) == shared)
+
+        // Many servers at once, as webhooks have. Without a limit, the process would run out of descriptors.
+        let requests = (0..<110).map { Endpoint<Void>(.post, .url(URL(string: "https://\($0).example.com") ?? example), body: body) }
+        async let all: Void = Single.zip(requests.map { provider.request($0) }).map { _ in }.value
+        let held = await HeldProtocol.started.next(110)
+        #expect(Set(held.map(\.session)).subtracting(shared).count == 100)
+        for (_, task) in held { task.resume() }
+        try await all
+        #expect(try await sessions(.post).isDisjoint(with: shared))
     }
     #endif
 

@@ -5,27 +5,52 @@ import MiniRx
 
 /// Sessions with kept connections, each for one request at a time.
 final class SpareSessions: Sendable {
-    private let limit: Int
-    /// `nil` after ``invalidate()``.
-    private let sessions = Locked<[URLSession]?>([])
+    /// The most sessions, with those in use. Each has two file descriptors and its connections, and a process often may have 1,024.
+    private static let maxCount = 100
 
-    /// - Parameter limit: How many sessions are kept. Each has file descriptors.
+    private struct State {
+        var spare: [URLSession] = []
+        /// Those in use count, too.
+        var count = 0
+        var isInvalid = false
+    }
+
+    private let limit: Int
+    private let state = Locked(State())
+
+    /// - Parameter limit: How many sessions are kept.
     init(limit: Int) { self.limit = limit }
 
-    /// The session that was added last, if there is one: its connections are the most likely to be open.
-    func take() -> URLSession? { sessions.withLock { $0?.popLast() } }
+    /// Returns a session for one request, or `nil` if too many are in use. Give it back with ``add(_:)``.
+    ///
+    /// It is the session that was added last, if there is one: its connections are the most likely to be open.
+    func take(orMake makeSession: () -> URLSession) -> URLSession? {
+        let (spare, isFull) = state.withLock { state in
+            let spare = state.spare.popLast()
+            let isFull = spare == nil && state.count == Self.maxCount
+            if spare == nil, !isFull { state.count += 1 }
+            return (spare, isFull)
+        }
+        return isFull ? nil : spare ?? makeSession()
+    }
 
     /// Keeps `session` for a later request.
     func add(_ session: URLSession) {
-        let isKept = sessions.withLock { sessions in
-            guard let count = sessions?.count, count < limit else { return false }
-            sessions?.append(session)
-            return true
+        let isKept = state.withLock { state in
+            let isKept = !state.isInvalid && state.spare.count < limit
+            if isKept { state.spare.append(session) } else { state.count -= 1 }
+            return isKept
         }
         if !isKept { session.finishTasksAndInvalidate() }
     }
 
     /// Keeps no session from now on.
-    func invalidate() { sessions.withLock { $0.take() }?.forEach { $0.finishTasksAndInvalidate() } }
+    func invalidate() {
+        let spare = state.withLock { state in
+            defer { (state.spare, state.isInvalid) = ([], true) }
+            return state.spare
+        }
+        spare.forEach { $0.finishTasksAndInvalidate() }
+    }
 }
 #endif

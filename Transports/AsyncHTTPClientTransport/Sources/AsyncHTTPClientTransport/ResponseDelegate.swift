@@ -89,9 +89,10 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
             end(URLError(.cannotParseResponse))
             return false
         }
-        // The client decodes these two, and passes everything else on as it is.
-        let encodings = head.headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }.filter { !Self.noCodings.contains($0) }
-        isEncodingKnown = encodings.isEmpty || encodings == ["gzip"] || encodings == ["deflate"]
+        // The client decodes these two if the field begins with them, and passes everything else on as it is.
+        var encodings = head.headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }[...]
+        if ["gzip", "deflate"].contains(encodings.first) { encodings.removeFirst() }
+        isEncodingKnown = encodings.allSatisfy { Self.noCodings.contains($0) }
         return exchange.receive(response)
     }
 }

@@ -17,6 +17,21 @@ struct CompressionTests {
         #expect(try await provider.request(own).value == "br")
     }
 
+    @Test(
+        "A body is decoded or refused, and never given as it is if it is compressed",
+        arguments: [
+            ("gzip", "o"), ("gzip, aws-chunked", "o"), ("aws-chunked, gzip", nil), ("identity, gzip", nil), ("gzip, gzip", nil),
+        ] as [(String, String?)])
+    func codings(field: String, text: String?) async throws {
+        let body = try #require(Data(base64Encoded: "H4sIAAAAAAACA8sHAESTDw8BAAAA"))
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: \(field)\r\nContent-Length: \(body.count)\r\n\r\n")
+            connection.send(body)
+        }
+        let value = try? await provider.request(Endpoint<Data>(.get, .url(server.url))).value
+        #expect(value.map { String(decoding: $0, as: UTF8.self) } == text)
+    }
+
     @Test("A connection is kept after a response that names gzip and has no body")
     func kept() async throws {
         let connections = Log<Void>()
