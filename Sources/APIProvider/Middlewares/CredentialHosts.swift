@@ -20,7 +20,8 @@ struct CredentialHosts: Sendable {
                 throw APIError.invalid(
                     "its \(middleware) does not know which hosts the credential is for; give it hosts:, or give the provider a baseURL:")
             }
-            return url.origin == baseURL.origin
+            // Another origin that redirects back here has chosen the URL.
+            return url.origin == baseURL.origin && !request.hasLeftOrigin
         }
         if let entry = hosts.first(where: { $0.contains("/") || $0.contains(":") && !$0.contains("[") }) {
             throw APIError.invalid("\"\(entry)\" in the hosts of \(middleware) is not a host; write it as \"api.example.com\"")

@@ -186,12 +186,16 @@ struct ExchangeState {
     /// The error of a compressed body of which no byte could be decoded, because it broke off. Network stacks do not report that.
     private func bodyFailure(of response: HTTPURLResponse) -> URLError? {
         guard progress.bytesReceived == 0, response.isSuccessful, response.statusCode != 204, !isHead,
-            let coding = response.joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.lowercased() != "identity",
+            let coding = response.joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased(),
+            let lengthsOfNothing = Self.lengthsOfNothing[coding],
             let length = response.joinedValue(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) })
         else { return nil }
-        // The gzip of nothing has 20 bytes, or 5 more with an empty block that is not compressed.
-        return length > 0 && !(20...25).contains(length) ? URLError(.cannotDecodeRawData) : nil
+        return length > 0 && !lengthsOfNothing.contains(length) ? URLError(.cannotDecodeRawData) : nil
     }
+
+    /// How many bytes each coding makes of an empty body. A gzip that also has the name of its file is longer, and cannot be told from one
+    /// that breaks off.
+    private static let lengthsOfNothing = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
 
     /// Ends the exchange after the network stack has ended by itself, and gives up the disposable that stops the stack. That is returned
     /// only so that it is released outside of the lock.
@@ -219,7 +223,9 @@ extension HTTPURLResponse {
     /// The error with a reason that names the coding of the body, if that is not known.
     fileprivate func explaining(_ error: any Error) -> any Error {
         guard let urlError = error as? URLError, urlError.code == .cannotDecodeContentData,
-            let coding = joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.isToken
+            let coding = joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.isToken,
+            // Then it is the Transfer-Encoding that is not known.
+            !["gzip", "x-gzip", "deflate", "br", "zstd"].contains(coding.lowercased())
         else { return error }
         let reason = "\(url?.host ?? "the host") sent a body with the Content-Encoding \(coding), which is not known here"
         return URLError(urlError.code, reason: reason, userInfo: urlError.userInfo)

@@ -47,21 +47,28 @@ struct DefaultHeadersMiddlewareTests {
             let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, .url(example))).value }
             #expect(error?.description.contains("DefaultHeadersMiddleware does not know which hosts the credential is for") == true)
         }
-        // It follows redirects, as `CacheMiddleware` does, so that each goes through the next middlewares.
-        struct Following: Middleware {
-            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-                .followingRedirects(request) {
-                    var hop = $0
-                    hop.returnsRedirects = true
-                    return next(hop)
-                }
-            }
-        }
         let answers = Answers(.status(302, headers: ["Location": "https://cdn.example.com/a"]), .status(200))
         let provider = DefaultAPIProvider(
-            transport: ClosureTransport(answers.next), middlewares: [Following(), DefaultHeadersMiddleware(["X-Api-Key": "s3cret"])])
+            transport: ClosureTransport(answers.next), middlewares: [RedirectFollower(), DefaultHeadersMiddleware(["X-Api-Key": "s3cret"])])
         _ = try await provider.request(Endpoint<Data>(.get, .url(example))).value
         #expect(answers.requests.map { $0.headers["X-Api-Key"] } == ["s3cret", nil])
+    }
+
+    @Test("After a redirect to another origin, no header and no token goes to the origin of the base URL, also if it redirects back there")
+    func redirectedBack() async throws {
+        let answers = Answers(
+            .status(302, headers: ["Location": "https://cdn.example.com/a"]), .status(302, headers: ["Location": "\(example)/b"]),
+            .status(200))
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: ClosureTransport(answers.next),
+            middlewares: [
+                RedirectFollower(), DefaultHeadersMiddleware(["X-Api-Key": "s3cret"]),
+                AuthenticationMiddleware(token: "s3cret") { _ in .never() },
+            ])
+        _ = try await provider.request(Endpoint<Data>(.get, "/a")).value
+        for name in ["X-Api-Key", "Authorization"] {
+            #expect(answers.requests.map { $0.headers[name] != nil } == [true, false, false], "\(name)")
+        }
     }
 
     @Test("A User-Agent has the product, its version and the platform (RFC 9110, section 10.1.5)")
@@ -97,5 +104,16 @@ struct DefaultHeadersMiddlewareTests {
     func invalid(headers: HTTPHeaders, word: String) async throws {
         let error = try await #require(throws: APIError.self) { try await sent([:], by: headers) }
         #expect(error.description.contains(word))
+    }
+}
+
+/// Follows redirects, as `CacheMiddleware` does, so that each goes through the next middlewares.
+private struct RedirectFollower: Middleware {
+    func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+        .followingRedirects(request) {
+            var hop = $0
+            hop.returnsRedirects = true
+            return next(hop)
+        }
     }
 }

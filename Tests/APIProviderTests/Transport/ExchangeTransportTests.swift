@@ -148,6 +148,8 @@ struct ExchangeTransportTests {
             (["Content-Encoding": "gzip", "Content-Length": "8"], "-1015"), (["Content-Encoding": "br", "Content-Length": "900"], "-1015"),
             (["Content-Encoding": "gzip", "Content-Length": "20"], ""), (["Content-Encoding": "gzip", "Content-Length": "0"], ""),
             (["Content-Encoding": "gzip"], ""), (["Content-Encoding": "identity", "Content-Length": "8"], ""),
+            (["Content-Encoding": "br", "Content-Length": "1"], ""), (["Content-Encoding": "deflate", "Content-Length": "8"], ""),
+            (["Content-Encoding": "zstd", "Content-Length": "9"], ""),
             (["Content-Length": "8"], ""),
         ])
     func decodedToNothing(fields: [String: String], event: String) async throws {
