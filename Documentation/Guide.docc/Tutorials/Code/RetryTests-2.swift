@@ -34,7 +34,8 @@ import Testing
         let subscription = provider.request(SearchRequest(keyword: "swift")).subscribe()
         time.advance(by: .seconds(19))
         #expect(MockURLProtocol.requests.count == 1)
-        time.advance(by: .seconds(1))
+        // At most half a second more, so that clients do not come back together.
+        time.advance(by: .milliseconds(1500))
         #expect(MockURLProtocol.requests.count == 2)
         subscription.dispose()
     }
