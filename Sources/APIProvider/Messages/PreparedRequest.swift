@@ -31,8 +31,6 @@ public struct PreparedRequest: Sendable {
 
     /// Whether ``check()`` has found nothing wrong with what the request has now.
     var isChecked = false
-    /// Whether it was made of an endpoint, and not only with the initializer.
-    private var isOfEndpoint = false
     /// Where the body of a successful response goes.
     package var destination = ResponseDestination.memory
     /// Whether redirects are returned as responses, because a middleware follows them.
@@ -44,7 +42,7 @@ public struct PreparedRequest: Sendable {
     /// A temporary file with the whole body, for a session that can upload only a single file.
     var uploadFile: URL?
     /// What the provider adds; `nil` if no provider sends it.
-    package var context: RequestContext? { didSet { isOfEndpoint = true } }
+    package var context: RequestContext?
     /// The `URLRequest` that was set, for properties that this type does not have.
     private(set) var template: URLRequest?
 
@@ -104,14 +102,15 @@ extension PreparedRequest {
     /// Whether a user has signed out since the request was subscribed to.
     package var isBeforeSignOut: Bool { context.map { $0.signOutCount < SignOutCounter.current } ?? false }
 
-    /// This request, for use in place of `original`. If `original` is that of an endpoint, and this one was made with the initializer, it
-    /// gets the internal properties of `original`, and the options that it does not have.
+    /// This request, for use in place of `original`. One without a context was made anew, by the initializer or by another endpoint: it gets
+    /// the internal properties of `original`, and the options that it does not have. The secrets of both count.
     func restoringContext(of original: PreparedRequest) -> PreparedRequest {
-        guard !isOfEndpoint, original.isOfEndpoint else { return self }
+        guard context == nil else { return self }
         var request = original
         (request.method, request.url, request.headers, request.body) = (method, url, headers, body)
         (request.timeoutInterval, request.template) = (timeoutInterval, template)
         request.options.merge(options)
+        request.secrets.merge(secrets)
         request.reportProgress = reportProgress ?? original.reportProgress
         return request
     }

@@ -151,7 +151,13 @@ extension URL {
             let message = isFolder ? "it is a folder." : "it is not a regular file; read it into memory and send that."
             throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path, NSLocalizedDescriptionKey: message])
         }
-        try FileHandle(forReadingFrom: self).close()
+        let file = try FileHandle(forReadingFrom: self)
+        defer { try? file.close() }
+        // The system makes some files, such as those in /proc, while they are read.
+        if status.st_size == 0, try file.read(upToCount: 1)?.isEmpty == false {
+            let message = "its size is not known; read it into memory and send that."
+            throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path, NSLocalizedDescriptionKey: message])
+        }
         // An Apple Watch may have an `Int` of 32 bits.
         guard let count = Int(exactly: status.st_size) else { throw CocoaError(.fileReadTooLarge) }
         return count

@@ -42,6 +42,12 @@ package struct RequestSecrets: Sendable {
         sortTexts()
     }
 
+    mutating func merge(_ other: RequestSecrets) {
+        guard !other.isEmpty else { return }
+        replacements.merge(other.replacements) { $1 }
+        sortTexts()
+    }
+
     private mutating func sortTexts() {
         texts = replacements.keys.filter { $0.utf8.count >= Self.minimumByteCountInText }.sorted {
             ($1.utf8.count, $0) < ($0.utf8.count, $1)

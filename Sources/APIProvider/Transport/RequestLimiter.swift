@@ -22,13 +22,15 @@ final class RequestLimiter: Sendable {
 
     private struct Lane {
         var running: Set<ObjectIdentifier> = []
-        /// Whether a thread is starting requests that have waited. It starts the next one, too, so the stack does not grow.
-        var isStarting = false
-        var waiting: [ObjectIdentifier: Action] = [:]
-        /// The tickets that wait, in order.
-        var queue: ArraySlice<ObjectIdentifier> = []
+        /// Those that have waited and are being started. If one ends meanwhile, the thread that starts it starts the next one, so the stack
+        /// does not grow.
+        var starting: Set<ObjectIdentifier> = []
+        var waiting: [ObjectIdentifier: (turn: Int, start: Action)] = [:]
+        /// The tickets that wait, in order, and some that have been released. Another ticket may then have the identifier.
+        var queue: ArraySlice<(ticket: ObjectIdentifier, turn: Int)> = []
+        var turnCount = 0
 
-        var isUnused: Bool { running.isEmpty && queue.isEmpty && !isStarting }
+        var isUnused: Bool { running.isEmpty && waiting.isEmpty && starting.isEmpty }
     }
 
     private let limit: Int
@@ -44,12 +46,13 @@ final class RequestLimiter: Sendable {
         lanes.withLock { lanes in
             var lane = lanes.removeValue(forKey: key) ?? Lane()
             defer { lanes[key] = lane }
-            if lane.running.count < limit, lane.queue.isEmpty {
+            if lane.running.count < limit, lane.waiting.isEmpty {
                 lane.running.insert(ObjectIdentifier(ticket))
                 return true
             }
-            lane.waiting[ObjectIdentifier(ticket)] = start
-            lane.queue.append(ObjectIdentifier(ticket))
+            lane.turnCount += 1
+            lane.waiting[ObjectIdentifier(ticket)] = (lane.turnCount, start)
+            lane.queue.append((ObjectIdentifier(ticket), lane.turnCount))
             return false
         }
     }
@@ -60,27 +63,36 @@ final class RequestLimiter: Sendable {
             guard var lane = lanes.removeValue(forKey: key) else { return (nil, false) }
             defer { if !lane.isUnused { lanes[key] = lane } }
             if let waited = lane.waiting.removeValue(forKey: ObjectIdentifier(ticket)) {
-                lane.queue.removeAll { $0 == ObjectIdentifier(ticket) }
-                return (waited, false)
+                // Searching for each of thousands that are disposed together would take seconds.
+                if lane.queue.count > 2 * lane.waiting.count + 64 {
+                    lane.queue.removeAll { [waiting = lane.waiting] in waiting[$0.ticket]?.turn != $0.turn }
+                }
+                return (waited.start, false)
             }
-            guard lane.running.remove(ObjectIdentifier(ticket)) != nil, !lane.isStarting, !lane.queue.isEmpty else { return (nil, false) }
-            lane.isStarting = true
-            return (nil, true)
+            let wasRunning = lane.running.remove(ObjectIdentifier(ticket)) != nil
+            return (nil, wasRunning && !lane.starting.contains(ObjectIdentifier(ticket)) && !lane.waiting.isEmpty)
         }
         guard startsNext else { return }
-        while let start = takeNext(of: key) { start() }
+        var started: ObjectIdentifier?
+        while let (next, start) = takeNext(of: key, after: started) {
+            start()
+            started = next
+        }
     }
 
-    /// The request to start next. `nil` ends the loop that starts them.
-    private func takeNext(of key: String) -> Action? {
+    /// The request to start next, after this thread has started another. `nil` ends the loop that starts them.
+    private func takeNext(of key: String, after started: ObjectIdentifier?) -> (ObjectIdentifier, Action)? {
         lanes.withLock { lanes in
             guard var lane = lanes.removeValue(forKey: key) else { return nil }
             defer { if !lane.isUnused { lanes[key] = lane } }
-            if lane.running.count < limit, let next = lane.queue.popFirst() {
+            if let started { lane.starting.remove(started) }
+            while lane.running.count < limit, let (next, turn) = lane.queue.popFirst() {
+                guard let waiting = lane.waiting[next], waiting.turn == turn else { continue }
+                lane.waiting[next] = nil
                 lane.running.insert(next)
-                return lane.waiting.removeValue(forKey: next)
+                lane.starting.insert(next)
+                return (next, waiting.start)
             }
-            lane.isStarting = false
             return nil
         }
     }

@@ -72,6 +72,8 @@ final class Timeouts: Sendable {
             state.timer = nil
             return Array(state.exchanges.values)
         }
+        // What the scheduler has returned may hold the closure that holds `action`.
+        action.dispose()
         let now = now
         let deadlines = exchanges.compactMap { $0.timeOut(at: now) }
         if let next = deadlines.min() { setTimer(for: next) }

@@ -98,6 +98,12 @@ struct RedactionTests {
 
     typealias Change = @Sendable (inout PreparedRequest) -> Void
 
+    /// The other endpoint has a secret of its own.
+    private static let byAnotherEndpoint: Change = { request in
+        let other = Endpoint<Data>(.get, .url(request.url, "new/key\(secret: "letters9")"), headers: request.headers)
+        request = (try? other.preparedRequest()) ?? request
+    }
+
     private struct Changing: Middleware {
         let change: Change
 
@@ -114,6 +120,7 @@ struct RedactionTests {
             (false, { $0.urlRequest.mainDocumentURL = example } as Change), (true, { $0.urlRequest.mainDocumentURL = example } as Change),
             (false, { $0 = PreparedRequest(.get, $0.url.appendingPathComponent("new"), headers: $0.headers) } as Change),
             (true, { $0 = PreparedRequest(.get, $0.url.appendingPathComponent("new"), headers: $0.headers) } as Change),
+            (false, byAnotherEndpoint), (true, byAnotherEndpoint),
         ])
     func keptSecrets(isMiddleware: Bool, change: @escaping Change) async throws {
         let log = Log<String>()

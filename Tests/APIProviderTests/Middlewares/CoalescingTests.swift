@@ -192,6 +192,35 @@ struct ConcurrencyLimitTests {
         #expect(answers.requests.isEmpty)
     }
 
+    @Test("Requests keep their order while most of those that wait are disposed")
+    func disposedWhileWaiting() {
+        let first = Producer<APIResponse>()
+        send(0) { _ in first.single }
+        send(1) { _ in .never() }
+        for number in 2..<400 {
+            let waiting = send(number) { .just(APIResponse(to: $0)) }
+            if !number.isMultiple(of: 10) { waiting.dispose() }
+        }
+        first.send(.success(APIResponse(to: PreparedRequest("GET"))))
+        #expect(started.entries == [0, 1] + stride(from: 10, to: 400, by: 10))
+    }
+
+    @Test("A request that takes long to start keeps no other from its turn")
+    func slowStart() {
+        let (first, second, startedMeanwhile) = (Producer<APIResponse>(), Producer<APIResponse>(), Log<Int>())
+        send(0) { _ in first.single }
+        send(1) { _ in second.single }
+        send(2) { [started] _ in
+            second.send(.success(APIResponse(to: PreparedRequest("GET"))))
+            for number in started.entries { startedMeanwhile.append(number) }
+            return .never()
+        }
+        for number in 3...4 { send(number) { _ in .never() } }
+        first.send(.success(APIResponse(to: PreparedRequest("GET"))))
+        #expect(startedMeanwhile.entries == [0, 1, 2, 3])
+        #expect(started.entries == [0, 1, 2, 3])
+    }
+
     @Test("Ten thousand requests that are answered at once need no deep stack, also after a slow one")
     func flat() {
         let slow = Producer<APIResponse>()

@@ -267,6 +267,39 @@ struct ExchangeTransportTests {
         transport.withLock { $0 = nil }
     }
 
+    /// A clock whose disposables keep the action, also after it has run, as a `DispatchWorkItem` does.
+    private struct KeepingClock: Scheduler {
+        final class Timer: Disposable {
+            let action: @Sendable () -> Void
+
+            init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+
+            func dispose() {}
+        }
+
+        let time = TestScheduler()
+        let timers = Log<@Sendable () -> Timer?>()
+        var now: DispatchTime { time.now }
+
+        func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
+            let timer = Timer(action)
+            timers.append { [weak timer] in timer }
+            _ = time.schedule(after: delay, action)
+            return timer
+        }
+    }
+
+    @Test("Nothing is kept of a timer that has run")
+    func timersThatHaveRun() throws {
+        let clock = KeepingClock()
+        send("/a", by: makeTransport(clock: clock) { $0.timeoutInterval = 1 })
+        clock.time.advance(by: .milliseconds(500))
+        started.entries.first?.sent(0, of: nil)
+        clock.time.advance(by: .seconds(1))
+        #expect(events.entries == ["/a: -1001"])
+        #expect(clock.timers.entries.map { $0() == nil } == [true, true])
+    }
+
     @Test("The metrics of a response tell the time until the first of its heads, and the time from then on")
     func metrics() async throws {
         let head = try head()
