@@ -195,7 +195,7 @@ struct ExchangeState {
 
     /// How many bytes each coding makes of an empty body. A gzip that also has the name of its file is longer, and cannot be told from one
     /// that breaks off.
-    private static let lengthsOfNothing = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
+    fileprivate static let lengthsOfNothing = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
 
     /// Ends the exchange after the network stack has ended by itself, and gives up the disposable that stops the stack. That is returned
     /// only so that it is released outside of the lock.
@@ -225,7 +225,7 @@ extension HTTPURLResponse {
         guard let urlError = error as? URLError, urlError.code == .cannotDecodeContentData,
             let coding = joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.isToken,
             // Then it is the Transfer-Encoding that is not known.
-            !["gzip", "x-gzip", "deflate", "br", "zstd"].contains(coding.lowercased())
+            ExchangeState.lengthsOfNothing[coding.lowercased()] == nil
         else { return error }
         let reason = "\(url?.host ?? "the host") sent a body with the Content-Encoding \(coding), which is not known here"
         return URLError(urlError.code, reason: reason, userInfo: urlError.userInfo)
