@@ -22,10 +22,10 @@ let package = Package(
         .target(name: "ResponseCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetworkTesting", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], path: "Examples/GitHubAPI", swiftSettings: settings),
         .executableTarget(
             name: "github-demo", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "Fixtures"],
-            swiftSettings: settings),
+            path: "Examples/github-demo", swiftSettings: settings),
         .target(
             name: "Fixtures", dependencies: ["MockNetwork"], path: "Fixtures", resources: [.copy("GitHub")],
             swiftSettings: settings),

@@ -14,7 +14,7 @@ func cacheDecisions() async throws -> Picture {
             }
             let status = request.headers["If-None-Match"] == nil ? 200 : 304
             sent.withLock { $0 = "\(status)" }
-            return .just(APIResponse(to: request, status: status, headers: ["Cache-Control": "max-age=10", "ETag": "\"1\""]))
+            return .just(APIResponse(to: request, statusCode: status, headers: ["Cache-Control": "max-age=10", "ETag": "\"1\""]))
         }
     }
     let provider = DefaultAPIProvider(

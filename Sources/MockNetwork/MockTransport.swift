@@ -1,4 +1,4 @@
-public import APIProvider
+@_spi(Transports) public import APIProvider
 import Foundation
 public import MiniRx
 
@@ -33,7 +33,7 @@ public struct MockTransport: Transport {
         exchanges = ExchangeTransport(settings, scheduler: scheduler, executor: .immediate) { exchange in
             let timer = SerialDisposable()
             let answer = mock.receive(exchange.request).answer()
-            if let count = exchange.request.body?.count, count > 0 { exchange.sent(Int64(count), of: Int64(count)) }
+            if let count = exchange.request.body?.count, count > 0 { exchange.didSend(Int64(count), of: Int64(count)) }
             answer.play(to: exchange, scheduler, timer)
             return Disposables.create {
                 timer.dispose()
@@ -54,8 +54,8 @@ public struct MockTransport: Transport {
     }
 }
 
-extension MockTransport: HeaderAddingTransport {
-    package func addingHeaders(to request: PreparedRequest) -> PreparedRequest { exchanges.addingHeaders(to: request) }
+@_spi(Transports) extension MockTransport: HeaderAddingTransport {
+    public func addingHeaders(to request: PreparedRequest) -> PreparedRequest { exchanges.addingHeaders(to: request) }
 }
 
 extension Answer {
@@ -84,7 +84,7 @@ extension Answer {
         if let head, !exchange.receive(head) { return complete() }
         for (index, step) in zip(steps.indices, steps) {
             switch step {
-            case .wait(let seconds): if seconds > 0 { return play(rest(after: index), after: seconds) }
+            case .wait(let interval): if interval.seconds > 0 { return play(rest(after: index), after: interval.seconds) }
             case .data(let chunk): guard exchange.receive(chunk) else { return complete() }
             case .failure(let error): return complete(with: error)
             }

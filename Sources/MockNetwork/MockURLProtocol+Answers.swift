@@ -67,7 +67,7 @@ extension MockURLProtocol {
         dto = fixture
     }
 
-    /// Removes all answers, stubs and recorded requests.
+    /// Removes all answers, stubs and received requests.
     public static func reset() {
         var old = Scope.Contents()
         scope.contents.withLock { swap(&$0, &old) }

@@ -110,7 +110,7 @@ extension MockURLProtocol {
     ///   - response: The answer.
     @discardableResult
     public static func stub(
-        _ description: String = "a condition", where matches: @escaping @Sendable (RecordedRequest) -> Bool, times: Int? = nil,
+        _ description: String = "a condition", where matches: @escaping @Sendable (ReceivedRequest) -> Bool, times: Int? = nil,
         isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column,
         respond response: StubResponse
     ) -> Stub {
@@ -133,10 +133,10 @@ extension MockURLProtocol {
     }
 
     /// The requests that have reached the mock, in order.
-    public static var requests: [RecordedRequest] { scope.contents.withLock(\.requests) }
+    public static var requests: [ReceivedRequest] { scope.contents.withLock(\.requests) }
 
     /// The requests that found no answer.
-    public static var unmatchedRequests: [RecordedRequest] { scope.contents.withLock(\.unanswered).map(\.request) }
+    public static var unmatchedRequests: [ReceivedRequest] { scope.contents.withLock(\.unanswered).map(\.request) }
 
     /// Each stub that has not answered the requests that it should, and what is wrong.
     package static var stubReports: [(stub: Stub, report: String)] {

@@ -86,7 +86,7 @@ public class MockURLProtocol: URLProtocol {
     /// Records `request` in the scope of this class, and chooses its answer. The closure creates the answer, and may run the test's code.
     static func receive(_ request: PreparedRequest) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         guard let scope = self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) else {
-            let failure = MockFailure("The scope of the session that sent this request has ended:\n    \(RecordedRequest(request))")
+            let failure = MockFailure("The scope of the session that sent this request has ended:\n    \(ReceivedRequest(request))")
             return (false, { .failure(failure) })
         }
         return scope.receive(request)
@@ -108,8 +108,8 @@ public class MockURLProtocol: URLProtocol {
         for (index, step) in zip(answer.steps.indices, answer.steps) {
             guard transition(to: .playing) else { return answer.abandon() }
             switch step {
-            case .wait(let seconds):
-                if seconds > 0 { return LoadingThread(of: self).play(answer.rest(after: index), after: seconds) }
+            case .wait(let interval):
+                if interval.seconds > 0 { return LoadingThread(of: self).play(answer.rest(after: index), after: interval.seconds) }
             case .data(let chunk): client?.urlProtocol(self, didLoad: chunk)
             case .failure(let error):
                 if transition(to: .ended) { client?.urlProtocol(self, didFailWithError: error.forClient) }

@@ -1,4 +1,4 @@
-public import APIProvider
+@_spi(Transports) public import APIProvider
 public import Foundation
 public import MiniRx
 
@@ -152,7 +152,7 @@ public final class CacheMiddleware: Middleware {
             case .send: return send(lookup)
             case .fail:
                 let cacheStatus = "\(Self.name); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
-                return .just(APIResponse(to: request, status: 504, headers: ["Cache-Status": cacheStatus]))
+                return .just(APIResponse(to: request, statusCode: 504, headers: ["Cache-Status": cacheStatus]))
             }
         }
         return scheduler.map { response.subscribe(on: $0) } ?? response

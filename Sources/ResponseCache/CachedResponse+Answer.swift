@@ -31,7 +31,7 @@ extension CachedResponse {
         guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
             return nil
         }
-        return APIResponse(request: request, response: head, data: body)
+        return APIResponse(request: request, httpResponse: head, data: body)
     }
 
     /// Whether it has the range that `request` asks for, if any.
@@ -114,13 +114,13 @@ extension APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request
         for (name, _) in request.headers { request.headers[name] = received.headers[name] }
-        var redirect = APIResponse(request: request, response: response, data: data)
+        var redirect = APIResponse(request: request, httpResponse: httpResponse, data: data)
         redirect.wasServedFromCache = wasServedFromCache
         return redirect
     }
 
     /// Whether the transport has followed a redirect by itself.
-    var isFromOtherURL: Bool { response.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
+    var isFromOtherURL: Bool { httpResponse.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
 
     /// The URL in the field `name`, if it has the origin of `received` and of `request`.
     ///

@@ -64,14 +64,14 @@ extension CachedResponse {
     /// The new response has no ``varyFields`` yet: ``storable(for:sent:before:after:)`` sets them.
     init(_ response: APIResponse, requestTime: Date, responseTime: Date) {
         self.init(
-            status: response.statusCode, fields: response.response.headerFields.withoutHopByHopFields, body: response.data,
+            status: response.statusCode, fields: response.httpResponse.headerFields.withoutHopByHopFields, body: response.data,
             requestTime: requestTime, responseTime: responseTime)
     }
 
     /// Returns this response with the fields of a 304 (RFC 9111, sections 3.2 and 4.3.4). The result has no ``varyFields`` yet:
     /// ``storable(for:sent:before:after:)`` sets them.
     func updated(by response: APIResponse, requestTime: Date, responseTime: Date) -> CachedResponse {
-        let new = response.response.headerFields.withoutHopByHopFields.removing(["content-length", "content-encoding", "content-range"])
+        let new = response.httpResponse.headerFields.withoutHopByHopFields.removing(["content-length", "content-encoding", "content-range"])
         let old = fields.removing(Set(["age", "date"] + new.keys.map { $0.lowercased() }))
         return CachedResponse(
             status: status, fields: old.merging(new) { $1 }, body: body, requestTime: requestTime, responseTime: responseTime)

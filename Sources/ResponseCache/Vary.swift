@@ -1,4 +1,4 @@
-package import APIProvider
+@_spi(Transports) package import APIProvider
 import Foundation
 import MiniRx
 

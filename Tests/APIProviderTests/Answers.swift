@@ -26,7 +26,7 @@ final class Answers: Sendable {
                 self.log.append(request)
                 switch self.answers[min(self.log.count, self.answers.count) - 1] {
                 case .status(let status, let headers, let body):
-                    return .just(APIResponse(to: request, status: status, headers: headers, data: Data(body.utf8)))
+                    return .just(APIResponse(to: request, statusCode: status, headers: headers, data: Data(body.utf8)))
                 case .error(let error):
                     return .error(error)
                 }

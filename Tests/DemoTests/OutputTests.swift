@@ -31,7 +31,7 @@ struct OutputTests {
     private func sentenceOf(_ status: Int, _ headers: [String: String], _ body: String) -> String {
         let request = PreparedRequest(.get, GitHub.apiURL)
         return APIError.unacceptableStatus(
-            APIResponse(to: request, status: status, headers: HTTPHeaders(headers), data: Data(body.utf8))
+            APIResponse(to: request, statusCode: status, headers: HTTPHeaders(headers), data: Data(body.utf8))
         ).sentence
     }
 

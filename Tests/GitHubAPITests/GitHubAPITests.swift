@@ -60,7 +60,7 @@ struct GitHubAPITests {
             (.oauthIncorrectClientCredentials, .incorrectClientCredentials),
         ])
     func oauthError(fixture: MockURLProtocol.MockDTOType, code: GitHubOAuthError.Code) async throws {
-        MockURLProtocol.stub(token, respond: .sequence([.fixture(fixture), .fixture(fixture, status: 502)]))
+        MockURLProtocol.stub(token, respond: .sequence([.fixture(fixture), .fixture(fixture, statusCode: 502)]))
         let error = await #expect(throws: GitHubOAuthError.self) { try await signIn.request(token).value }
         #expect(error?.code == code)
         // A status comes first.

@@ -69,7 +69,7 @@ struct ModelTests {
         ] as [(Int, [String: String], Double?)])
     func limit(status: Int, headers: [String: String], seconds: Double?) {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
-        let response = APIResponse(to: PreparedRequest(.get, GitHub.apiURL), status: status, headers: HTTPHeaders(headers))
+        let response = APIResponse(to: PreparedRequest(.get, GitHub.apiURL), statusCode: status, headers: HTTPHeaders(headers))
         #expect(GitHubRateLimit.exceeded(by: response, now: now)?.reset == seconds.map { now.addingTimeInterval($0) })
     }
 

@@ -22,5 +22,5 @@ func anyRequest(_ url: String) throws -> Endpoint<APIResponse> { try anyRequest(
 func answering(
     status: Int = 200, headers: HTTPHeaders = [:], _ body: @escaping @Sendable (PreparedRequest) -> Data = { _ in Data() }
 ) -> ClosureTransport {
-    ClosureTransport { .just(APIResponse(to: $0, status: status, headers: headers, data: body($0))) }
+    ClosureTransport { .just(APIResponse(to: $0, statusCode: status, headers: headers, data: body($0))) }
 }

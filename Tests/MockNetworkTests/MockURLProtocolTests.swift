@@ -22,7 +22,7 @@ struct MockURLProtocolTests {
         let response = try #require(try await failure().response)
         #expect(response.statusCode == 404)
         #expect(response.value(forHTTPHeaderField: "x-a") == "b")
-        #expect(response.response.url == URL(string: "https://api.example.com"))
+        #expect(response.httpResponse.url == URL(string: "https://api.example.com"))
         #expect(try response.decode([String: String].self)["error"] == "bad_verification_code")
     }
 

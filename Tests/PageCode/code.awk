@@ -92,6 +92,8 @@ FILENAME ~ /\.swift$/ && !sub(/^ *\/\/\/ ?/, "") { inside = 0; next }
         if (text ~ /[@#](Test|expect|require)/) say("import Testing")
         if (text ~ /XCT/) say("import XCTest")
         if (text ~ /SecTrust/) say("#if canImport(Security)\nimport Security")
+        # Its readers are those who write a transport.
+        if (FILENAME ~ /ExchangeTransport/) say("@_spi(Transports) import APIProvider")
         snippet()
         if (text ~ /SecTrust/) say("#endif")
     } else {

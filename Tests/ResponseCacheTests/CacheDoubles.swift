@@ -55,7 +55,7 @@ final class World: Sendable {
                     return count
                 }
                 if let tag = headers["ETag"], request.headers["If-None-Match"] == tag { return .status(304, headers: headers) }
-                return .data(Data("\(number)".utf8), status: status, headers: headers)
+                return .data(Data("\(number)".utf8), statusCode: status, headers: headers)
             })
     }
 
@@ -131,7 +131,7 @@ final class Hand: Sendable {
             return
         }
         let (request, answer) = sent.entries[index]
-        answer(.success(APIResponse(to: request, status: status, headers: headers, data: Data(text.utf8))))
+        answer(.success(APIResponse(to: request, statusCode: status, headers: headers, data: Data(text.utf8))))
     }
 
     /// The body of the stored response, if any.

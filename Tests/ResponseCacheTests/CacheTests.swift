@@ -587,7 +587,7 @@ struct StoringTests {
         let time = Date(timeIntervalSince1970: 1_700_000_000)
         let stored = CachedResponse(status: 200, fields: fields, body: Data("0123".utf8), requestTime: time, responseTime: time)
         let request = PreparedRequest(.get, example, headers: ["Range": "bytes=0-1"])
-        let response = try #require(stored.response(to: request, at: time + 1, cacheStatus: "hit")).response
+        let response = try #require(stored.response(to: request, at: time + 1, cacheStatus: "hit")).httpResponse
         let names = response.allHeaderFields.keys.map { "\($0)".lowercased() }.sorted()
         #expect(names == ["age", "cache-status", "content-length", "content-range"])
         #expect(response.value(forHTTPHeaderField: "Age") == "8" && response.value(forHTTPHeaderField: "Content-Length") == "2")

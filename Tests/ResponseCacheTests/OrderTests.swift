@@ -170,7 +170,7 @@ struct OrderTests {
         for (path, hits) in [("/b", 0), ("/a/", 0), ("/a?b", 0), ("/a", 1)] {
             let url = try #require(URL(string: path, relativeTo: example))
             let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Cache-Control": "max-age=9"])
-            let response = APIResponse(request: request, response: try #require(head), data: Data())
+            let response = APIResponse(request: request, httpResponse: try #require(head), data: Data())
             for _ in 0..<2 { _ = try await cache.intercept(request) { _ in .just(response) }.value }
             #expect(cache.statistics.hits == hits, "\(path)")
         }

@@ -259,7 +259,7 @@ struct StoreTests {
                 fields["Connection"] = (0..<count).map { "y-\($0)" }.joined(separator: ", ")
                 let head = HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: fields)
                 guard let head else { return 0 }
-                let response = APIResponse(request: PreparedRequest(.get, example), response: head, data: Data())
+                let response = APIResponse(request: PreparedRequest(.get, example), httpResponse: head, data: Data())
                 return cpuSeconds {
                     let stored = CachedResponse(response, requestTime: Date(), responseTime: Date())
                     _ = stored.updated(by: response, requestTime: Date(), responseTime: Date())

@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import MockNetwork
@@ -130,7 +130,7 @@ struct UserTests {
             beforeAnswering()
             let user = ["Authorization", "Cookie"].compactMap { exchange.request.headers[$0] }.joined(separator: " ")
             let headers: HTTPHeaders = ["Cache-Control": "max-age=100", "Vary": "Authorization, Cookie"]
-            _ = exchange.receive(APIResponse(to: exchange.request, headers: headers).response)
+            _ = exchange.receive(APIResponse(to: exchange.request, headers: headers).httpResponse)
             _ = exchange.receive(Data(user.utf8))
             exchange.complete()
             return Disposables.create()

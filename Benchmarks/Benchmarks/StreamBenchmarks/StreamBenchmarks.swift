@@ -41,6 +41,6 @@ private struct Event: Codable {
             let head = HTTPURLResponse(
                 url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": "text/event-stream"])
         else { fatalError("There is no response.") }
-        return APIResponse(request: PreparedRequest(.get, url), response: head, data: body)
+        return APIResponse(request: PreparedRequest(.get, url), httpResponse: head, data: body)
     }
 }

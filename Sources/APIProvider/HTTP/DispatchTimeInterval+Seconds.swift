@@ -3,7 +3,7 @@ import MiniRx
 
 extension DispatchTimeInterval {
     /// Infinity if it is `never`.
-    var seconds: Double { nanoseconds == .max ? .infinity : Double(nanoseconds) / 1e9 }
+    package var seconds: Double { nanoseconds == .max ? .infinity : Double(nanoseconds) / 1e9 }
 
     /// Creates an interval of whole milliseconds, rounded up so that a wait is never too short. Negative values and NaN become 0. The result
     /// is at most 24 days.

@@ -109,7 +109,7 @@ extension Redactor {
 
     fileprivate func details(of response: APIResponse) -> [String] {
         let (data, type) = (response.data, response.value(forHTTPHeaderField: "Content-Type"))
-        return lines(of: response.response.headerFields) + lines(ofBody: data.prefix(Self.readLength), total: data.count, type: type)
+        return lines(of: response.httpResponse.headerFields) + lines(ofBody: data.prefix(Self.readLength), total: data.count, type: type)
     }
 
     /// At most this many bytes of a body are read, so that a large body costs no more. It is more than the 1024 that are shown.

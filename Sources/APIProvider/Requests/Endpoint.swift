@@ -90,7 +90,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         do {
             if let validate = configuration.validate {
                 try validate(response)
-            } else if !response.response.isSuccessful {
+            } else if !response.httpResponse.isSuccessful {
                 try check(response)
             }
             return try decode(response)
@@ -195,7 +195,7 @@ extension Endpoint where Response == URL {
     ) {
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { response in
             // The transport writes the body. If a middleware or a test's provider answers instead, the body is here.
-            if response.response.isSuccessful, !response.data.isEmpty { try response.write(to: destination) }
+            if response.httpResponse.isSuccessful, !response.data.isEmpty { try response.write(to: destination) }
             return destination
         }
         configuration.destination = .file(destination)

@@ -27,7 +27,7 @@ public struct ServerSentEvents: StreamedResponse {
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) throws {
         let status = bytes.response.statusCode
         guard status == 200 || status == 204 else { throw APIError.unacceptableStatus(bytes.response) }
-        guard bytes.response.response.mayBe(Self.eventStream) || status == 204 else {
+        guard bytes.response.httpResponse.mayBe(Self.eventStream) || status == 204 else {
             let words = Redactor(for: bytes.response.request).message(of: bytes.response).map { ": \"\($0)\"" } ?? ""
             let problem = DecodingError.Context(
                 codingPath: [], debugDescription: "it is not text/event-stream\(words)", underlyingError: EventTypeMismatch())

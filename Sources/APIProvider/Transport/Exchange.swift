@@ -8,7 +8,7 @@ public import FoundationNetworking
 /// One request in flight. The closure of an ``ExchangeTransport`` sends ``request``, and reports the response to the exchange.
 ///
 /// Call it from any thread, one call at a time. After ``complete(with:)`` and after a dispose, calls do nothing.
-public final class Exchange: Sendable {
+@_spi(Transports) public final class Exchange: Sendable {
     /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
     ///
     /// Send the `count` of its body to the server as the Content-Length.
@@ -62,9 +62,9 @@ public final class Exchange: Sendable {
     /// Reports that `count` bytes of the request's body have been sent in total, of `total`, which is `nil` while it is unknown.
     ///
     /// This counts as activity, even with 0 bytes.
-    public func sent(_ count: Int64, of total: Int64?) {
+    public func didSend(_ count: Int64, of total: Int64?) {
         let now = now
-        state.withLock { $0.sent(count, of: total, at: now) }
+        state.withLock { $0.didSend(count, of: total, at: now) }
         report()
     }
 

@@ -106,7 +106,7 @@ struct ExchangeState {
     mutating func resumeIdleTime(at now: UInt64) { lastActivity = now }
 
     /// Stores how much of the request's body was sent, of `total`, which is `nil` while it is unknown.
-    mutating func sent(_ count: Int64, of total: Int64?, at now: UInt64) {
+    mutating func didSend(_ count: Int64, of total: Int64?, at now: UInt64) {
         recordActivity(at: now)
         guard isOpen else { return }
         (progress.bytesSent, progress.bytesToSend) = (count, total.flatMap { $0 > 0 ? $0 : nil })

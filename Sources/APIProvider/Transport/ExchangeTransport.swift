@@ -21,7 +21,7 @@ public import FoundationNetworking
 ///     return Disposables.create { task.cancel() }
 /// }
 /// ```
-public struct ExchangeTransport: Transport {
+@_spi(Transports) public struct ExchangeTransport: Transport {
     /// What an ``ExchangeTransport`` does for its network stack.
     public struct Settings: Sendable {
         /// Header fields that each request gets unless it has one of the same name. If the provider has a base URL, requests to other
@@ -41,7 +41,7 @@ public struct ExchangeTransport: Transport {
         /// The most bytes that a response's body may have. `nil` is no limit.
         public var maxResponseSize: Int?
         /// How many seconds may pass without activity, unless the request has its own timeout. Activity is a call of
-        /// ``Exchange/sent(_:of:)``, the head of the response, and each part of its body. Waiting in the queue does not count.
+        /// ``Exchange/didSend(_:of:)``, the head of the response, and each part of its body. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
         /// How many seconds a request may take as a whole. The time starts again after a redirect.
         public var timeoutIntervalForResource: TimeInterval = 604_800
@@ -146,8 +146,8 @@ public struct ExchangeTransport: Transport {
     }
 }
 
-extension ExchangeTransport: HeaderAddingTransport {
-    package func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
+@_spi(Transports) extension ExchangeTransport: HeaderAddingTransport {
+    public func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
         let request = addingOwnHeaders(to: request)
         return cookies?.added(to: request) ?? request
     }

@@ -66,7 +66,7 @@ extension PreparedRequest {
     /// Whether its provider follows `response`, if that is a redirect. Where a closure decides, nobody knows before the whole has come.
     func follows(_ response: HTTPURLResponse) -> Bool {
         if case .never = options.redirectPolicy { return false }
-        return context != nil && APIResponse(request: self, response: response, data: Data()).proposedRequest(of: self) != nil
+        return context != nil && APIResponse(request: self, httpResponse: response, data: Data()).proposedRequest(of: self) != nil
     }
 }
 

@@ -149,7 +149,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     private func noteSent(_ count: Int64, of task: URLSessionTask) {
         guard let record = withRecord(of: task, { $0 }) else { return }
-        record.exchange.sent(max(count - record.bytesSentBeforeResend, 0), of: record.exchange.bodyCount)
+        record.exchange.didSend(max(count - record.bytesSentBeforeResend, 0), of: record.exchange.bodyCount)
     }
 
     #if canImport(FoundationNetworking)
@@ -254,7 +254,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         guard let record, let response = response as? HTTPURLResponse else { return true }
         // A custom `URLProtocol` has taken the whole body, and no session reports that.
         let count = record.exchange.bodyCount
-        if !record.head.isReceived, !usesNetwork, count > 0 { record.exchange.sent(count, of: count) }
+        if !record.head.isReceived, !usesNetwork, count > 0 { record.exchange.didSend(count, of: count) }
         return record.exchange.receive(response)
     }
 

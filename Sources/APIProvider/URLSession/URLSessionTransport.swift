@@ -120,8 +120,8 @@ public final class URLSessionTransport: Transport {
     }
 }
 
-extension URLSessionTransport: HeaderAddingTransport {
-    package func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
+@_spi(Transports) extension URLSessionTransport: HeaderAddingTransport {
+    public func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
         let sent = exchanges.addingHeaders(to: request)
         #if canImport(FoundationNetworking)
         return sent

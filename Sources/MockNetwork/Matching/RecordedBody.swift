@@ -77,12 +77,12 @@ extension Matcher {
     static func recordedBody(_ recorded: RecordedBody, by redactor: RecordingRedactor, ignoring names: Set<String>) -> Matcher {
         let expected = recorded.content(by: redactor, ignoring: names)
         @Sendable func content(of request: RequestParts) -> RecordedBody.Content {
-            recorded.content(of: request.recorded.recordedBody, fittedTo: expected, ignoring: names)
+            recorded.content(of: request.received.recordedBody, fittedTo: expected, ignoring: names)
         }
         return Matcher {
             content(of: $0) == expected
         } explain: {
-            Mismatch(name: "body", expected.difference(from: content(of: $0), of: (recorded.data, $0.recorded.body)))
+            Mismatch(name: "body", expected.difference(from: content(of: $0), of: (recorded.data, $0.received.body)))
         }
     }
 
@@ -102,7 +102,7 @@ extension Matcher {
     }
 }
 
-extension RecordedRequest {
+extension ReceivedRequest {
     fileprivate var recordedBody: RecordedBody { RecordedBody(data: body, type: headers["Content-Type"] ?? "") }
 }
 

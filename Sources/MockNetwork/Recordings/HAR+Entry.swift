@@ -51,7 +51,7 @@ extension HAR.Response {
     fileprivate init(_ answer: Answer, to request: PreparedRequest, _ redactor: RecordingRedactor) {
         let chunks = answer.chunks
         let body = chunks.count == 1 ? chunks[0] : Data(chunks.joined())
-        let response = answer.head.map { APIResponse(request: request, response: $0, data: body) }
+        let response = answer.head.map { APIResponse(request: request, httpResponse: $0, data: body) }
         let failure = answer.failure?.recordedReason
         guard let response, failure == nil || response.isStreamOfLines else {
             status = 0
@@ -62,7 +62,7 @@ extension HAR.Response {
         }
         status = response.statusCode
         statusText = HTTPStatus.reasons[status] ?? ""
-        headers = response.response.headerFields.fields(redactor)
+        headers = response.httpResponse.headerFields.fields(redactor)
         redirectURL = response.value(forHTTPHeaderField: "Location").map { redactor.header("Location", $0) } ?? ""
         let type = response.value(forHTTPHeaderField: "Content-Type")
         let kept = redactor.body(body, contentType: type)
@@ -95,7 +95,7 @@ extension Answer {
     /// In seconds.
     fileprivate var duration: TimeInterval {
         let delay = delay.isFinite ? max(0, delay) : 0
-        return steps.reduce(delay) { if case .wait(let seconds) = $1, seconds > 0 { $0 + seconds } else { $0 } }
+        return steps.reduce(delay) { if case .wait(let interval) = $1 { $0 + interval.seconds } else { $0 } }
     }
 
     /// The error by which it ends.
@@ -108,7 +108,7 @@ extension Answer {
     fileprivate var lineTimes: [Double] {
         var (times, time, hasRest): ([Double], TimeInterval, Bool) = ([], 0, false)
         for step in steps {
-            if case .wait(let seconds) = step { time += max(0, seconds) }
+            if case .wait(let interval) = step { time += interval.seconds }
             guard case .data(let chunk) = step else { continue }
             times += repeatElement((time * 1000).rounded(), count: chunk.count { $0 == 0x0A })
             hasRest = chunk.last != 0x0A

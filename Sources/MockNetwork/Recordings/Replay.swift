@@ -102,11 +102,11 @@ extension StubResponse {
                 }
             }
             guard let times = response.content?._times else {
-                self = .data(body, status: status, headers: headers)
+                self = .data(body, statusCode: status, headers: headers)
                 return
             }
             let failure = response._error.map { [StubResponse.Step.failure(URLError(recordedReason: $0))] } ?? []
-            self = .stream(body.steps(at: times) + failure, status: status, headers: headers)
+            self = .stream(body.steps(at: times) + failure, statusCode: status, headers: headers)
         } catch let reason as MockFailure {
             self = .failure(MockFailure("\(place) cannot be answered from: \(reason)."))
         } catch {
@@ -122,7 +122,7 @@ extension Data {
         for (index, time) in times.enumerated() where !rest.isEmpty {
             let end = index == times.count - 1 ? nil : rest.firstIndex(of: 0x0A)
             let line = rest[...(end ?? rest.endIndex - 1)]
-            if time > now { steps.append(.wait((time - now) / 1000)) }
+            if time > now { steps.append(.wait(DispatchTimeInterval(seconds: (time - now) / 1000))) }
             now = Swift.max(now, time)
             steps.append(.data(Data(line)))
             rest = rest.dropFirst(line.count)

@@ -3,7 +3,7 @@ import Foundation
 
 /// The report for a request without an answer: the request, the nearest stubs, and a stub to paste.
 struct UnansweredReport: CustomStringConvertible {
-    let request: RecordedRequest
+    let request: ReceivedRequest
     /// The stubs with the number of requests that each has answered, the oldest first.
     let stubs: [(stub: Stub, uses: Int)]
     let scope: String
@@ -89,7 +89,7 @@ extension Matcher.Mismatch: CustomStringConvertible {
     }
 }
 
-extension RecordedRequest {
+extension ReceivedRequest {
     /// A call of `stub` that compiles and answers this request. Secrets are left out.
     fileprivate var stubToPaste: String {
         let sent = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""

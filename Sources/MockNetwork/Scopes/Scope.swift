@@ -6,7 +6,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The stubs and recorded requests of one test, or of the process.
+/// The stubs and received requests of one test, or of the process.
 final class Scope: Sendable {
     struct Contents {
         /// The oldest first.
@@ -16,8 +16,8 @@ final class Scope: Sendable {
         var defaultAnswer = DefaultAnswer()
         /// The base URL of the provider under test.
         var baseURL: URL?
-        var requests: [RecordedRequest] = []
-        var unanswered: [(request: RecordedRequest, report: String)] = []
+        var requests: [ReceivedRequest] = []
+        var unanswered: [(request: ReceivedRequest, report: String)] = []
         var answered: [Traffic] = []
         /// What a server answers while a recording is made.
         var live: LiveTraffic?
@@ -56,8 +56,8 @@ final class Scope: Sendable {
     /// - Returns: A closure that makes the answer, and whether it calls the user's code.
     func receive(_ request: PreparedRequest) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
-        let recorded = RecordedRequest(request)
-        let (responder, chosen) = chooseStub(for: recorded) ?? chooseDefaultAnswer(for: recorded)
+        let received = ReceivedRequest(request)
+        let (responder, chosen) = chooseStub(for: received) ?? chooseDefaultAnswer(for: received)
         return (
             responder.runsUserCode,
             {
@@ -65,16 +65,16 @@ final class Scope: Sendable {
                 let answer = responder.runsUserCode ? Self.$current.withValue(self, operation: respond) : respond()
                 // The scope of the process never ends, and nothing shows its answers.
                 guard self !== Scope.process, answer.later == nil else { return answer }
-                self.contents.withLock { $0.answered.append(Traffic(request: recorded.prepared, answer: answer, started: started)) }
+                self.contents.withLock { $0.answered.append(Traffic(request: received.prepared, answer: answer, started: started)) }
                 return answer
             }
         )
     }
 
-    typealias Choice = (responder: Responder, request: RecordedRequest)
+    typealias Choice = (responder: Responder, request: ReceivedRequest)
 
     /// The newest stub that matches `request` and is not used up. The user's code never runs under the lock.
-    private func chooseStub(for request: RecordedRequest) -> Choice? {
+    private func chooseStub(for request: ReceivedRequest) -> Choice? {
         let stubs = contents.withLock(\.stubs)
         guard !stubs.isEmpty else { return nil }
         let parts = RequestParts(request)
@@ -85,13 +85,13 @@ final class Scope: Sendable {
         return nil
     }
 
-    private func chooseDefaultAnswer(for recorded: RecordedRequest) -> Choice {
-        guard let responder = contents.withLock(\.defaultAnswer).responder(for: recorded.prepared) else { return failure(of: recorded) }
-        contents.withLock { $0.requests.append(recorded) }
-        return (responder, recorded)
+    private func chooseDefaultAnswer(for received: ReceivedRequest) -> Choice {
+        guard let responder = contents.withLock(\.defaultAnswer).responder(for: received.prepared) else { return failure(of: received) }
+        contents.withLock { $0.requests.append(received) }
+        return (responder, received)
     }
 
-    private func failure(of request: RecordedRequest) -> Choice {
+    private func failure(of request: ReceivedRequest) -> Choice {
         let (stubs, uses, hint) = contents.withLock { ($0.stubs, $0.uses, $0.recordingHint) }
         let report = UnansweredReport(
             request: request, stubs: Array(zip(stubs, uses)), scope: shownName,
@@ -111,8 +111,8 @@ extension Scope.Contents {
     /// Counts a use of `stub` by `request`. `nil` if the stub is used up, or was removed by a `reset`. The responder is `nil` after the end
     /// of a sequence.
     fileprivate mutating func use(
-        _ stub: Stub, at index: Int, for request: RecordedRequest
-    ) -> (responder: Responder?, request: RecordedRequest)? {
+        _ stub: Stub, at index: Int, for request: ReceivedRequest
+    ) -> (responder: Responder?, request: ReceivedRequest)? {
         guard stubs.indices.contains(index), stubs[index].isSame(as: stub), uses[index] < stub.times else { return nil }
         guard let responder = stub.response.responder(after: uses[index]) else { return (nil, request) }
         uses[index] += 1

@@ -24,7 +24,7 @@ struct Answer: Sendable {
 
     /// Returns a response to `request`, without a body if HTTP allows none.
     static func response(
-        _ head: HTTPURLResponse, _ steps: [StubResponse.Step], feed: StreamFeed? = nil, to request: RecordedRequest
+        _ head: HTTPURLResponse, _ steps: [StubResponse.Step], feed: StreamFeed? = nil, to request: ReceivedRequest
     ) -> Answer {
         let hasBody = request.method != .head && head.statusCode != 204 && head.statusCode != 304
         guard !hasBody else { return Answer(head: head, steps: steps[...], feed: feed) }
@@ -61,10 +61,12 @@ struct Answer: Sendable {
 
     /// The answer to a request that fails if nothing arrives for `timeout` seconds.
     func within(_ timeout: TimeInterval) -> Answer {
-        let late = steps.firstIndex { if case .wait(let seconds) = $0 { seconds > timeout } else { false } }
+        let late = steps.firstIndex { if case .wait(let interval) = $0 { interval.seconds > timeout } else { false } }
         if timeout > 0, delay > timeout { return Answer(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
         guard timeout > 0, let late else { return self }
-        return Answer(delay: delay, head: head, steps: steps[..<late] + [.wait(timeout), .failure(URLError(.timedOut))], feed: feed)
+        return Answer(
+            delay: delay, head: head,
+            steps: steps[..<late] + [.wait(DispatchTimeInterval(seconds: timeout)), .failure(URLError(.timedOut))], feed: feed)
     }
 }
 
@@ -79,10 +81,10 @@ struct Traffic: Sendable {
 struct Responder: Sendable {
     /// Whether it calls the user's code, which may take long and send requests.
     var runsUserCode = false
-    let respond: @Sendable (RecordedRequest) throws -> Answer
+    let respond: @Sendable (ReceivedRequest) throws -> Answer
 
     /// Returns the answer, which is a failure if it cannot be made.
-    func callAsFunction(_ request: RecordedRequest) -> Answer {
+    func callAsFunction(_ request: ReceivedRequest) -> Answer {
         do { return try respond(request) } catch { return .failure(error) }
     }
 

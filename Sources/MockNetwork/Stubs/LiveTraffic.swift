@@ -61,7 +61,7 @@ final class LiveTraffic: Sendable {
     }
 
     /// The answer of the server. Nothing is sent or cancelled on the caller's thread, which may be the one that sessions share.
-    func answer(to request: RecordedRequest) -> Answer {
+    func answer(to request: ReceivedRequest) -> Answer {
         Answer { [self] deliver in
             let request = request.prepared
             let cancellation = SerialDisposable()
@@ -107,12 +107,12 @@ final class LiveTraffic: Sendable {
             do {
                 for try await chunk in ByteStream(response) {
                     if feed == nil { body += chunk }
-                    change(number) { $0.traffic.answer.steps += [.wait($0.lap()), .data(chunk)] }
+                    change(number) { $0.traffic.answer.steps += [.wait(DispatchTimeInterval(seconds: $0.lap())), .data(chunk)] }
                     feed?.send(chunk)
                 }
                 change(number) { $0.isEnded = true }
                 feed?.finish()
-                if feed == nil { deliver(.response(head, StubResponse.steps(of: body), to: RecordedRequest(request))) }
+                if feed == nil { deliver(.response(head, StubResponse.steps(of: body), to: ReceivedRequest(request))) }
             } catch is CancellationError {
                 if feed != nil { change(number) { $0.isEnded = true } }
                 feed?.fail(URLError(.cancelled))
@@ -158,10 +158,10 @@ extension APIResponse {
 
     /// The head for the body as it is here, decompressed.
     fileprivate var headWithoutEncoding: HTTPURLResponse {
-        var headers = HTTPHeaders(response.headerFields)
+        var headers = HTTPHeaders(httpResponse.headerFields)
         if headers["Content-Encoding"] != nil { headers["Content-Length"] = nil }
         (headers["Content-Encoding"], headers["Transfer-Encoding"]) = (nil, nil)
-        return (try? .mock(statusCode, headers: headers.dictionary, for: request.url)) ?? response
+        return (try? .mock(statusCode, headers: headers.dictionary, for: request.url)) ?? httpResponse
     }
 }
 

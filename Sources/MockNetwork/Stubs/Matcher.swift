@@ -23,18 +23,18 @@ struct Matcher: Sendable {
 
 /// A request as matchers see it.
 struct RequestParts: Sendable {
-    let recorded: RecordedRequest
+    let received: ReceivedRequest
     let url: URLParts
 
-    init(_ request: RecordedRequest) { (recorded, url) = (request, URLParts(request.url.absoluteString)) }
+    init(_ request: ReceivedRequest) { (received, url) = (request, URLParts(request.url.absoluteString)) }
 }
 
 extension Matcher {
     static func method(_ method: HTTPMethod) -> Matcher {
         Matcher {
-            $0.recorded.method == method
+            $0.received.method == method
         } explain: {
-            Mismatch(name: "method", Difference(expected: method.rawValue, actual: $0.recorded.method.rawValue), distance: 1)
+            Mismatch(name: "method", Difference(expected: method.rawValue, actual: $0.received.method.rawValue), distance: 1)
         }
     }
 
@@ -45,7 +45,7 @@ extension Matcher {
             let isBehindBaseURL = pattern.isSuffix(of: $0.url.segments)
             let hint = isBehindBaseURL ? "; if that is the path of a base URL, pass the base URL to the stub as baseURL" : ""
             return Mismatch(
-                name: "path", Difference(expected: pattern.description + hint, actual: $0.recorded.redactor.path($0.url.path)),
+                name: "path", Difference(expected: pattern.description + hint, actual: $0.received.redactor.path($0.url.path)),
                 distance: isBehindBaseURL ? 0.5 : pattern.distance(to: $0.url.segments))
         }
     }
@@ -79,18 +79,18 @@ extension Matcher {
 
     static func header(_ name: String, _ value: String) -> Matcher {
         Matcher {
-            $0.recorded.headers[name]?.hasSameBytes(as: value) == true
+            $0.received.headers[name]?.hasSameBytes(as: value) == true
         } explain: {
-            let redactor = $0.recorded.redactor
-            let actual = $0.recorded.headers[name].map { "\(name): \(redactor.header(name, $0))" }
+            let redactor = $0.received.redactor
+            let actual = $0.received.headers[name].map { "\(name): \(redactor.header(name, $0))" }
             return Mismatch(
                 name: "header", Difference(expected: "\(name): \(redactor.header(name, value))", actual: actual ?? "no \(name)"))
         }
     }
 
-    static func condition(_ description: String, _ matches: @escaping @Sendable (RecordedRequest) -> Bool) -> Matcher {
+    static func condition(_ description: String, _ matches: @escaping @Sendable (ReceivedRequest) -> Bool) -> Matcher {
         Matcher {
-            matches($0.recorded)
+            matches($0.received)
         } explain: { _ in
             Mismatch(name: "closure", Difference(expected: description, actual: "a request for which it returns false"), distance: 1)
         }
@@ -98,9 +98,9 @@ extension Matcher {
 
     static func body(_ matcher: BodyMatcher) -> Matcher {
         Matcher {
-            matcher.matches($0.recorded.body)
+            matcher.matches($0.received.body)
         } explain: {
-            Mismatch(name: "body", matcher.explain($0.recorded.body))
+            Mismatch(name: "body", matcher.explain($0.received.body))
         }
     }
 }

@@ -63,7 +63,7 @@ extension StubResponse {
     /// files that are there.
     ///
     /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
-    public static func fixture(_ dto: some MockDTO, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, type: dto.isJSON ? "application/json" : nil) { steps(of: try dto.load()) }
+    public static func fixture(_ dto: some MockDTO, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers, type: dto.isJSON ? "application/json" : nil) { steps(of: try dto.load()) }
     }
 }

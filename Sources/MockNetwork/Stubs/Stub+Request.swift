@@ -46,8 +46,8 @@ extension StubResponse {
         case let data as Data: self = .data(data)
         case let text as String: self = .data(Data(text.utf8), headers: ["Content-Type": "text/plain; charset=utf-8"])
         case let file as URL where !endpoint.destination.isMemory:
-            self = StubResponse(status: 200) { StubResponse.steps(of: try Data(contentsOf: file)) }
-        default: self = StubResponse(status: 200, type: "application/json") { [.data(try encoder.encode(value))] }
+            self = StubResponse(statusCode: 200) { StubResponse.steps(of: try Data(contentsOf: file)) }
+        default: self = StubResponse(statusCode: 200, type: "application/json") { [.data(try encoder.encode(value))] }
         }
     }
 }

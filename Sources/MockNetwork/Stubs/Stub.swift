@@ -41,7 +41,7 @@ public struct Stub: Sendable {
     /// The reason why the stub matches no request. Otherwise `nil`.
     package let problem: String?
     /// The requests of its scope.
-    var allRequests: @Sendable () -> [RecordedRequest] = { [] }
+    var allRequests: @Sendable () -> [ReceivedRequest] = { [] }
     private let shared = Shared()
 
     init(
@@ -74,7 +74,7 @@ extension Stub {
     var isFromRecording: Bool { place.isInRecording }
 
     /// The requests that this stub has answered, in order. Empty after its scope has ended.
-    public var requests: [RecordedRequest] { allRequests().filter { $0.stub?.isSame(as: self) == true } }
+    public var requests: [ReceivedRequest] { allRequests().filter { $0.stub?.isSame(as: self) == true } }
 
     func matches(_ request: RequestParts) -> Bool { problem == nil && matchers.allSatisfy { $0.matches(request) } }
 

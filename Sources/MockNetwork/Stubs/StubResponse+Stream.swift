@@ -1,5 +1,6 @@
 public import APIProvider
-public import Foundation
+public import Dispatch
+import Foundation
 
 // Streamed responses.
 extension StubResponse {
@@ -9,44 +10,48 @@ extension StubResponse {
     /// MockURLProtocol.stub(
     ///     .get, "/events",
     ///     respond: .stream([
-    ///         .chunk("data: a\n"), .wait(0.5), .failure(URLError(.networkConnectionLost)),
+    ///         .chunk("data: a\n"), .wait(.milliseconds(500)),
+    ///         .failure(URLError(.networkConnectionLost)),
     ///     ]))
     /// ```
     ///
     /// A ``MockTransport`` schedules waits on its scheduler, so with a `TestScheduler` they pass in virtual time. A request that does not
     /// stream its response gets the whole body at the end.
-    public static func stream(_ steps: [Step], status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers) { steps }
+    public static func stream(_ steps: [Step], statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers) { steps }
     }
 
     /// A response whose body the test sends through `feed`. It answers one request.
-    public static func stream(from feed: StreamFeed, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, feed: feed)
+    public static func stream(from feed: StreamFeed, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers, feed: feed)
     }
 
     /// Server-sent events that the test sends through `feed`. It answers one request.
     public static func events(from feed: StreamFeed, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: 200, headers: headers, type: "text/event-stream", feed: feed)
+        StubResponse(statusCode: 200, headers: headers, type: "text/event-stream", feed: feed)
     }
 
-    /// Server-sent events, each of which comes `interval` seconds after the one before.
+    /// Server-sent events, each of which comes `interval` after the one before.
     ///
     /// ```swift
     /// let events = ["Hel", "lo", "[DONE]"].map { ServerSentEvent(data: $0) }
-    /// MockURLProtocol.stub(Chat(prompt: "Hi"), respond: .events(events, every: 0.1))
+    /// MockURLProtocol.stub(
+    ///     Chat(prompt: "Hi"), respond: .events(events, every: .milliseconds(100)))
     /// ```
-    public static func events(_ events: [ServerSentEvent], every interval: TimeInterval = 0, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: 200, headers: headers, type: "text/event-stream") {
+    public static func events(_ events: [ServerSentEvent], every interval: DispatchTimeInterval = .seconds(0), headers: HTTPHeaders = [:])
+        -> StubResponse
+    {
+        StubResponse(statusCode: 200, headers: headers, type: "text/event-stream") {
             events.flatMap { [.wait(interval), .chunk($0.text)] }
         }
     }
 
-    /// JSON lines, each of which comes `interval` seconds after the one before. If a value cannot be encoded, the connection breaks with that
+    /// JSON lines, each of which comes `interval` after the one before. If a value cannot be encoded, the connection breaks with that
     /// error in its place.
     public static func jsonLines(
-        _ values: [some Encodable], every interval: TimeInterval = 0, headers: HTTPHeaders = [:]
+        _ values: [some Encodable], every interval: DispatchTimeInterval = .seconds(0), headers: HTTPHeaders = [:]
     ) -> StubResponse {
-        StubResponse(status: 200, headers: headers, type: "application/x-ndjson") {
+        StubResponse(statusCode: 200, headers: headers, type: "application/x-ndjson") {
             values.flatMap { value -> [Step] in
                 do { return [.wait(interval), .data(try JSONEncoder.sortingKeys.encode(value) + Data("\n".utf8))] } catch {
                     return [.failure(error)]

@@ -1,4 +1,5 @@
 public import APIProvider
+public import Dispatch
 public import Foundation
 
 /// The answer of a stub: a status, headers and a body, or an error.
@@ -7,17 +8,17 @@ public import Foundation
 /// MockURLProtocol.stub(.get, "/user", respond: .json(["login": "octocat"]))
 /// MockURLProtocol.stub(
 ///     .post, "/orders", respond: .sequence([.status(503), .status(201)]))
-/// MockURLProtocol.stub(.get, "/slow", respond: .status(200).delayed(by: 2))
+/// MockURLProtocol.stub(.get, "/slow", respond: .status(200).delayed(by: .seconds(2)))
 /// ```
 ///
 /// Answers to `HEAD`, and answers with status 204 or 304, have no body.
 public struct StubResponse: Sendable {
-    /// A step of the body, for ``stream(_:status:headers:)``.
+    /// A step of the body, for ``stream(_:statusCode:headers:)``.
     public enum Step: Sendable {
         /// Bytes of the body.
         case data(Data)
-        /// A pause in seconds.
-        case wait(TimeInterval)
+        /// A pause.
+        case wait(DispatchTimeInterval)
         /// The connection breaks, and nothing follows.
         case failure(any Error)
 
@@ -34,27 +35,27 @@ public struct StubResponse: Sendable {
         self.repeatsLast = repeatsLast
     }
 
-    private init(runsUserCode: Bool = false, _ respond: @escaping @Sendable (RecordedRequest) throws -> Answer) {
+    private init(runsUserCode: Bool = false, _ respond: @escaping @Sendable (ReceivedRequest) throws -> Answer) {
         self.init([Responder(runsUserCode: runsUserCode, respond: respond)])
     }
 
     /// Creates a response with a body in steps.
     ///
     /// - Parameters:
-    ///   - status: The status code.
+    ///   - statusCode: The status code.
     ///   - headers: The header fields.
     ///   - type: The `Content-Type`, unless `headers` has one.
     ///   - steps: The body. If it throws, each request fails.
     ///   - feed: Sends the rest of the body.
     init(
-        status: Int, headers: HTTPHeaders = [:], type: String? = nil, feed: StreamFeed? = nil, steps: () throws -> [Step] = { [] }
+        statusCode: Int, headers: HTTPHeaders = [:], type: String? = nil, feed: StreamFeed? = nil, steps: () throws -> [Step] = { [] }
     ) {
         var headers = headers
         if let type, headers["Content-Type"] == nil { headers["Content-Type"] = type }
         let (fields, steps) = (headers.dictionary, Result { try steps() })
         self.init { request in
             try feed?.begin()
-            return .response(try .mock(status, headers: fields, for: request.url), try steps.get(), feed: feed, to: request)
+            return .response(try .mock(statusCode, headers: fields, for: request.url), try steps.get(), feed: feed, to: request)
         }
     }
 
@@ -82,9 +83,11 @@ extension StubResponse {
     ///
     /// The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be encoded, each request fails.
     ///
-    /// A `String` becomes a JSON string. For JSON text, use ``json(text:status:headers:)``.
-    public static func json(_ value: some Encodable, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, type: "application/json") { [.data(try JSONEncoder.sortingKeys.encode(value))] }
+    /// A `String` becomes a JSON string. For JSON text, use ``json(text:statusCode:headers:)``.
+    public static func json(_ value: some Encodable, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers, type: "application/json") {
+            [.data(try JSONEncoder.sortingKeys.encode(value))]
+        }
     }
 
     /// The text as it is, which need not be valid JSON. The `Content-Type` is `application/json`, unless `headers` has another.
@@ -93,18 +96,18 @@ extension StubResponse {
     /// MockURLProtocol.stub(
     ///     .get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
     /// ```
-    public static func json(text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers, type: "application/json") { steps(of: Data(text.utf8)) }
+    public static func json(text: String, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers, type: "application/json") { steps(of: Data(text.utf8)) }
     }
 
     /// The bytes as they are. There is no `Content-Type`, unless `headers` has one.
-    public static func data(_ data: Data, status: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers) { steps(of: data) }
+    public static func data(_ data: Data, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers) { steps(of: data) }
     }
 
     /// A status without a body.
     public static func status(_ code: Int, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: code, headers: headers)
+        StubResponse(statusCode: code, headers: headers)
     }
 
     /// An error instead of a response: `.failure(URLError(.notConnectedToInternet))`.
@@ -113,19 +116,19 @@ extension StubResponse {
     /// domain, the code and the description of your error.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse { _ in .failure(error) } }
 
-    /// A redirect: `status` with the header `Location`.
+    /// A redirect: `statusCode` with the header `Location`.
     ///
     /// `URLSessionTransport` and ``MockTransport`` follow it, and the stubs answer again. Other code that uses `URLSession` gets the
     /// redirect as its response, because a protocol class cannot let a session follow it on Linux.
-    public static func redirect(to location: String, status: Int = 302) -> StubResponse {
-        .status(status, headers: ["Location": location])
+    public static func redirect(to location: String, statusCode: Int = 302) -> StubResponse {
+        .status(statusCode, headers: ["Location": location])
     }
 
     /// The answer that `respond` makes for each request. If it throws, the request fails with that error.
     ///
     /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
     /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used.
-    public static func handler(_ respond: @escaping @Sendable (RecordedRequest) throws -> StubResponse) -> StubResponse {
+    public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
         StubResponse(runsUserCode: true) { request in
             guard let responder = try respond(request).responder(after: 0) else {
                 throw MockFailure("The handler returned an empty sequence.")
@@ -161,8 +164,8 @@ extension StubResponse {
     ///
     /// Other requests do not wait. A request that is cancelled during the delay ends at once. If the delay is longer than the request's
     /// `timeoutInterval`, the request fails with `URLError.timedOut`.
-    public func delayed(by seconds: TimeInterval) -> StubResponse {
-        changing { $0.delay += seconds }
+    public func delayed(by interval: DispatchTimeInterval) -> StubResponse {
+        changing { $0.delay += interval.seconds }
     }
 
     /// The same answer with its body in `count` pieces of about the same size.
@@ -173,7 +176,7 @@ extension StubResponse {
     }
 
     /// The same answer, but `error` follows the head and the body. For a ``StreamFeed``, call ``StreamFeed/fail(_:)`` instead.
-    public func failing(with error: any Error) -> StubResponse {
+    public func breakingOff(with error: any Error) -> StubResponse {
         changing { if $0.feed == nil { $0.steps.append(.failure(error)) } }
     }
 }

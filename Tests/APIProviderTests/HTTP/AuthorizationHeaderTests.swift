@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
@@ -25,7 +25,7 @@ struct AuthorizationHeaderTests {
         let sent = Log<PreparedRequest>()
         let transport = ExchangeTransport { exchange in
             sent.append(exchange.request)
-            _ = exchange.receive(APIResponse(to: exchange.request).response)
+            _ = exchange.receive(APIResponse(to: exchange.request).httpResponse)
             exchange.complete()
             return Disposables.create()
         }

@@ -21,7 +21,7 @@ struct AuthenticationMiddlewareTests {
                 .deferred {
                     self.seen.append(request.token)
                     let isValid = self.valid.withLock { request.token == "Bearer \($0)" }
-                    return .just(APIResponse(to: request, status: isValid ? 200 : 401))
+                    return .just(APIResponse(to: request, statusCode: isValid ? 200 : 401))
                 }
             }
         }
@@ -66,8 +66,8 @@ struct AuthenticationMiddlewareTests {
     func noRefresh(header: String) async throws {
         let middleware = AuthenticationMiddleware(token: "a", apply: { $1.headers[header] = $0 }) { _ in .error(TestError("refresh")) }
         let request = PreparedRequest("GET", headers: ["X-A": "b"])
-        let others = [200, 400, 403, 407, 500].map { APIResponse(to: PreparedRequest("GET", headers: [header: "a"]), status: $0) }
-        let dropped = [request, PreparedRequest("GET", "https://elsewhere.example.com/")].map { APIResponse(to: $0, status: 401) }
+        let others = [200, 400, 403, 407, 500].map { APIResponse(to: PreparedRequest("GET", headers: [header: "a"]), statusCode: $0) }
+        let dropped = [request, PreparedRequest("GET", "https://elsewhere.example.com/")].map { APIResponse(to: $0, statusCode: 401) }
         for answer in others + dropped {
             #expect(try await middleware.intercept(request) { _ in .just(answer) }.value.statusCode == answer.statusCode)
         }
@@ -83,9 +83,9 @@ struct AuthenticationMiddlewareTests {
                 .followingRedirects(request) { request in
                     seen.append("\(request.method) \(request.url.path) \(request.token)")
                     guard request.url.path == "/items" else {
-                        return .just(APIResponse(to: request, status: request.token == "Bearer new" ? 200 : 401))
+                        return .just(APIResponse(to: request, statusCode: request.token == "Bearer new" ? 200 : 401))
                     }
-                    return .just(APIResponse(to: request, status: 303, headers: ["Location": "/items/1"]))
+                    return .just(APIResponse(to: request, statusCode: 303, headers: ["Location": "/items/1"]))
                 }
             }.value
             statuses.append(response.statusCode)
@@ -115,7 +115,7 @@ struct AuthenticationMiddlewareTests {
         let refusals = refusal.single.share()
         send(20, by: middleware) { [server] request in server.next(request).flatMap { $0.statusCode == 401 ? refusals : .just($0) } }
         #expect(refreshes.count == 0)
-        refusal.send(.success(APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), status: 401)))
+        refusal.send(.success(APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), statusCode: 401)))
         send(by: middleware)
         #expect(events.count == 0)
         tokens.send(isSuccess ? .success("new") : .failure(TestError("refresh")))
@@ -139,7 +139,7 @@ struct AuthenticationMiddlewareTests {
         let middleware = middleware { [tokens] in tokens.single }
         let refusals = (0..<30).map { _ in Producer<APIResponse>() }
         for refusal in refusals { send(by: middleware) { _ in refusal.single } }
-        let refusal = APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), status: 401)
+        let refusal = APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), statusCode: 401)
         for number in refusals.indices {
             refusals[number].send(.success(refusal))
             if number == 0 { tokens.send(.failure(TestError("refresh"))) }
@@ -161,7 +161,7 @@ struct AuthenticationMiddlewareTests {
         for refusal in refusals {
             send(by: middleware) { [server] in $0.token == "Bearer old" ? refusal.single : server.next($0) }
         }
-        let refusal = APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), status: 401)
+        let refusal = APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), statusCode: 401)
         refusals[0].send(.success(refusal))
         tokens.send(.failure(TestError("refresh")))
         send(by: middleware)
@@ -181,7 +181,7 @@ struct AuthenticationMiddlewareTests {
             return sent.count == 1 ? responses.single : .just(APIResponse(to: request))
         }
         send(by: middleware, to: Answers(.status(401), .status(200)).next)
-        responses.send(.success(APIResponse(to: sent.entries[0], status: 401)))
+        responses.send(.success(APIResponse(to: sent.entries[0], statusCode: 401)))
         #expect(events.statuses == [200, 200])
         #expect(sent.entries.map(\.token) == ["Bearer same", "Bearer \(token)"])
         #expect(refreshes.count == 1)
@@ -190,7 +190,7 @@ struct AuthenticationMiddlewareTests {
     @Test("A server that also refuses the new token causes one refresh a minute, and not one for each request")
     func alwaysRefused() async throws {
         let middleware = middleware { [refreshes] in .just("\(refreshes.count)") }
-        let next: Middleware.Next = { .just(APIResponse(to: $0, status: $0.url.path == "/forbidden" ? 401 : 200)) }
+        let next: Middleware.Next = { .just(APIResponse(to: $0, statusCode: $0.url.path == "/forbidden" ? 401 : 200)) }
         for minute in 1...3 {
             for _ in 0..<20 {
                 let forbidden = PreparedRequest("GET", "https://api.example.com/forbidden")
@@ -260,7 +260,7 @@ struct AuthenticationMiddlewareTests {
         let provider = provider(order.compactMap { all[$0] }) { [refreshes, server] request in
             guard request.url.path == "/token" else { return server.next(request) }
             refreshes.append(request.token)
-            return .just(APIResponse(to: request, status: refreshes.count < attempts ? 503 : 200, data: Data("new".utf8)))
+            return .just(APIResponse(to: request, statusCode: refreshes.count < attempts ? 503 : 200, data: Data("new".utf8)))
         }
         box.withLock { $0 = provider }
         for _ in 0..<3 { _ = provider.request(get).subscribe { events.append($0) } }
@@ -445,7 +445,7 @@ struct AuthenticationMiddlewareTests {
         }
         middleware.credential = nil
         middleware.credential = next
-        responses.send(.success(APIResponse(to: sent.entries[0], status: 401)))
+        responses.send(.success(APIResponse(to: sent.entries[0], statusCode: 401)))
         #expect(events.statuses == [401])
         #expect(sent.entries.map(\.token) == ["Bearer alice"])
         #expect(refreshes.count == 0)

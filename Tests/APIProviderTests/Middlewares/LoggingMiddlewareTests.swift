@@ -31,7 +31,7 @@ struct LoggingMiddlewareTests {
     }
 
     private static let refused = APIError.unacceptableStatus(
-        APIResponse(to: PreparedRequest("POST", "https://login.example.com/token?q=s3cret"), status: 400, data: Data("s3cret".utf8)))
+        APIResponse(to: PreparedRequest("POST", "https://login.example.com/token?q=s3cret"), statusCode: 400, data: Data("s3cret".utf8)))
 
     @Test(
         "A response is a line with method or name, URL, status, size and time, and an error is a line with its sentence",

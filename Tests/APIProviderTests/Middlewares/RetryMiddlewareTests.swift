@@ -236,7 +236,7 @@ struct RetryMiddlewareTests {
             .followingRedirects(request) { request in
                 seen.append(request.method)
                 guard request.url.path == "/items" else { return ends.next(request) }
-                return .just(APIResponse(to: request, status: status, headers: ["Location": location]))
+                return .just(APIResponse(to: request, statusCode: status, headers: ["Location": location]))
             }
         }.subscribe { events.append($0) }
         scheduler.run()

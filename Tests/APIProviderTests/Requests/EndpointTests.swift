@@ -153,7 +153,7 @@ struct EndpointTests {
         let folder = TemporaryFolder()
         let download = Endpoint(.get, "", downloadingTo: folder.url("file")).validating { _ in }
         for (status, names) in [(404, []), (200, ["file"])] {
-            _ = try download.value(of: APIResponse(to: PreparedRequest("GET"), status: status, data: Data("yes".utf8)))
+            _ = try download.value(of: APIResponse(to: PreparedRequest("GET"), statusCode: status, data: Data("yes".utf8)))
             #expect(try folder.names == names)
         }
     }

@@ -98,7 +98,7 @@ struct WholeTimeTests {
                     return statuses[requests.count - 1]
                 }
                 request.reportProgress?(TransferProgress(bytesReceived: Int64(status)))
-                return .just(APIResponse(to: request, status: status))
+                return .just(APIResponse(to: request, statusCode: status))
             }
         }
         func send() {

@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
@@ -20,7 +20,7 @@ struct StreamExchangeTests {
         }
         async let bytes = DefaultAPIProvider(baseURL: example, transport: transport).request(Endpoint<ByteStream>(.get, "/")).value
         let exchange = try #require(await started.next())
-        #expect(exchange.receive(APIResponse(to: exchange.request).response))
+        #expect(exchange.receive(APIResponse(to: exchange.request).httpResponse))
         return (exchange, try await bytes.makeAsyncIterator())
     }
 

@@ -16,6 +16,6 @@ func streamedResponse(
 func response(type: String? = nil, status: Int = 200, maxElementSize: Int? = nil, _ buffer: StreamBuffer) -> APIResponse {
     var request = PreparedRequest(.get, example)
     if let maxElementSize { request.options.maxElementSize = maxElementSize }
-    let head = APIResponse(to: request, status: status, headers: type.map { ["Content-Type": $0] } ?? [:]).response
-    return APIResponse(request: request, response: head, stream: buffer)
+    let head = APIResponse(to: request, statusCode: status, headers: type.map { ["Content-Type": $0] } ?? [:]).httpResponse
+    return APIResponse(request: request, httpResponse: head, stream: buffer)
 }

@@ -170,7 +170,7 @@ struct DownloadTests {
     @Test("A response in memory is written to the file if it is accepted", arguments: [(200, "body"), (500, "no")])
     func inMemory(status: Int, body: String) async throws {
         try put("old")
-        let transport = ClosureTransport { .just(APIResponse(to: $0, status: status, data: Data(body.utf8))) }
+        let transport = ClosureTransport { .just(APIResponse(to: $0, statusCode: status, data: Data(body.utf8))) }
         let download = DefaultAPIProvider(baseURL: example, transport: transport).request(Endpoint(.get, "/", downloadingTo: destination))
         if status == 200 {
             _ = try await download.value

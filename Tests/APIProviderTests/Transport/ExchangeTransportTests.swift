@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
@@ -62,7 +62,7 @@ struct ExchangeTransportTests {
         send("/a", by: makeTransport { $0.timeoutInterval = 1 })
         let exchange = try #require(started.entries.first)
         clock.advance(by: .milliseconds(999))
-        exchange.sent(1, of: 3)
+        exchange.didSend(1, of: 3)
         clock.advance(by: .milliseconds(999))
         #expect(exchange.receive(try head()))
         clock.advance(by: .milliseconds(999))
@@ -191,7 +191,7 @@ struct ExchangeTransportTests {
     func exceededTotal() async throws {
         let head = try head(["Content-Length": "4"])
         let transport = makeTransport(onStart: { exchange in
-            for count in [2, 5] as [Int64] { exchange.sent(count, of: 3) }
+            for count in [2, 5] as [Int64] { exchange.didSend(count, of: 3) }
             _ = exchange.receive(head)
             for chunk in ["abc", "de"] { _ = exchange.receive(Data(chunk.utf8)) }
             exchange.complete()
@@ -213,7 +213,7 @@ struct ExchangeTransportTests {
             let isFirst = exchange.request.url.path == "/a"
             let body = Data((isFirst ? "moved" : "ok").utf8)
             let fields: HTTPHeaders = ["Location": "/b", "Content-Length": "\(body.count)"]
-            if exchange.receive(APIResponse(to: exchange.request, status: isFirst ? 302 : 200, headers: fields).response) {
+            if exchange.receive(APIResponse(to: exchange.request, statusCode: isFirst ? 302 : 200, headers: fields).httpResponse) {
                 _ = exchange.receive(body)
             }
             exchange.complete()
@@ -249,7 +249,7 @@ struct ExchangeTransportTests {
         let (isBusy, transport) = (Locked(false), Locked<ExchangeTransport?>(nil))
         let clock = CallingClock { [started] in
             guard !isBusy.withLock({ exchange(&$0, with: true) }) else { return }
-            started.entries.last?.sent(0, of: nil)
+            started.entries.last?.didSend(0, of: nil)
             let other = transport.withLock { $0 }?.send(PreparedRequest(.get, example)).subscribe { _ in }
             other?.dispose()
             isBusy.withLock { $0 = false }
@@ -294,7 +294,7 @@ struct ExchangeTransportTests {
         let clock = KeepingClock()
         send("/a", by: makeTransport(clock: clock) { $0.timeoutInterval = 1 })
         clock.time.advance(by: .milliseconds(500))
-        started.entries.first?.sent(0, of: nil)
+        started.entries.first?.didSend(0, of: nil)
         clock.time.advance(by: .seconds(1))
         #expect(events.entries == ["/a: -1001"])
         #expect(clock.timers.entries.map { $0() == nil } == [true, true])
@@ -391,7 +391,7 @@ private struct Stack {
     func send(
         _ request: PreparedRequest, onHead: (HTTPURLResponse) -> Bool, onBody: (Data) -> Bool, onEnd: ((any Error)?) -> Void
     ) -> Task {
-        if onHead(APIResponse(to: request).response) { _ = onBody(Data("body".utf8)) }
+        if onHead(APIResponse(to: request).httpResponse) { _ = onBody(Data("body".utf8)) }
         onEnd(nil)
         return Task()
     }

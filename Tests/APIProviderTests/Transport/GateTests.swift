@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
@@ -99,7 +99,7 @@ extension ExchangeTransportTests {
             let clock = ConcurrentDispatchQueueScheduler(qos: .utility)
             let transport = ExchangeTransport(settings, scheduler: clock, executor: .immediate) { exchange in
                 // No error: the testing library keeps a backtrace of each that is thrown.
-                _ = exchange.receive(APIResponse(to: exchange.request, status: 204).response)
+                _ = exchange.receive(APIResponse(to: exchange.request, statusCode: 204).httpResponse)
                 exchange.complete()
                 return Disposables.create()
             }

@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
@@ -52,7 +52,7 @@ struct FaultsOnPurposeTests {
                 } while try reader.read(upToCount: 10_000) != nil
             }
             let lost = URLError(.networkConnectionLost)
-            let head = APIResponse(to: exchange.request, headers: ["Content-Length": "7"]).response
+            let head = APIResponse(to: exchange.request, headers: ["Content-Length": "7"]).httpResponse
             if faults.isNext() || !exchange.receive(head) { throw lost }
             for chunk in ["[1,", "2,", "3]"] where faults.isNext() || !exchange.receive(Data(chunk.utf8)) { throw lost }
             if faults.isNext() { throw lost }

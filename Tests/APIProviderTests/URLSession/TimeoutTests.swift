@@ -1,5 +1,5 @@
 #if canImport(FoundationNetworking)
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import FoundationNetworking
 import MiniRx

@@ -111,7 +111,7 @@ final class Callback: @unchecked Sendable {  // The lock guards the closure.
         let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: headers)
         let closure = ClosureTransport { request in
             guard let response else { return .never() }
-            return .just(APIResponse(request: request, response: response, data: body))
+            return .just(APIResponse(request: request, httpResponse: response, data: body))
         }
         let transport: any Transport = name == "closure" ? closure : URLSessionTransport(configuration: configuration)
         let provider = DefaultAPIProvider(baseURL: baseURL, transport: transport)
@@ -149,7 +149,7 @@ final class Callback: @unchecked Sendable {  // The lock guards the closure.
             url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": "text/event-stream"])
         return { done in
             guard let response else { return done() }
-            let whole = APIResponse(request: PreparedRequest(.get, url), response: response, data: Data(text.utf8))
+            let whole = APIResponse(request: PreparedRequest(.get, url), httpResponse: response, data: Data(text.utf8))
             Task.detached {
                 let events = try ServerSentEvents(ByteStream(whole), decoder: JSONDecoder())
                 for try await event in events { _ = try event.decode([String: Int].self) }

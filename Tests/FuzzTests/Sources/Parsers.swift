@@ -19,7 +19,7 @@ func parse(_ bytes: [UInt8], in folder: URL) {
     if let url = URL(string: "https://api.example.com"),
         let head = HTTPURLResponse(url: url, statusCode: 503, httpVersion: nil, headerFields: ["Link": text, "Retry-After": text])
     {
-        let response = APIResponse(request: PreparedRequest(.get, url), response: head, data: data)
+        let response = APIResponse(request: PreparedRequest(.get, url), httpResponse: head, data: data)
         _ = Redactor().message(of: response)
         _ = try? response.link("next", allowsOtherOrigins: true)
         let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .never))

@@ -37,7 +37,7 @@ private let response: APIResponse = {
     guard let url = URL(string: "https://api.example.com/events"),
         let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": "text/event-stream"])
     else { fatalError("There is no response.") }
-    return APIResponse(request: PreparedRequest(.get, url), response: head, data: Data())
+    return APIResponse(request: PreparedRequest(.get, url), httpResponse: head, data: Data())
 }()
 
 /// The elements that `parser` reads from the pieces, up to an error.

@@ -96,8 +96,8 @@ struct RecordingTests {
                 count += 1
                 return count
             }
-            if number > failures { return .just(APIResponse(to: request, status: 201)) }
-            return number == 2 ? .error(URLError(.timedOut)) : .just(APIResponse(to: request, status: 503))
+            if number > failures { return .just(APIResponse(to: request, statusCode: 201)) }
+            return number == 2 ? .error(URLError(.timedOut)) : .just(APIResponse(to: request, statusCode: 503))
         }
         try await test.run(.record, from: transport) { provider in
             for _ in 0..<max(2, failures) { _ = try? await provider.request(anyRequest("https://a.example/")).value }
@@ -285,7 +285,7 @@ struct RecordingTests {
         let asked = Log<PreparedRequest>()
         let server = ClosureTransport { request in
             asked.append(request)
-            return .just(APIResponse(to: request, status: 401))
+            return .just(APIResponse(to: request, statusCode: 401))
         }
         try await test.run(.verify, from: server) { _ = try await $0.request(request).value }
         #expect(asked.count == 0)
@@ -366,7 +366,7 @@ struct RecordingTests {
         let producer = Producer<APIResponse>()
         let transport = ClosureTransport { request in
             guard request.url.path != "/slow" else { return producer.single }
-            return .just(APIResponse(to: request, status: 404, headers: ["Content-Type": "text/html"], data: Data("<p>".utf8)))
+            return .just(APIResponse(to: request, statusCode: 404, headers: ["Content-Type": "text/html"], data: Data("<p>".utf8)))
         }
         let request = Endpoint<APIResponse>(.get, "/missing") { $0 }.validating { _ in }
         try await test.run(.record, from: transport) { provider in

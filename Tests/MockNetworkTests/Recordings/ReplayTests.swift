@@ -40,7 +40,7 @@ struct ReplayTests {
         #expect(items.value(forHTTPHeaderField: "Content-Encoding") == nil)
         #expect(items.value(forHTTPHeaderField: "Content-Length") == "\(items.data.count)")
         #expect(items.value(forHTTPHeaderField: "X-Cache") == "HIT")
-        #expect(items.response.allHeaderFields.keys.allSatisfy { !"\($0)".hasPrefix(":") })
+        #expect(items.httpResponse.allHeaderFields.keys.allSatisfy { !"\($0)".hasPrefix(":") })
         #expect(try await get("https://shop.example.com/dot.gif").data.starts(with: Data("GIF89a".utf8)))
         let blocked = try await error("https://ads.example.net/b.js")
         #expect(blocked.code == .unknown && blocked.localizedDescription.contains("net::ERR_BLOCKED_BY_CLIENT"))

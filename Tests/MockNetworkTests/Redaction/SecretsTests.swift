@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
@@ -43,7 +43,7 @@ struct SecretsTests {
         let file = folder.url("\(UUID()).har")
         // No endpoint has a user in its URL, but a middleware may put one there.
         let endpoint = Endpoint<[Int]>(.get, .url(example))
-        for answer in [answer, APIResponse(to: request, status: 200, headers: answer.allHeaders, data: answer.data)] {
+        for answer in [answer, APIResponse(to: request, statusCode: 200, headers: answer.allHeaders, data: answer.data)] {
             let provider = DefaultAPIProvider(
                 baseURL: request.url, transport: ClosureTransport { _ in .just(answer) },
                 middlewares: [Sending(request), LoggingMiddleware(.bodies, log: log.append)])
@@ -73,7 +73,7 @@ struct SecretsTests {
         }
         add("invalid", APIError.invalidRequest(reason: words))
         shown.append(("log", log.entries.joined(separator: "\n")))
-        let traffic = Traffic(request: request, answer: Answer(head: answer.response, steps: [.data(answer.data)]), started: Date())
+        let traffic = Traffic(request: request, answer: Answer(head: answer.httpResponse, steps: [.data(answer.data)]), started: Date())
         try HAR.file(of: [HAR.Entry(traffic).encoded()]).write(to: file)
         for entry in try RecordedFile(file).entries {
             let parts = try ["request", "response"].map { try #require(entry[$0] as? [String: Any]) }
@@ -113,7 +113,7 @@ private struct Words: LocalizedError {
 
 extension APIResponse {
     fileprivate var allHeaders: HTTPHeaders {
-        HTTPHeaders(response.allHeaderFields.reduce(into: [String: String]()) { $0["\($1.key)"] = "\($1.value)" })
+        HTTPHeaders(httpResponse.allHeaderFields.reduce(into: [String: String]()) { $0["\($1.key)"] = "\($1.value)" })
     }
 }
 
@@ -148,7 +148,7 @@ extension Planted {
         case .body(let type): (headers["Content-Type"], body) = (type, Data(text.utf8))
         }
         let request = try PreparedRequest(posting: body, to: url, headers: headers)
-        let answer = APIResponse(to: request, status: 400, headers: HTTPHeaders(headers), data: body ?? Data())
+        let answer = APIResponse(to: request, statusCode: 400, headers: HTTPHeaders(headers), data: body ?? Data())
         return (request, answer)
     }
 }

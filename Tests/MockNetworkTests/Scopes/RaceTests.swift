@@ -32,7 +32,8 @@ struct RaceTests {
     @Test("No event comes after dispose, and every subscription ends once", arguments: Kind.allCases)
     func race(kind: Kind) async throws {
         MockURLProtocol.stub(
-            .get, "/a", respond: .handler { _ in .data(Data("ok".utf8)).delayed(by: Bool.random() ? 0 : 0.0003).chunked(into: 2) })
+            .get, "/a",
+            respond: .handler { _ in .data(Data("ok".utf8)).delayed(by: .microseconds(Bool.random() ? 0 : 300)).chunked(into: 2) })
         let single = kind.provider.request(Endpoint<String>(.get, "/a"))
         let (values, mistakes, count) = (Log<Void>(), Log<String>(), rounds(400))
         await withTaskGroup { group in

@@ -10,7 +10,7 @@ private let request = Endpoint<ServerSentEvents>(.get, "/events", timeoutInterva
 
 /// An event stream.
 private func stream(_ steps: [StubResponse.Step], status: Int = 200) -> StubResponse {
-    .stream(steps, status: status, headers: ["Content-Type": "text/event-stream"])
+    .stream(steps, statusCode: status, headers: ["Content-Type": "text/event-stream"])
 }
 
 private func messages(_ data: String...) -> [ServerSentEvent] { data.map { ServerSentEvent(data: $0) } }
@@ -27,7 +27,7 @@ struct StreamStubTests {
     @Test("Events and JSON lines come one by one", arguments: Way.allCases)
     func eventsAndLines(_ way: Way) async throws {
         let sent = [ServerSentEvent(data: "a\nb"), ServerSentEvent(type: "add", data: "c", lastEventID: "7")]
-        MockURLProtocol.stub(.get, "/events", respond: .events(sent, every: 0.001))
+        MockURLProtocol.stub(.get, "/events", respond: .events(sent, every: .milliseconds(1)))
         MockURLProtocol.stub(.get, "/rows", respond: .jsonLines([["a": 1], ["a": 2]]))
 
         let received = try await way.provider.request(request).value.reduce(into: []) { $0.append($1) }
@@ -41,7 +41,7 @@ struct StreamStubTests {
     @Test("A connection that breaks fails the reader after the data that was sent", arguments: Way.allCases, [true, false])
     func failure(_ way: Way, isFeed: Bool) async throws {
         let (feed, error) = (StreamFeed(), URLError(.networkConnectionLost))
-        let chunks = stream([.chunk("data: a\n"), .chunk("\ndata: b")]).failing(with: error)
+        let chunks = stream([.chunk("data: a\n"), .chunk("\ndata: b")]).breakingOff(with: error)
         MockURLProtocol.stub(.get, "/events", respond: isFeed ? .events(from: feed) : chunks)
         feed.send("data: a\n\n")
         feed.fail(error)
@@ -66,7 +66,7 @@ struct StreamStubTests {
     func atOnce() async throws {
         let feed = StreamFeed()
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
-        MockURLProtocol.stub(.get, "/slow", respond: .data(Data("late".utf8)).delayed(by: 100))
+        MockURLProtocol.stub(.get, "/slow", respond: .data(Data("late".utf8)).delayed(by: .seconds(100)))
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: AtOnce()))
         var events = try await provider.request(request).value.makeAsyncIterator()
         #expect(try await provider.request(Endpoint<String>(.get, "/slow")).value == "late")
@@ -78,7 +78,9 @@ struct StreamStubTests {
 
     @Test("A silent server times out in virtual time, after its last bytes")
     func silentServer() async throws {
-        MockURLProtocol.stub(.get, "/events", respond: stream([.wait(5), .chunk("data: a"), .wait(5), .chunk("\n\n"), .wait(7)]))
+        MockURLProtocol.stub(
+            .get, "/events",
+            respond: stream([.wait(.seconds(5)), .chunk("data: a"), .wait(.seconds(5)), .chunk("\n\n"), .wait(.seconds(7))]))
         let request = Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: 6)
         var events = try await virtual().request(request).value.makeAsyncIterator()
 
@@ -110,7 +112,7 @@ struct StreamStubTests {
         "JSON that does not end in place of events is an error, after the timeout or too many bytes",
         arguments: [(6, 1000, 6), (600, 4, 5), (600, -1, 0)] as [(TimeInterval, Int, Int)])
     func endlessJSON(timeout: TimeInterval, limit: Int, end: Int) throws {
-        let lines = (0..<100).flatMap { _ in [StubResponse.Step.chunk("{}\n"), .wait(5)] }
+        let lines = (0..<100).flatMap { _ in [StubResponse.Step.chunk("{}\n"), .wait(.seconds(5))] }
         MockURLProtocol.stub(.get, "/events", respond: .stream(lines, headers: ["Content-Type": "application/json"]))
         let (events, request) = (
             Log<SingleEvent<ServerSentEvents>>(), Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: timeout)
@@ -131,7 +133,7 @@ struct StreamStubTests {
     @Test("Very short waits lose no event", .longComputing)
     func shortWaits() async throws {
         let data = (0..<20).map { "\($0)" }
-        MockURLProtocol.stub(.get, "/events", respond: .events(data.map { ServerSentEvent(data: $0) }, every: 1e-9))
+        MockURLProtocol.stub(.get, "/events", respond: .events(data.map { ServerSentEvent(data: $0) }, every: .nanoseconds(1)))
         let provider = mocked
         try await withThrowingTaskGroup(of: [String].self) { group in
             for _ in 0..<rounds(50) {
@@ -184,7 +186,7 @@ struct StreamStubTests {
         try await way.provider.request(Endpoint<Void>(.head, "/head")).value
         await headOnly.waitUntilCancelled()
 
-        MockURLProtocol.stub(.get, "/late", respond: .stream(from: timedOut).delayed(by: 600))
+        MockURLProtocol.stub(.get, "/late", respond: .stream(from: timedOut).delayed(by: .seconds(600)))
         let error = try await way.provider.failure(of: Endpoint<Void>(.get, "/late", timeoutInterval: 0.01))
         #expect(error.urlError?.code == .timedOut)
         await timedOut.waitUntilCancelled()
@@ -192,7 +194,7 @@ struct StreamStubTests {
         let requests = Signals<Void>()
         let response = StubResponse.handler { _ in
             requests.send(())
-            return .stream(from: disposed).delayed(by: 600)
+            return .stream(from: disposed).delayed(by: .seconds(600))
         }
         MockURLProtocol.stub(.get, "/disposed", respond: response)
         let subscription = way.provider.request(Endpoint<Void>(.get, "/disposed", timeoutInterval: 1200)).subscribe()
@@ -213,7 +215,7 @@ struct StreamStubTests {
 
     @Test("Events come one after the other in virtual time")
     func spacedEvents() async throws {
-        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b"), every: 1))
+        MockURLProtocol.stub(.get, "/events", respond: .events(messages("a", "b"), every: .seconds(1)))
         var events = try await virtual().request(request).value.makeAsyncIterator()
         for data in ["a", "b"] {
             scheduler.advance(by: .seconds(1))

@@ -17,10 +17,10 @@ struct StubResponseTests {
     @Test("A response is its status, its headers and its body", arguments: Way.allCases)
     func response(way: Way) async throws {
         let table: [(StubResponse, Int, String?, String)] = [
-            (.json(["b": 1, "a": 2], status: 201), 201, "application/json", #"{"a":2,"b":1}"#),
+            (.json(["b": 1, "a": 2], statusCode: 201), 201, "application/json", #"{"a":2,"b":1}"#),
             (.json([1], headers: ["content-type": "application/problem+json"]), 200, "application/problem+json", "[1]"),
             (.json(text: #"{"a": [1, "b"]}"#), 200, "application/json", #"{"a": [1, "b"]}"#),
-            (.data(Data("x".utf8), status: 404, headers: ["Content-Type": "text/plain"]), 404, "text/plain", "x"),
+            (.data(Data("x".utf8), statusCode: 404, headers: ["Content-Type": "text/plain"]), 404, "text/plain", "x"),
             (.data(Data("x".utf8)), 200, nil, "x"),
             (.status(503, headers: ["Retry-After": "1"]), 503, nil, ""),
             (.fixture(MockURLProtocol.MockDTOType.empty), 200, nil, ""),
@@ -31,7 +31,7 @@ struct StubResponseTests {
             #expect(answer.statusCode == status)
             #expect(answer.value(forHTTPHeaderField: "Content-Type") == type)
             #expect(String(decoding: answer.data, as: UTF8.self) == body)
-            #expect(answer.response.url?.path == "/a")
+            #expect(answer.httpResponse.url?.path == "/a")
         }
         MockURLProtocol.stub(.get, "/a", respond: .fixture(MockURLProtocol.MockDTOType.user))
         let answer = try await way.provider.request(raw()).value
@@ -59,7 +59,7 @@ struct StubResponseTests {
 
     @Test("A redirect is answered by the stubs again, and an endless one is an error", arguments: Way.allCases)
     func redirect(way: Way) async throws {
-        MockURLProtocol.stub(.post, "/a", respond: .redirect(to: "/b", status: 303))
+        MockURLProtocol.stub(.post, "/a", respond: .redirect(to: "/b", statusCode: 303))
         MockURLProtocol.stub(.get, "/b", respond: .redirect(to: "https://other.example.com/c"))
         MockURLProtocol.stub(.get, "https://other.example.com/c", respond: .status(200))
         #expect(try await way.provider.request(raw(.post)).value.request.url.absoluteString == "https://other.example.com/c")
@@ -82,7 +82,7 @@ struct StubResponseTests {
                     isThere.signal()
                 }
                 isThere.wait()
-                return .json([String(decoding: request.body, as: UTF8.self), "\(request.stub != nil)"] + answer.entries, status: 201)
+                return .json([String(decoding: request.body, as: UTF8.self), "\(request.stub != nil)"] + answer.entries, statusCode: 201)
             })
         let (body, log) = (HTTPBody.data(Data("sent".utf8), contentType: "text/plain"), Log<TransferProgress>())
         let answer = try await provider.request(raw(.post, body: body).onProgress { log.append($0) }).value
@@ -131,7 +131,7 @@ struct StubResponseTests {
     func disposed(way: Way) async throws {
         let (provider, log) = (way.provider, Log<String>())
         MockURLProtocol.stub(.get, "/b", respond: .status(200))
-        for response in [.never, .status(200).delayed(by: 3600)] as [StubResponse] {
+        for response in [.never, .status(200).delayed(by: .seconds(3600))] as [StubResponse] {
             MockURLProtocol.stub(.get, "/a", respond: response)
             var token = Token()
             let held = provider.request(raw()).subscribe { [token] event in log.append("\(event), \(token)") }
@@ -149,7 +149,8 @@ struct StubResponseTests {
     func delay(way: Way) async throws {
         let provider = way.provider
         MockURLProtocol.stub(
-            .get, "/a", respond: .sequence([.status(200), .handler { _ in .status(200) }]).delayed(by: 0.002).delayed(by: 0.003))
+            .get, "/a",
+            respond: .sequence([.status(200), .handler { _ in .status(200) }]).delayed(by: .milliseconds(2)).delayed(by: .milliseconds(3)))
         for _ in 0..<2 {
             let start = DispatchTime.now()
             _ = try await provider.request(raw()).value
@@ -172,10 +173,12 @@ struct StubResponseTests {
         }
     }
 
-    @Test("An answer without a delay comes at once, and one after the request's timeout is a timeout", arguments: [nil, 0, 1.4, 1.5, 1.6])
-    func timeouts(delay: TimeInterval?) {
+    @Test(
+        "An answer without a delay comes at once, and one after the request's timeout is a timeout",
+        arguments: [nil, 0, 1_400, 1_500, 1_600])
+    func timeouts(delay: Int?) {
         let (scheduler, events) = (TestScheduler(), Log<String>())
-        MockURLProtocol.stub(.get, "/a", respond: delay.map { .status(200).delayed(by: $0) } ?? .never)
+        MockURLProtocol.stub(.get, "/a", respond: delay.map { .status(200).delayed(by: .milliseconds($0)) } ?? .never)
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
         let subscription = provider.request(Endpoint<Void>(.get, "/a", timeoutInterval: 1.5)).subscribe(
             onSuccess: { _ in events.append("value") }, onFailure: { events.append("\(($0 as? APIError)?.urlError?.code == .timedOut)") })
@@ -183,14 +186,14 @@ struct StubResponseTests {
         scheduler.advance(by: .milliseconds(1_399))
         #expect(events.entries == (delay == 0 ? ["value"] : []))
         scheduler.advance(by: .milliseconds(101))
-        #expect(events.entries == (delay.map { $0 <= 1.5 } == true ? ["value"] : ["true"]))
+        #expect(events.entries == (delay.map { $0 <= 1_500 } == true ? ["value"] : ["true"]))
         subscription.dispose()
     }
 
     @Test("Answers to HEAD, 204 and 304 have no body", arguments: Way.allCases)
     func noBody(way: Way) async throws {
         for (method, code) in [(.head, 200), (.get, 204), (.get, 304)] as [(HTTPMethod, Int)] {
-            MockURLProtocol.stub(method, "/a", respond: .data(Data("body".utf8), status: code))
+            MockURLProtocol.stub(method, "/a", respond: .data(Data("body".utf8), statusCode: code))
             let answer = try await way.provider.request(raw(method)).value
             #expect(answer.data.isEmpty)
             #expect(answer.statusCode == code)

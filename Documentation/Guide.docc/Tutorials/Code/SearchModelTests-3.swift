@@ -34,10 +34,10 @@ import Testing
     @Test func aLateAnswerNeverReplacesANewerOne() {
         let time = TestScheduler()
         MockURLProtocol.stub(
-            SearchRequest(keyword: "s"), respond: .status(500).delayed(by: 10))
+            SearchRequest(keyword: "s"), respond: .status(500).delayed(by: .seconds(10)))
         MockURLProtocol.stub(
             SearchRequest(keyword: "swift"),
-            respond: .fixture(Fixture.search).delayed(by: 1))
+            respond: .fixture(Fixture.search).delayed(by: .seconds(1)))
         let transport = MockTransport(scheduler: time)
         let model = SearchModel(
             provider: DefaultAPIProvider(baseURL: GitHub.url, transport: transport))

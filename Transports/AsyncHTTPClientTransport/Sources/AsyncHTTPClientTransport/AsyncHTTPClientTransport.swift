@@ -1,4 +1,4 @@
-public import APIProvider
+@_spi(Transports) public import APIProvider
 public import AsyncHTTPClient
 public import MiniRx
 
@@ -76,6 +76,11 @@ public struct AsyncHTTPClientTransport: Transport {
             return exchanges.send(request)
         }
     }
+}
+
+@_spi(Transports) extension AsyncHTTPClientTransport: HeaderAddingTransport {
+    /// Returns `request` with the cookies that it would be sent with now.
+    public func addingHeaders(to request: PreparedRequest) -> PreparedRequest { exchanges.addingHeaders(to: request) }
 }
 
 extension ExchangeTransport.Settings {

@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import AsyncHTTPClient
 import NIOCore
 import NIOFoundationCompat

@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import AsyncHTTPClient
 import Foundation
 import MiniRx
@@ -33,11 +33,11 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
     }
 
     /// The request has a connection, or a stream of one.
-    func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) { exchange.sent(0, of: bodyLength) }
+    func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) { exchange.didSend(0, of: bodyLength) }
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
         bytesSent += Int64(part.readableBytes)
-        exchange.sent(bytesSent, of: bodyLength)
+        exchange.didSend(bytesSent, of: bodyLength)
     }
 
     /// Called for each head, also for that of a redirect which the client is about to follow. That is the response then.

@@ -1,1 +1,242 @@
-../../../../Tests/APIProviderTests/Transport/DownloadTests.swift
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Downloads", tenMinutes)
+struct DownloadTests {
+    let folder = TemporaryFolder()
+    let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient, maxResponseSize: 500_000))
+
+    private var destination: URL { folder.url("file.bin") }
+
+    private func content() throws -> String { String(decoding: try Data(contentsOf: destination), as: UTF8.self) }
+
+    private func put(_ text: String) throws { try Data(text.utf8).write(to: destination) }
+
+    private func download(_ server: LoopbackServer, to file: URL? = nil) async throws {
+        _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: file ?? destination)).value
+    }
+
+    @Test("Each chunk is written before its progress is reported, and the whole body of the last response replaces the destination")
+    func success() async throws {
+        let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
+        let (first, second) = (String(repeating: "a", count: 10_000), String(repeating: "b", count: 10_000))
+        let server = try LoopbackServer { request, connection in
+            guard request.target == "/end" else { return connection.respond("302 Found", headers: ["Location": "/end"], body: "moved") }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 20000\r\nConnection: close\r\n\r\n" + first)
+            goOn.wait()
+            connection.send(second)
+        }
+        try put("old")
+        let log = Log<TransferProgress>()
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).validating { #expect($0.data.isEmpty) }.onProgress {
+            log.append($0)
+            if $0.bytesReceived == 10_000 { arrived.send(()) }
+        }
+        async let url = provider.request(endpoint).value
+        await arrived.next()
+        let part = try #require(try folder.names.first { $0.hasPrefix(".") })
+        #expect(try String(contentsOf: folder.url(part), encoding: .utf8) == first)
+        #expect(try content() == "old")
+        goOn.signal()
+        #expect(try await url == destination)
+        #expect(try content() == first + second)
+        #expect(try folder.names == ["file.bin"])
+        #expect(log.entries.last == TransferProgress(bytesReceived: 20_000, bytesToReceive: 20_000))
+        #expect(log.entries.map(\.bytesReceived) == log.entries.map(\.bytesReceived).sorted())
+    }
+
+    @Test("An accepted response without a body is an empty file", arguments: ["200 OK\r\nContent-Length: 0", "204 No Content"])
+    func empty(head: String) async throws {
+        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 \(head)\r\nConnection: close\r\n\r\n") }
+        try put("old")
+        try await download(server)
+        #expect(try content().isEmpty)
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test(
+        "A response that is refused, broken off or too large leaves the destination as it was",
+        arguments: [
+            ("404 Not Found\r\nContent-Length: 4\r\n\r\ngone", "404"),
+            ("200 OK\r\nContent-Length: 100\r\n\r\nhalf", "before the response was whole"),
+            ("200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n\u{1F}", "not compressed as its Content-Encoding says"),
+            ("200 OK\r\nContent-Length: 1000000000\r\n\r\n\(String(repeating: "x", count: 600_000))", "maxResponseSize"),
+        ])
+    func refused(response: String, word: String) async throws {
+        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 \(response)") }
+        try put("old")
+        let error = try await #require(throws: APIError.self) { try await download(server) }
+        #expect(error.description.contains(word))
+        if word == "404" { #expect(error.response?.data == Data("gone".utf8)) }
+        #expect(try content() == "old")
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("If the endpoint accepts a 304, it succeeds with the destination as it was")
+    func notModified() async throws {
+        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n") }
+        try put("old")
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).validating { #expect($0.statusCode == 304) }
+        _ = try await provider.request(endpoint).value
+        #expect(try content() == "old")
+    }
+
+    @Test(
+        "A destination that cannot be written is an error that says why, and nothing is sent",
+        arguments: [
+            ("a/b", .fileNoSuchFile, "its folder does not exist"), ("folder", .fileWriteFileExists, "a folder of that name is there"),
+            ("https", .fileWriteUnsupportedScheme, "it is not a file URL"),
+            (String(repeating: "x", count: 300), .fileWriteInvalidFileName, "the name is too long"),
+            ("pipe", .fileWriteFileExists, "it is a pipe and not a regular file"),
+            ("link to pipe", .fileWriteFileExists, "it is a pipe and not a regular file"),
+            ("link to nothing", .fileNoSuchFile, "it is a link that leads nowhere"),
+        ] as [(String, CocoaError.Code, String)])
+    func destinations(name: String, code: CocoaError.Code, reason: String) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
+        try FileManager.default.createDirectory(at: folder.url("folder"), withIntermediateDirectories: false)
+        try #require(mkfifo(folder.url("pipe").path, 0o600) == 0)
+        for file in ["pipe", "nothing"] { try #require(symlink(file, folder.url("link to \(file)").path) == 0) }
+        let target = name == "https" ? example : folder.url(name)
+        let session = TestedTransport(configuration: .patient)
+        for provider in [provider, DefaultAPIProvider(transport: ClosureTransport { session.send($0) })] {
+            let error = try await #require(throws: APIError.self) {
+                try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: target)).value
+            }
+            #expect((error.underlying as? CocoaError)?.code == code)
+            let place = name == "https" ? target.absoluteString : target.path
+            let why = "its response cannot be saved (the file cannot be written to \(place): \(reason))"
+            #expect(error.description == "The request was not sent: \(why).")
+        }
+        #expect(server.requests.isEmpty)
+        #expect(try folder.names == ["folder", "link to nothing", "link to pipe", "pipe"])
+    }
+
+    @Test("A pipe that comes during a download is not replaced", arguments: [true, false])
+    func pipeMeanwhile(isBeforeHead: Bool) async throws {
+        let arrived = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { [destination] _, connection in
+            if isBeforeHead { mkfifo(destination.path, 0o600) }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbo")
+            if !isBeforeHead {
+                arrived.wait()
+                mkfifo(destination.path, 0o600)
+            }
+            connection.send("dy")
+        }
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress {
+            if $0.bytesReceived == 2 { arrived.signal() }
+        }
+        let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
+        #expect(error.description.contains("it is a pipe"))
+        #expect(try status(of: destination).st_mode & S_IFMT == S_IFIFO)
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("A link to a file is followed, also into another folder, and stays a link")
+    func link() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "new") }
+        let inner = folder.url("inner")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
+        try Data("old".utf8).write(to: inner.appendingPathComponent("real"))
+        #expect(symlink("real", inner.appendingPathComponent("second").path) == 0)
+        #expect(symlink("inner/second", destination.path) == 0)
+        try await download(server)
+        #expect(try status(of: destination).st_mode & S_IFMT == S_IFLNK)
+        #expect(try String(contentsOf: inner.appendingPathComponent("real"), encoding: .utf8) == "new")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: inner.path).sorted() == ["real", "second"])
+    }
+
+    @Test("The old file's mode is kept, and a new file has that of the process", arguments: [0o600, 0o755] as [mode_t])
+    func mode(mode: mode_t) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "new") }
+        let other = folder.url("other")
+        try put("old")
+        #expect(chmod(destination.path, mode) == 0)
+        for file in [destination, other] { try await download(server, to: file) }
+        #expect(try status(of: destination).st_mode & 0o777 == mode)
+        close(open(folder.url("plain").path, O_CREAT | O_WRONLY, 0o666))
+        #expect(try status(of: other).st_mode == status(of: folder.url("plain")).st_mode)
+    }
+
+    private func status(of file: URL) throws -> stat {
+        var status = stat()
+        try #require(lstat(file.path, &status) == 0)
+        return status
+    }
+
+    @Test("A response in memory is written to the file if it is accepted", arguments: [(200, "body"), (500, "no")])
+    func inMemory(status: Int, body: String) async throws {
+        try put("old")
+        let transport = ClosureTransport { .just(APIResponse(to: $0, statusCode: status, data: Data(body.utf8))) }
+        let download = DefaultAPIProvider(baseURL: example, transport: transport).request(Endpoint(.get, "/", downloadingTo: destination))
+        if status == 200 {
+            _ = try await download.value
+        } else {
+            let error = await #expect(throws: APIError.self) { try await download.value }
+            #expect(error?.response?.data == Data(body.utf8))
+        }
+        #expect(try content() == (status == 200 ? body : "old"))
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("If a middleware answers and the file cannot be written, the error is one of the request")
+    func answeredByMiddleware() {
+        let endpoint = Endpoint(.get, .url(example), downloadingTo: folder.url("no folder/file"))
+        let response = APIResponse(to: PreparedRequest(.get, example), data: Data("body".utf8))
+        let error = #expect(throws: APIError.self) { try endpoint.value(of: response) }
+        #expect(error?.underlying is CocoaError)
+    }
+
+    @Test("When dispose returns, nothing is left behind, and nothing comes")
+    func disposed() async throws {
+        let arrived = Signals<Void>()
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\nbeginning")
+            connection.waitUntilClosed()
+        }
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress { _ in arrived.send(()) }
+        let subscription = provider.request(endpoint).subscribe { Issue.record("An event came after dispose: \($0)") }
+        while try folder.names.isEmpty { await arrived.next() }
+        subscription.dispose()
+        #expect(try folder.names.isEmpty)
+        await server.allClosed()
+        #expect(try folder.names.isEmpty)
+    }
+
+    @Test("Downloads that are disposed at any moment leave whole files or none")
+    func randomDisposals() async throws {
+        let body = String(repeating: "0123456789", count: 20_000)
+        let server = try LoopbackServer { _, connection in connection.respond(body: body) }
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    for round in 0..<rounds(25) { await self.disposeAtRandom(server, to: folder.url("\(worker)-\(round)")) }
+                }
+            }
+        }
+        for name in try folder.names {
+            #expect(!name.hasPrefix("."))
+            #expect(try Data(contentsOf: folder.url(name)).count == body.utf8.count)
+        }
+    }
+
+    /// Disposes after some chunks, on the session's queue, or after some turns of another thread.
+    private func disposeAtRandom(_ server: LoopbackServer, to destination: URL) async {
+        let chunks = Bool.random() ? Int.random(in: 1...8) : nil
+        await withCheckedContinuation { continuation in
+            let (disposable, count) = (SerialDisposable(), Log<Void>())
+            let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).onProgress { _ in
+                count.append(())
+                if count.count == chunks { disposable.dispose() }
+            }
+            disposable.disposable = provider.request(endpoint).subscribe(
+                onFailure: { Issue.record("\($0)") }, onDisposed: { continuation.resume() })
+            guard chunks == nil else { return }
+            for _ in 0..<Int.random(in: 0...400) { sched_yield() }
+            disposable.dispose()
+        }
+    }
+}

@@ -1,1 +1,4 @@
-../../../../Tests/APIProviderTests/Item.swift
+struct Item: Codable, Sendable, Equatable {
+    let id: Int
+    let name: String
+}

@@ -1,1 +1,3 @@
-../../../../Tests/TestSupport/Networking.swift
+#if canImport(FoundationNetworking)
+@_exported public import FoundationNetworking
+#endif

@@ -16,7 +16,7 @@ public struct RequestBody: Sendable {
         count = pieces.reduce(0) { $0 + $1.count }
     }
 
-    /// Returns the whole body. Files are read into memory: use ``makeReader()`` for large ones.
+    /// Returns the whole body. Files are read into memory.
     ///
     /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if a file cannot be read, or has become shorter.
     public func data() throws -> Data {
@@ -30,10 +30,10 @@ public struct RequestBody: Sendable {
     }
 
     /// Returns a reader that begins at the first byte.
-    public func makeReader() -> Reader { Reader(pieces: pieces[...]) }
+    @_spi(Transports) public func makeReader() -> Reader { Reader(pieces: pieces[...]) }
 
     /// Reads a ``RequestBody`` in chunks.
-    public struct Reader: Sendable {
+    @_spi(Transports) public struct Reader: Sendable {
         private var pieces: ArraySlice<BodyPiece>
         private var file: FileHandle?
         /// How many bytes of the first piece have been read.

@@ -134,7 +134,7 @@ struct ResponseTests {
         arguments: [(199, false), (200, true), (201, true), (299, true), (300, false), (304, false), (404, false), (599, false)])
     func status(code: Int, isAccepted: Bool) {
         let body = isAccepted ? #"{"id":1,"name":"a"}"# : "<html>"
-        let response = APIResponse(to: PreparedRequest("GET"), status: code, data: Data(body.utf8))
+        let response = APIResponse(to: PreparedRequest("GET"), statusCode: code, data: Data(body.utf8))
         let result = Result { try Endpoint<Item>(.get, "").value(of: response) }
         #expect((try? result.get()) == (isAccepted ? Item(id: 1, name: "a") : nil))
         if case .failure(let error) = result { #expect((error as? APIError)?.statusCode == code) }
@@ -151,7 +151,7 @@ struct ResponseTests {
         ])
     func serverWords(body: String, sentence: String) {
         let headers: HTTPHeaders = ["Content-Type": "Text/Plain; charset=utf-8"]
-        let response = APIResponse(to: PreparedRequest("GET"), status: 400, headers: headers, data: Data(body.utf8))
+        let response = APIResponse(to: PreparedRequest("GET"), statusCode: 400, headers: headers, data: Data(body.utf8))
         #expect("\(APIError.unacceptableStatus(response))" == "GET https://api.example.com/items failed: \(sentence)")
     }
 
@@ -218,7 +218,7 @@ struct ResponseTests {
         arguments: [("a", "a"), ("a  ", "a"), (" \t a, b\t ", "a, b"), ("  ", ""), ("", ""), ("\u{A0}a\u{3000}", "\u{A0}a\u{3000}")])
     func whiteSpace(sent: String, value: String) throws {
         let head = try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: ["X-A": sent]))
-        let response = APIResponse(request: PreparedRequest(.get, example), response: head, data: Data())
+        let response = APIResponse(request: PreparedRequest(.get, example), httpResponse: head, data: Data())
         #expect(response.value(forHTTPHeaderField: "x-a") == value)
         #expect(head.headerFields.values.map { $0 } == [value])
     }

@@ -11,8 +11,8 @@ public struct APIResponse: Sendable {
         get { content.request }
         set { content.request = newValue }
     }
-    /// The status and the headers.
-    public var response: HTTPURLResponse { content.head }
+    /// The response of Foundation. Its headers are as Foundation has read them; those of ``headers`` are in UTF-8, and easier to read.
+    public var httpResponse: HTTPURLResponse { content.head }
     /// The body. Empty if the body is streamed: see ``StreamedResponse``.
     public var data: Data { content.body }
     /// The durations of the phases of the request; `nil` if its transport does not measure them.
@@ -52,8 +52,8 @@ public struct APIResponse: Sendable {
     private static let standardDecoder = JSONDecoder()
 
     /// Creates a response. A ``Transport`` uses it.
-    public init(request: PreparedRequest, response: HTTPURLResponse, data: Data) {
-        self.init(request, response, data)
+    public init(request: PreparedRequest, httpResponse: HTTPURLResponse, data: Data) {
+        self.init(request, httpResponse, data)
     }
 
     /// - Parameters:
@@ -71,30 +71,34 @@ public struct APIResponse: Sendable {
     }
 
     /// Creates a response whose body is streamed.
-    package init(request: PreparedRequest, response: HTTPURLResponse, stream: StreamBuffer) {
-        self.init(request, response, Data(), stream: stream)
+    package init(request: PreparedRequest, httpResponse: HTTPURLResponse, stream: StreamBuffer) {
+        self.init(request, httpResponse, Data(), stream: stream)
     }
 
     /// Creates a response to `request`, for tests and for your own transports.
     ///
     /// - Parameters:
     ///   - request: The request that it answers.
-    ///   - status: The status code, from 100 to 999.
+    ///   - statusCode: The status code, from 100 to 999.
     ///   - headers: The header fields.
     ///   - data: The body.
-    public init(to request: PreparedRequest, status: Int = 200, headers: HTTPHeaders = [:], data: Data = Data()) {
-        guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers.dictionary)
+    public init(to request: PreparedRequest, statusCode: Int = 200, headers: HTTPHeaders = [:], data: Data = Data()) {
+        guard
+            let head = HTTPURLResponse(url: request.url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: headers.dictionary)
         else {
-            preconditionFailure("\(status) is not a valid HTTP status code.")
+            preconditionFailure("\(statusCode) is not a valid HTTP status code.")
         }
-        self.init(request: request, response: head, data: data)
+        self.init(request: request, httpResponse: head, data: data)
     }
 
     /// The status code (RFC 9110, section 15).
-    public var statusCode: Int { response.statusCode }
+    public var statusCode: Int { httpResponse.statusCode }
+
+    /// The header fields, sorted by name. Fields of the same name are joined with `", "`.
+    public var headers: HTTPHeaders { HTTPHeaders(httpResponse.headerFields) }
 
     /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
-    public func value(forHTTPHeaderField name: String) -> String? { response.joinedValue(forHTTPHeaderField: name) }
+    public func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
 
     /// Decodes the body. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
     ///
@@ -161,7 +165,7 @@ public struct APIResponse: Sendable {
 
 extension String {
     fileprivate init(_ response: APIResponse) throws {
-        let charset = response.response.textEncodingName ?? "UTF-8"
+        let charset = response.httpResponse.textEncodingName ?? "UTF-8"
         let encoding = String.Encoding(charset: charset.lowercased(), of: response.data)
         // On Linux, Foundation decodes UTF-16 with an odd number of bytes as an empty string.
         let isWhole = encoding?.isOfUTF16 != true || response.data.count % 2 == 0

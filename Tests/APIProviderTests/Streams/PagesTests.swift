@@ -78,7 +78,7 @@ struct PagesTests {
     ) -> DefaultAPIProvider {
         provider(answer: { request in
             let number = Int(request.url.query?.split(separator: "=").last ?? "") ?? 1
-            guard let page = pages[number] else { return APIResponse(to: request, status: 404) }
+            guard let page = pages[number] else { return APIResponse(to: request, statusCode: 404) }
             return APIResponse(to: request, headers: ["Link": link(number)], data: try JSONEncoder().encode(page))
         })
     }
@@ -158,7 +158,7 @@ struct PagesTests {
     func redirected(location: String, next: String) async throws {
         let pages = provider(answer: { request in
             guard request.url.path == "/items" else { return APIResponse(to: request, headers: ["Link": "<\(next)>; rel=next"]) }
-            return APIResponse(to: request, status: 302, headers: ["Location": location])
+            return APIResponse(to: request, statusCode: 302, headers: ["Location": location])
         }).pages(Endpoint<String>(.get, "/items", headers: .authorization(bearerToken: "a")))
         var iterator = pages.makeAsyncIterator()
         #expect(try await iterator.next() == "")

@@ -7,8 +7,8 @@ public enum RedirectPolicy: Sendable {
     /// The redirect is the response, and an endpoint accepts its status, unless it downloads or streams. Read the `Location` with
     /// `withResponse()`.
     case never
-    /// The closure decides. It gets the proposed request and the redirect response. Return the request, changed or not, to follow the
-    /// redirect. Return `nil` to make the redirect the response. An endpoint then fails, because the status is not in 200...299, unless its
+    /// The closure decides. It gets the proposed request and the redirect httpResponse. Return the request, changed or not, to follow the
+    /// redirect. Return `nil` to make the redirect the httpResponse. An endpoint then fails, because the status is not in 200...299, unless its
     /// `validating` accepts the status. If the closure throws, the request fails with that error. The closure is called on any thread.
     ///
     /// If the redirect leads to another origin, the proposed request keeps only conditional and range headers, `User-Agent`, and headers
@@ -42,7 +42,7 @@ private enum RedirectKey: RequestOptionKey { static var defaultValue: RedirectPo
 extension APIResponse {
     /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
     func refuseRedirects(of request: PreparedRequest) throws {
-        guard let url = response.url, url.normalizedComponents != request.url.normalizedComponents else { return }
+        guard let url = httpResponse.url, url.normalizedComponents != request.url.normalizedComponents else { return }
         let reason =
             "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport"
         throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, reason: reason))

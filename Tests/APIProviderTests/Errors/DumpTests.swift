@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
@@ -20,7 +20,7 @@ struct DumpTests {
     ).option(\.note, "s3cret")
 
     private var response: APIResponse {
-        APIResponse(to: request, status: 400, headers: ["Set-Cookie": "a=s3cret"], data: Data("s3cret".utf8))
+        APIResponse(to: request, statusCode: 400, headers: ["Set-Cookie": "a=s3cret"], data: Data("s3cret".utf8))
     }
 
     private func settings(cookies: HTTPCookieStorage? = nil) -> ExchangeTransport.Settings {

@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
@@ -16,8 +16,8 @@ struct RedirectPolicyTests {
                 let url = exchange.request.url
                 seen.append("\(url.host ?? "")\(url.path) \(exchange.request.headers["X-Own"] ?? "-")")
                 let location = ["/a": "/b", "/b": "https://cdn.example.com/c"][url.path]
-                let head = APIResponse(to: exchange.request, status: location == nil ? 200 : 302, headers: ["Location": location])
-                _ = exchange.receive(head.response)
+                let head = APIResponse(to: exchange.request, statusCode: location == nil ? 200 : 302, headers: ["Location": location])
+                _ = exchange.receive(head.httpResponse)
                 _ = exchange.receive(Data("body of \(url.path)".utf8))
                 exchange.complete()
                 return Disposables.create()
@@ -105,7 +105,7 @@ struct RedirectPolicyTests {
         ]
         for (policy, status, isRefused) in policies {
             let head = try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
-            let transport = ClosureTransport { .just(APIResponse(request: $0, response: head, data: Data())) }
+            let transport = ClosureTransport { .just(APIResponse(request: $0, httpResponse: head, data: Data())) }
             let endpoint = Endpoint<Void>(.get, .url(first)).option(\.redirectPolicy, policy).validating { _ in }
             var error: APIError?
             do { try await DefaultAPIProvider(transport: transport).request(endpoint).value } catch let caught as APIError {
@@ -140,7 +140,7 @@ struct RedirectPolicyTests {
 
     @Test("Without a provider, the endpoint's policy decides whether a redirect is accepted")
     func endpointAlone() throws {
-        let redirect = APIResponse(to: PreparedRequest(.get, example), status: 302)
+        let redirect = APIResponse(to: PreparedRequest(.get, example), statusCode: 302)
         try Endpoint<Void>(.get, "/a").option(\.redirectPolicy, .never).value(of: redirect)
         #expect(throws: APIError.self) { try Endpoint<Void>(.get, "/a").value(of: redirect) }
     }

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// A request that reached the mock. Tests check it to see what the app sent.
-public struct RecordedRequest: Sendable {
+public struct ReceivedRequest: Sendable {
     /// The request method.
     public let method: HTTPMethod
     @HiddenFromReflection private var content: (request: PreparedRequest, body: Data)
@@ -52,7 +52,7 @@ public struct RecordedRequest: Sendable {
     }
 }
 
-extension RecordedRequest: CustomStringConvertible {
+extension ReceivedRequest: CustomStringConvertible {
     /// The method, the URL and the beginning of the body, without secrets.
     public var description: String {
         let line = "\(method.rawValue) \(redactor.url(url.absoluteString))"

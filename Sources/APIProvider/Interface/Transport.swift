@@ -23,7 +23,7 @@ public protocol Transport: Sendable {
 }
 
 /// A transport that knows which header fields it adds to a request.
-package protocol HeaderAddingTransport: Transport {
+@_spi(Transports) public protocol HeaderAddingTransport: Transport {
     /// Returns `request` with the header fields that it would be sent with now: those of the configuration, and cookies.
     func addingHeaders(to request: PreparedRequest) -> PreparedRequest
 }
@@ -37,7 +37,7 @@ package protocol TransportReadingMiddleware: Middleware {
 extension APIResponse {
     /// The response with its body where it should go. A transport may leave it in memory.
     func saved(to destination: ResponseDestination) throws -> APIResponse {
-        guard case .file(let file) = destination, response.isSuccessful, !isSaved else { return self }
+        guard case .file(let file) = destination, httpResponse.isSuccessful, !isSaved else { return self }
         try write(to: file)
         return withoutBody()
     }
