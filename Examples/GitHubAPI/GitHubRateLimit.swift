@@ -38,6 +38,6 @@ extension APIResponse {
     fileprivate var isRefusal: Bool { [403, 429].contains(statusCode) }
 
     fileprivate func number(of name: String) -> Int? {
-        value(forHTTPHeaderField: name).flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
+        headers[name].flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
     }
 }

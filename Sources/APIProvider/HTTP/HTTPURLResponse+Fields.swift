@@ -47,6 +47,17 @@ extension HTTPURLResponse {
         return Set(lengths.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }).count > 1
     }
 
+    /// The header fields, sorted by name. Fields whose names differ only in case are joined with `", "`.
+    var joinedFields: [(key: String, value: String)] {
+        headerFields.sortedByName.reduce(into: []) { fields, field in
+            if let last = fields.last, last.key.isField(field.name) {
+                fields[fields.count - 1].value = "\(last.value), \(field.value)"
+            } else {
+                fields.append((field.name, field.value))
+            }
+        }
+    }
+
     /// The values of all fields with this name, joined with `", "`; `nil` if there is none. Names are case-insensitive.
     func joinedValue(forHTTPHeaderField name: String) -> String? {
         // On Linux `value(forHTTPHeaderField:)` returns any one of the fields whose names differ only in case, and is slow.

@@ -11,7 +11,7 @@ public struct APIResponse: Sendable {
         get { content.request }
         set { content.request = newValue }
     }
-    /// The response of Foundation. Its headers are as Foundation has read them; those of ``headers`` are in UTF-8, and easier to read.
+    /// Foundation's response. For its header fields, see ``headers``.
     public var httpResponse: HTTPURLResponse { content.head }
     /// The body. Empty if the body is streamed: see ``StreamedResponse``.
     public var data: Data { content.body }
@@ -94,11 +94,11 @@ public struct APIResponse: Sendable {
     /// The status code (RFC 9110, section 15).
     public var statusCode: Int { httpResponse.statusCode }
 
-    /// The header fields, sorted by name. Fields of the same name are joined with `", "`.
-    public var headers: HTTPHeaders { HTTPHeaders(httpResponse.headerFields) }
+    /// The header fields, sorted by name. Fields of the same name are joined with `", "`, and values are read as UTF-8.
+    public var headers: HTTPHeaders { HTTPHeaders(httpResponse.joinedFields) }
 
     /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
-    public func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
+    package func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
 
     /// Decodes the body. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
     ///

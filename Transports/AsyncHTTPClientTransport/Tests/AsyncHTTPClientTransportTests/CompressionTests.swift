@@ -51,13 +51,13 @@ struct CompressionTests {
         let text = Endpoint<String>(.get, .url(nginx.url, "/text"))
         let (body, response) = try await provider.request(text.withResponse()).value
         #expect(body == Nginx.text)
-        #expect(response.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
-        let tag = try #require(response.value(forHTTPHeaderField: "ETag"))
+        #expect(response.headers["Content-Encoding"] == "gzip")
+        let tag = try #require(response.headers["ETag"])
 
         let head = Endpoint<Data>(.head, .url(nginx.url, "/text")).withResponse()
         let (noBody, headResponse) = try await provider.request(head).value
         #expect(noBody.isEmpty)
-        #expect(headResponse.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
+        #expect(headResponse.headers["Content-Encoding"] == "gzip")
 
         for (path, status) in [("/text", 304), ("/empty", 200), ("/nothing", 204), ("/away", 304), ("/busy", 503)] {
             for method in [.get, .head] as [HTTPMethod] {
