@@ -19,5 +19,5 @@ extension HiddenFromReflection: Hashable where Value: Hashable {}
 
 /// What a lock guards may be a credential, a request or a response.
 extension Locked: CustomReflectable {
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    @usableFromInline package var customMirror: Mirror { Mirror(self, children: []) }
 }

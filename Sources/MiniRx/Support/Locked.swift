@@ -1,9 +1,12 @@
-package import Foundation
+public import Foundation
 
 /// A value and the lock that guards it.
 ///
 /// Decide under the lock, take out what you must call or release, unlock, then call. No closure of the user runs inside `withLock`, and no
 /// object of the user is released there.
+///
+/// It is `@usableFromInline`, because nothing of a type that is only `package` is inlined in another module.
+@usableFromInline
 package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guards `Value`.
     #if canImport(Darwin)
     @usableFromInline typealias Mutex = os_unfair_lock
