@@ -71,7 +71,11 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     public func hash(into hasher: inout Hasher) { hasher.combine(valuesByLowercasedName) }
 
     /// The fields as Foundation takes them. Names that are canonically equivalent in Unicode share a key. Such names are not valid in HTTP.
-    package var dictionary: [String: String] { Dictionary(fields.map { ($0.name, $0.value) }) { $1 } }
+    package var dictionary: [String: String] {
+        var values = [String: String](minimumCapacity: fields.count)
+        for (name, value) in fields { values[name] = value }
+        return values
+    }
 
     var isEmpty: Bool { fields.isEmpty }
 

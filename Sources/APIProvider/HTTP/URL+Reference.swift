@@ -17,7 +17,8 @@ extension URL {
     /// The URL without its fragment; `nil` if it has none.
     var withoutFragment: URL? {
         let text = absoluteString
-        return text.utf8.firstIndex(of: UInt8(ascii: "#")).flatMap { URL(string: String(text[..<$0])) }
+        let end = text.withBytes { $0.firstIndex(of: UInt8(ascii: "#")) }
+        return end.flatMap { URL(string: String(decoding: text.utf8.prefix($0), as: UTF8.self)) }
     }
 
     /// The URL with the fragment of `source`, unless it has its own (RFC 9110, section 10.2.2).

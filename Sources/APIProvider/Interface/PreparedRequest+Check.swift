@@ -37,7 +37,7 @@ extension PreparedRequest {
 
     /// Throws if the URL is none of HTTP. Each transport knows its own schemes.
     package func checkScheme() throws {
-        guard let scheme = url.scheme, !scheme.isHTTP else { return }
+        guard url.absoluteString.lengthOfHTTPStart == nil, let scheme = url.scheme, !scheme.isHTTP else { return }
         throw APIError.invalid("its URL \"\(url.redacted)\" has the scheme \(scheme); it must be http or https")
     }
 
@@ -64,7 +64,7 @@ extension HTTPHeaders {
 extension String {
     /// Whether this is a URL of HTTP that names neither a user nor a port, which is most often so.
     fileprivate var isHTTPWithoutUserAndPort: Bool {
-        guard let start = hasPrefix("https://") ? 8 : hasPrefix("http://") ? 7 : nil else { return false }
+        guard let start = lengthOfHTTPStart else { return false }
         // Of these, the first byte in the text decides.
         let marks = ASCIISet.endOfHost
         return withBytes { bytes in
@@ -72,6 +72,9 @@ extension String {
             return end != UInt8(ascii: "@") && end != UInt8(ascii: ":")
         }
     }
+
+    /// How long the scheme is with its delimiter, if this is a URL of HTTP whose scheme is in lower case, as it is most often.
+    var lengthOfHTTPStart: Int? { hasPrefix("https://") ? 8 : hasPrefix("http://") ? 7 : nil }
 
     /// Whether it is the scheme of HTTP or HTTPS.
     var isHTTP: Bool {

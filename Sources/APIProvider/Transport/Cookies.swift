@@ -10,11 +10,15 @@ struct Cookies: Sendable {
     var areSent = true
     var areKept = true
 
-    /// `request` with its cookies. `nil` if there are none for it, or it has its own.
-    func added(to request: PreparedRequest) -> PreparedRequest? {
-        guard areSent, request.handlesCookies, request.headers["Cookie"] == nil, storage.cookies?.isEmpty == false,
-            let header = storage.header(for: request.url)
-        else { return nil }
+    /// The value of the header `Cookie` for `request`. `nil` if there are no cookies for it, or it has its own.
+    func header(for request: PreparedRequest) -> String? {
+        guard areSent, request.handlesCookies, request.headers["Cookie"] == nil, storage.cookies?.isEmpty == false else { return nil }
+        return storage.header(for: request.url)
+    }
+
+    /// `request` with its cookies.
+    func added(to request: PreparedRequest) -> PreparedRequest {
+        guard let header = header(for: request) else { return request }
         var request = request
         request.headers["Cookie"] = header
         return request

@@ -12,7 +12,11 @@ public import FoundationNetworking
     /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
     ///
     /// Send the `count` of its body to the server as the Content-Length.
-    public var request: PreparedRequest { state.withLock(\.requestWithCookies) ?? original }
+    public var request: PreparedRequest {
+        var request = original
+        if let cookie = state.withLock({ $0.cookie }) { request.headers["Cookie"] = cookie }
+        return request
+    }
 
     /// How many bytes the body of the request has.
     var bodyCount: Int64 { Int64(original.body?.count ?? 0) }
@@ -51,7 +55,7 @@ public import FoundationNetworking
         let now = now
         guard state.withLock({ $0.begin(at: now) }) else { return }
         // Cookies that have arrived while it waited are sent, too.
-        if let request = transport.cookies?.added(to: original) { state.withLock { $0.requestWithCookies = request } }
+        if let cookie = transport.cookies?.header(for: original) { state.withLock { $0.cookie = cookie } }
         let transfer = transport.start(self)
         let (isStarted, deadline) = state.withLock { ($0.didStart(transfer), $0.deadline) }
         if !isStarted { transfer.dispose() }

@@ -29,8 +29,8 @@ struct ExchangeState {
     }
 
     private(set) var phase = Phase.waiting
-    /// `nil` without cookies, and before it has begun.
-    var requestWithCookies: PreparedRequest?
+    /// The header `Cookie` that the request is sent with; `nil` without cookies, and before it has begun.
+    var cookie: String?
     /// Stops the network stack. `nil` before it has started and after it has ended.
     private var transfer: (any Disposable)?
     /// Whether the network stack has ended by itself, maybe before its start has returned `transfer`.

@@ -221,14 +221,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let isChallenged = withRecord(of: task) { $0?.isChallenged } == true
-        // On Linux, the complete 401 response arrives before the challenge. Cancelling the task then reports `.cancelled` (Swift 6.3.1).
-        let isWhole = error == nil || isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
-        // On Linux the head of a redirect without a Location comes only here, and its body never (Swift 6.3.1).
-        if isWhole, let response = task.response, withRecord(of: task, { $0?.head.isReceived }) == false {
-            _ = receive(response, of: task)
-        }
         guard let record = withRecord(of: task, { $0.take() }) else { return }
+        // On Linux, the complete 401 response arrives before the challenge. Cancelling the task then reports `.cancelled` (Swift 6.3.1).
+        let isWhole =
+            error == nil || record.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
+        // On Linux the head of a redirect without a Location comes only here, and its body never (Swift 6.3.1).
+        if isWhole, !record.head.isReceived, let response = task.response as? HTTPURLResponse, response.statusCode >= 200 {
+            _ = receive(response, record)
+        }
         #if canImport(FoundationNetworking)
         record.curlQueue?.resume()
         #endif
@@ -252,6 +252,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             return record
         }
         guard let record, let response = response as? HTTPURLResponse else { return true }
+        return receive(response, record)
+    }
+
+    /// - Parameter record: What was known of the task before.
+    private func receive(_ response: HTTPURLResponse, _ record: Record) -> Bool {
         // A custom `URLProtocol` has taken the whole body, and no session reports that.
         let count = record.exchange.bodyCount
         if !record.head.isReceived, !usesNetwork, count > 0 { record.exchange.didSend(count, of: count) }

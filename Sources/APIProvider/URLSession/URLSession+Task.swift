@@ -47,7 +47,7 @@ extension PreparedRequest {
         #if canImport(FoundationNetworking)
         // A scheme in capitals is not known (Swift 6.3.1).
         let text = url.absoluteString
-        if text.utf8.prefix(while: { $0 != UInt8(ascii: ":") }).contains(where: \.isUppercaseLetter), let scheme = url.scheme {
+        if text.lengthOfHTTPStart == nil, let scheme = url.scheme {
             request.url = URL(string: scheme.lowercased() + text.dropFirst(scheme.utf8.count)) ?? url
         }
         // A value of white space would be dropped with its field (Swift 6.3.1); an empty one means the same (RFC 9110, section 5.5).

@@ -129,7 +129,7 @@ public final class URLSessionTransport: Transport {
         // A session may send its cookies in place of the request's own, so both count.
         var plain = sent
         plain.headers["Cookie"] = nil
-        guard let stored = cookies?.added(to: plain)?.headers["Cookie"] else { return sent }
+        guard let stored = cookies?.header(for: plain) else { return sent }
         plain.headers["Cookie"] = [sent.headers["Cookie"], stored].compactMap { $0 }.joined(separator: "; ")
         return plain
         #endif
