@@ -74,7 +74,7 @@ public class MockURLProtocol: URLProtocol {
     private func makeAnswer() {
         if let unsupportedTaskError { return play(.failure(unsupportedTaskError)) }
         var sent = requestWithBody
-        sent.secrets = RequestSecrets(taskDescription: task?.taskDescription)
+        if let task { sent.secrets = task.requestSecrets }
         let (runsUserCode, answer) = Self.receive(sent)
         // On Linux, sessions do not apply timeouts to protocol classes (as of Swift 6.3.1).
         let timeout = request.timeoutInterval
@@ -166,7 +166,7 @@ extension LoadingThread {
     }
 }
 
-extension MockURLProtocol: SecretReading {
+extension MockURLProtocol {
     /// The scheduler for delays.
     static let delayScheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 }

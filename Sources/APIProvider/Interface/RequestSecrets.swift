@@ -9,23 +9,8 @@ package struct RequestSecrets: Sendable {
     /// The least number of bytes of a text that is replaced everywhere. A shorter one may occur by chance, so it is replaced only where it
     /// is a whole segment of the path.
     private static let minimumByteCountInText = 6
-    private static let prefix = "secrets: "
 
     package init() {}
-
-    /// Creates the secrets that ``taskDescription`` holds.
-    package init(taskDescription: String?) {
-        guard let taskDescription, taskDescription.hasPrefix(Self.prefix) else { return }
-        let data = Data(taskDescription.dropFirst(Self.prefix.count).utf8)
-        replacements = (try? JSONDecoder().decode([String: String].self, from: data)) ?? [:]
-        sortTexts()
-    }
-
-    /// The secrets as text for the description of a task, by which a protocol class knows them: a `URLRequest` cannot carry them. `nil` if
-    /// there are none.
-    var taskDescription: String? {
-        isEmpty ? nil : (try? JSONEncoder().encode(replacements)).map { Self.prefix + String(decoding: $0, as: UTF8.self) }
-    }
 
     /// Marks as secret each segment of `path` that differs in `redactedPath`, and every occurrence of `secrets`.
     mutating func add(_ secrets: [String], path: String = "", redactedPath: String = "") {
@@ -77,6 +62,3 @@ package struct RequestSecrets: Sendable {
 
     package var isEmpty: Bool { replacements.isEmpty }
 }
-
-/// A protocol class that reads the secrets of a request from the description of its task.
-package protocol SecretReading {}

@@ -10,7 +10,6 @@ final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
     private let usesNetwork: Bool
-    private let passesSecrets: Bool
     #if canImport(FoundationNetworking)
     private let spareSessions: SpareSessions
     #else
@@ -24,7 +23,6 @@ final class SessionPool: Sendable {
     init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: OperationQueue?) {
         delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
         self.usesNetwork = usesNetwork
-        passesSecrets = !usesNetwork && configuration.protocolClasses?.contains { $0 is any SecretReading.Type } == true
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
         #if canImport(FoundationNetworking)
         spareSessions = SpareSessions(limit: configuration.httpMaximumConnectionsPerHost)
@@ -59,7 +57,7 @@ final class SessionPool: Sendable {
             exchange.complete(with: error)
             return Disposables.create()
         }
-        if passesSecrets { task.taskDescription = request.secrets.taskDescription }
+        if !usesNetwork, !request.secrets.isEmpty { task.requestSecrets = request.secrets }
         delegate.add(exchange, for: task, mayHaveTunnel: usesNetwork && request.mayHaveTunnel, onCompletion: onCompletion)
         task.resume()
         return RunningTask(task: task, session: session, delegate: delegate)

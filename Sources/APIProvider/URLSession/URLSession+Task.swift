@@ -34,6 +34,18 @@ extension URLSession {
     }
 }
 
+extension URLSessionTask {
+    /// The secrets of its request, for a protocol class that shows the request: a `URLRequest` cannot carry them.
+    package var requestSecrets: RequestSecrets {
+        get { progress.userInfo[.requestSecrets] as? RequestSecrets ?? RequestSecrets() }
+        set { progress.setUserInfoObject(newValue, forKey: .requestSecrets) }
+    }
+}
+
+extension ProgressUserInfoKey {
+    fileprivate static let requestSecrets = ProgressUserInfoKey("APIProvider.requestSecrets")
+}
+
 extension PreparedRequest {
     fileprivate var uploadedBody: RequestBody? {
         guard let uploadFile, let body else { return body }
