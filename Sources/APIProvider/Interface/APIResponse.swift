@@ -109,17 +109,24 @@ public struct APIResponse: Sendable {
     /// other charset, it is read as UTF-8.
     ///
     /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the body does not fit the type.
-    public func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        try explainingDecodingErrors(of: type) {
+    public func decode<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, from: data) { self } }
+
+    /// Decodes `data`, which may be a part of the body.
+    ///
+    /// - Parameter excerpt: Returns the response of an error.
+    func decode<T: Decodable>(_ type: T.Type, from data: Data, excerpt: () -> APIResponse) throws -> T {
+        do {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
             let wrapped = optional?.wrapped ?? type
             if wrapped == Data.self, let value = data as? T { return value }
-            if wrapped == String.self, let value = try String(self) as? T { return value }
+            if wrapped == String.self, let value = try String(data, of: httpResponse) as? T { return value }
             return try (decoder as? JSONDecoder)?.decodeWithoutTrapping(type, from: data) ?? decoder.decode(type, from: data)
         }
     }
 
+        } catch let error as DecodingError {
+            throw APIError.decoding(excerpt(), expected: "\(type)", underlying: error)
     var isReadAsJSON: Bool { decoder is JSONDecoder }
 
     /// The same response with another decoder.
@@ -164,12 +171,12 @@ public struct APIResponse: Sendable {
 }
 
 extension String {
-    fileprivate init(_ response: APIResponse) throws {
-        let charset = response.httpResponse.textEncodingName ?? "UTF-8"
-        let encoding = String.Encoding(charset: charset.lowercased(), of: response.data)
+    fileprivate init(_ data: Data, of response: HTTPURLResponse) throws {
+        let charset = response.textEncodingName ?? "UTF-8"
+        let encoding = String.Encoding(charset: charset.lowercased(), of: data)
         // On Linux, Foundation decodes UTF-16 with an odd number of bytes as an empty string.
-        let isWhole = encoding?.isOfUTF16 != true || response.data.count % 2 == 0
-        guard isWhole, let text = String(data: response.data, encoding: encoding ?? .utf8) else {
+        let isWhole = encoding?.isOfUTF16 != true || data.count % 2 == 0
+        guard isWhole, let text = String(data: data, encoding: encoding ?? .utf8) else {
             let problem = encoding == nil ? "not UTF-8 text, and its charset \(charset) is not known here" : "not \(charset) text"
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "it is \(problem)", underlyingError: CharsetMismatch()))

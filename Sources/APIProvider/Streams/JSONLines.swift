@@ -49,7 +49,11 @@ struct JSONLineParser<Value: Decodable & Sendable>: LineParser {
     private let decode: @Sendable (_ number: Int, _ line: Data) throws -> Value
     private var number = 0
 
-    init(response: APIResponse) { decode = { try response.excerpt("line \($0)", $1).decode(Value.self) } }
+    init(response: APIResponse) {
+        decode = { number, line in
+            try response.decode(Value.self, from: line) { response.excerpt("line \(number)", line) }
+        }
+    }
 
     mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into values: inout [Value]) throws {
         number += 1

@@ -27,7 +27,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   `DecodingError`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         let data = Data(data.utf8)
-        return try source.response?.excerpt("the event", data).decode(type) ?? JSONDecoder().decodeWithoutTrapping(type, from: data)
+        guard let response = source.response else { return try JSONDecoder().decodeWithoutTrapping(type, from: data) }
+        return try response.decode(type, from: data) { response.excerpt("the event", data) }
     }
 
     /// The response that contained an event. Events with equal texts are equal, whatever their source.
