@@ -12,6 +12,10 @@ extension CacheMiddleware {
             let updated = stored.updated(by: response, requestTime: sending.time, responseTime: now())
             replaceStored(with: updated, sending, sent: response.request)
         } else {
+            // A cached redirect is followed by the policy that the cache knows. A middleware behind the cache may have set another.
+            if 300..<400 ~= status, !response.redirectPolicy(or: request.options).isOfSameKind(as: request.options.redirectPolicy) {
+                return
+            }
             // A failure or refusal does not replace a stored response that is neither.
             if status.isFailureOrRefusal, let stored = newestMatch(sending.lookup, sending.fields), !stored.status.isFailureOrRefusal {
                 return

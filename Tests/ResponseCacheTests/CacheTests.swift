@@ -498,6 +498,25 @@ struct StoringTests {
         #expect(try await world.provider.request(first).value.isFromCache)
     }
 
+    @Test("The redirect policy of a middleware behind the cache is asked each time, also for a redirect that the cache could store")
+    func redirectPolicyBehind() async throws {
+        struct Setting: Middleware {
+            let policy: RedirectPolicy
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+                var request = request
+                request.options.redirectPolicy = policy
+                return next(request)
+            }
+        }
+        let moved = ["Location": "/b", "Cache-Control": "max-age=100"]
+        MockURLProtocol.stub(.get, "/a", respond: .status(301, headers: HTTPHeaders(moved)))
+        MockURLProtocol.stub(.get, "/b", respond: .data(Data("b".utf8)))
+        for (policy, statuses) in [(.never, [301, 301]), (.decide { next, _ in next }, [200, 200])] as [(RedirectPolicy, [Int])] {
+            let world = World(behind: [Setting(policy: policy)])
+            for status in statuses { #expect(try await world.get().statusCode == status) }
+        }
+    }
+
     @Test("A redirect policy may turn a GET into a POST, which the cache does not answer")
     func decidedOnPost() async throws {
         let world = World()

@@ -15,6 +15,14 @@ public enum RedirectPolicy: Sendable {
     /// that describe the body or what the client accepts, such as `Content-Type` and `Accept`.
     case decide(@Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?)
 
+    /// Whether both follow redirects, return them or ask a closure.
+    package func isOfSameKind(as other: RedirectPolicy) -> Bool {
+        switch (self, other) {
+        case (.follow, .follow), (.never, .never), (.decide, .decide): true
+        default: false
+        }
+    }
+
     /// How many redirects are followed.
     static let maxRedirects = 20
 }

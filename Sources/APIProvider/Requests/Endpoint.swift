@@ -122,9 +122,9 @@ extension Endpoint {
     /// Throws, unless the request has ``RedirectPolicy/never``, the response is a redirect, and the response is neither a download nor a
     /// stream.
     private func check(_ response: APIResponse) throws {
-        // A middleware may have set the policy. A request that no provider has sent has no options.
-        let options = response.request.context == nil ? options : response.request.options
-        if case .never = options.redirectPolicy, case .memory = configuration.destination, 300..<400 ~= response.statusCode { return }
+        if case .never = response.redirectPolicy(or: options), case .memory = configuration.destination, 300..<400 ~= response.statusCode {
+            return
+        }
         throw APIError.unacceptableStatus(response)
     }
 }

@@ -6,7 +6,10 @@ import FoundationNetworking
 #endif
 
 extension Single<APIResponse> {
-    /// Sends `request`, and follows redirects as its options say.
+    /// Sends `request`, and follows redirects as the options say with which it was sent: a middleware may have changed them.
+    ///
+    /// A provider does this before its transport. A cache does it, too, and sends each hop with `returnsRedirects`: it may have the redirect,
+    /// or the response of the target. Then the provider's own call only names the request in an error.
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
@@ -19,7 +22,7 @@ extension Single<APIResponse> {
             case .failure(let error): throw error
             }
             guard !request.returnsRedirects,
-                var next = try response.redirectedRequest(by: request.options.redirectPolicy, of: request)
+                var next = try response.redirectedRequest(by: response.redirectPolicy(or: request.options), of: request)
             else { return .event(.success(response)) }
             guard count < RedirectPolicy.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
@@ -32,6 +35,11 @@ extension Single<APIResponse> {
 }
 
 extension APIResponse {
+    /// The policy with which its request was sent; that of `options` if the request is not that of a provider, and so has no options.
+    package func redirectPolicy(or options: RequestOptions) -> RedirectPolicy {
+        request.context == nil ? options.redirectPolicy : request.options.redirectPolicy
+    }
+
     /// The request to follow a redirect with, or `nil` if this response is the answer.
     fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
         if case .follow = policy { return proposedRequest(of: sent) }
