@@ -85,12 +85,15 @@ public struct DefaultAPIProvider: APIProvider {
     public func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {
         .deferred {
             let endpoint = request.endpoint
-            let context = RequestContext(baseURL: baseURL?.url, decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
+            let context = RequestContext(
+                baseURL: baseURL?.url, decoder: decoder, signOutCount: endpoint.configuration.signOutCount,
+                destination: endpoint.destination)
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
             try endpoint.checkDestination()
             let reporter = endpoint.makeProgressReporter()
             if let report = reporter.report { request.reportProgress = report }
-            let value = send(request).map { try endpoint.value(of: $0.with(decoder: decoder)) }
+            var value = send(request).map { try endpoint.value(of: $0.with(decoder: decoder).restoringFile(of: context.download)) }
+            if let download = context.download { value = download.removingRest(after: value) }
             return endpoint.applyTimeout(to: reporter.reportingLast(before: value), of: request)
         }
     }

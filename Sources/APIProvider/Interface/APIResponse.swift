@@ -20,8 +20,11 @@ public struct APIResponse: Sendable {
     /// To collect the metrics of all requests, read this property in a ``Middleware``:
     /// `next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })`.
     public var metrics: TransferMetrics? { content.metrics }
-    /// Whether the body is in the file where it should go.
-    var isSaved: Bool { content.isSaved }
+    /// The file in which the body of a download has come, beside its destination.
+    var file: PartialFile? {
+        get { content.file }
+        set { content.file = newValue }
+    }
     /// Whether a cache answered, without a request to the server or after one that failed.
     package var wasServedFromCache: Bool {
         get { content.wasServedFromCache }
@@ -43,7 +46,7 @@ public struct APIResponse: Sendable {
         var body: Data
         var bodyStream: UnclaimedStream?
         var metrics: TransferMetrics?
-        var isSaved = false
+        var file: PartialFile?
         var wasServedFromCache = false
         var dataDescription = "the body"
         var decoder: any BodyDecoder
@@ -59,15 +62,15 @@ public struct APIResponse: Sendable {
     /// - Parameters:
     ///   - stream: The body, if it is streamed.
     ///   - metrics: What the transport has measured.
-    ///   - isSaved: Whether the body is in its file.
+    ///   - file: The body, if it has come in a file.
     init(
         _ request: PreparedRequest, _ response: HTTPURLResponse, _ data: Data, stream: StreamBuffer? = nil, metrics: TransferMetrics? = nil,
-        isSaved: Bool = false
+        file: PartialFile? = nil
     ) {
         let decoder = request.context?.decoder ?? Self.standardDecoder
         let stream = stream.map { UnclaimedStream(StreamOwner($0)) }
         content = Content(
-            request: request, head: response, body: data, bodyStream: stream, metrics: metrics, isSaved: isSaved, decoder: decoder)
+            request: request, head: response, body: data, bodyStream: stream, metrics: metrics, file: file, decoder: decoder)
     }
 
     /// Creates a response whose body is streamed.
@@ -122,11 +125,11 @@ public struct APIResponse: Sendable {
             if wrapped == Data.self, let value = data as? T { return value }
             if wrapped == String.self, let value = try String(data, of: httpResponse) as? T { return value }
             return try (decoder as? JSONDecoder)?.decodeWithoutTrapping(type, from: data) ?? decoder.decode(type, from: data)
+        } catch let error as DecodingError {
+            throw APIError.decoding(excerpt(), expected: "\(type)", underlying: error)
         }
     }
 
-        } catch let error as DecodingError {
-            throw APIError.decoding(excerpt(), expected: "\(type)", underlying: error)
     var isReadAsJSON: Bool { decoder is JSONDecoder }
 
     /// The same response with another decoder.
@@ -142,13 +145,6 @@ public struct APIResponse: Sendable {
     func excerpt(_ name: String, _ data: Data) -> APIResponse {
         var content = content
         (content.dataDescription, content.body, content.bodyStream) = (name, data, nil)
-        return APIResponse(content)
-    }
-
-    /// The same response without its body, which is in a file.
-    func withoutBody() -> APIResponse {
-        var content = content
-        (content.body, content.bodyStream, content.isSaved) = (Data(), nil, true)
         return APIResponse(content)
     }
 

@@ -20,9 +20,14 @@ package final class RequestContext: Sendable {
     let signOutCount: Int
     /// Whether the request is part of a credential refresh that other requests wait for.
     let isPartOfRefresh: Bool
+    /// `nil` unless the response goes to a file.
+    let download: Download?
 
-    package init(baseURL: URL?, decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil) {
+    package init(
+        baseURL: URL?, decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil, destination: ResponseDestination = .memory
+    ) {
         (self.baseURL, self.decoder, isPartOfRefresh) = (baseURL, decoder, RefreshContext.isAnyUnderWay)
+        download = if case .file = destination { Download() } else { nil }
         self.signOutCount = signOutCount ?? SignOutCounter.current
     }
 }

@@ -34,19 +34,6 @@ package protocol TransportReadingMiddleware: Middleware {
     func reading(_ transport: any HeaderAddingTransport) -> any Middleware
 }
 
-extension APIResponse {
-    /// The response with its body where it should go. A transport may leave it in memory.
-    func saved(to destination: ResponseDestination) throws -> APIResponse {
-        guard case .file(let file) = destination, httpResponse.isSuccessful, !isSaved else { return self }
-        try write(to: file)
-        return withoutBody()
-    }
-
-    func write(to destination: URL) throws {
-        do { try PartialFile.replace(destination, with: data) } catch { throw APIError.transport(request, underlying: error) }
-    }
-}
-
 /// A transport that calls a closure.
 public struct ClosureTransport: Transport {
     private let send: @Sendable (PreparedRequest) -> Single<APIResponse>

@@ -183,8 +183,7 @@ extension Endpoint where Response == URL {
     ///
     /// On failure, on a status outside of 200...299 and on dispose the destination is untouched, and nothing is left behind. (A process
     /// that is killed leaves the hidden file, whose name ends in `.download`.) If the status is outside of 200...299, the error has the
-    /// body. Two cases differ. If `validating` accepts a status outside of 200...299, such as 304, the request succeeds and the destination
-    /// stays as it was. If `validating` or a middleware throws for a status in 200...299, the destination has already been replaced.
+    /// body. If `validating` accepts a status outside of 200...299, such as 304, the request succeeds and the destination stays as it was.
     ///
     /// The folder of `destination` must exist. An old file is replaced and its mode kept, a link to a file is followed, and anything else
     /// that stands there makes the request invalid. The other parameters are those of
@@ -194,8 +193,7 @@ extension Endpoint where Response == URL {
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL
     ) {
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { response in
-            // The transport writes the body. If a middleware or a test's provider answers instead, the body is here.
-            if response.httpResponse.isSuccessful, !response.data.isEmpty { try response.write(to: destination) }
+            if response.httpResponse.isSuccessful { try response.save(to: destination) }
             return destination
         }
         configuration.destination = .file(destination)

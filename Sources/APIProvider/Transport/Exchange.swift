@@ -190,7 +190,7 @@ extension Exchange {
         switch ending {
         case .success(let response, let sink, let metrics):
             transport.executor.execute { [self] in
-                deliver(sink.file) { APIResponse(original, response, sink.data, metrics: metrics, isSaved: sink.file != nil) }
+                deliver(sink.file) { APIResponse(original, response, sink.data, metrics: metrics, file: sink.file) }
             }
         case .failure(let error, let sink):
             sink?.file?.remove()
@@ -204,14 +204,16 @@ extension Exchange {
         }
     }
 
-    /// Moves the file to its destination, and delivers the response. If `makeResponse` or the file throws, delivers that error. A dispose
-    /// that comes first leaves no file.
+    /// Closes the file, and delivers the response. If `makeResponse` or the file throws, delivers that error. A dispose that comes first
+    /// leaves no file.
     private func deliver(_ file: PartialFile?, _ makeResponse: () throws -> APIResponse) {
         do {
-            // This may take long, so it is not done under the lock. The file is moved under the lock, so that a dispose either prevents the
-            // move or comes after it.
-            try file?.finish()
-            if try state.withLock({ try $0.claimDelivery() }) { observer(.success(try makeResponse())) }
+            if let file {
+                // This may take long, so it is not done under the lock.
+                try file.finish()
+                original.context?.download?.receive(file)
+            }
+            if state.withLock({ $0.claimDelivery() }) { observer(.success(try makeResponse())) }
         } catch {
             file?.remove()
             // A body whose file has become unreadable was not sent: the request is invalid.

@@ -15,7 +15,7 @@ struct ExchangeState {
         case sending
         /// The head has come, and the body goes into a sink.
         case receiving(HTTPURLResponse, BodySink)
-        /// Its end is known, and the event is on its way. The file is not at its destination yet.
+        /// Its end is known, and the event is on its way, with the file in which the body has come.
         case delivering(PartialFile?)
         /// The event was delivered, the stream has ended, or the exchange was cancelled.
         case finished
@@ -204,11 +204,10 @@ struct ExchangeState {
         return (end(error), transfer.take())
     }
 
-    /// Moves the file to its destination. Returns false if the exchange was cancelled.
-    mutating func claimDelivery() throws -> Bool {
-        guard case .delivering(let file) = phase else { return false }
+    /// Hands the response over to the subscriber, with its file. Returns false if the exchange was cancelled.
+    mutating func claimDelivery() -> Bool {
+        guard case .delivering = phase else { return false }
         phase = .finished
-        try file?.moveToDestination()
         return true
     }
 

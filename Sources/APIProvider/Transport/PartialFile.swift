@@ -1,7 +1,8 @@
 package import Foundation
 import MiniRx
 
-/// A file that is written next to its destination, and replaces the destination when it is complete.
+/// A file that is written next to its destination, and replaces the destination when it is complete. It is removed with its last reference
+/// if it has not been moved.
 ///
 /// It only replaces a regular file, and keeps its mode. A link to one is followed. The file may be removed from any thread while another
 /// one writes. A process that is killed leaves it there: it is hidden, and its name ends in `.download`.
@@ -12,6 +13,8 @@ package final class PartialFile: Sendable {
         var isOver = false
         /// Whether a thread uses the descriptor, and closes it at the end.
         var isBusy = false
+        var isMoved = false
+        var isRemoved = false
     }
 
     private let destination: URL
@@ -37,7 +40,7 @@ package final class PartialFile: Sendable {
     /// Throws if no file can be written to `destination`, as far as that can be known before.
     static func check(_ destination: URL) throws { _ = try Target(of: destination) }
 
-    deinit { if descriptor >= 0 { endUse() } }
+    deinit { if descriptor >= 0 { remove() } }
 
     func append(_ chunk: Data) throws {
         try using {
@@ -71,14 +74,27 @@ package final class PartialFile: Sendable {
         }
     }
 
+    /// Moves the whole file to its destination, unless that was done before. Throws `CancellationError` if the file was removed.
+    ///
+    /// It is moved under the lock, so that ``remove()`` either prevents the move or comes after it.
     func moveToDestination() throws {
-        // Something else may stand there by now.
-        _ = try Target.mode(of: target.path, for: destination)
-        guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
+        try use.withLock { use in
+            if use.isMoved { return }
+            if use.isRemoved { throw CancellationError() }
+            // Something else may stand there by now.
+            _ = try Target.mode(of: target.path, for: destination)
+            guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
+            use.isMoved = true
+        }
     }
 
+    /// Removes the file, unless it has been moved to its destination.
     func remove() {
-        unlink(path)
+        let isMoved = use.withLock { use in
+            use.isRemoved = true
+            return use.isMoved
+        }
+        if !isMoved { unlink(path) }
         endUse()
     }
 

@@ -16,7 +16,7 @@ extension Single<APIResponse> {
         send(request).continuing { event in
             let response: APIResponse
             switch event {
-            case .success(let received): response = try received.saved(to: request.destination)
+            case .success(let received): response = received
             // The error names the request that failed, so that ``RetryMiddleware`` knows of the redirects before it.
             case .failure(let error as URLError): throw APIError.transport(request, underlying: error)
             case .failure(let error): throw error

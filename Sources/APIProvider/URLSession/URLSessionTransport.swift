@@ -96,10 +96,10 @@ public final class URLSessionTransport: Transport {
     /// Sends `request`. Disposing cancels the task.
     ///
     /// With a file as its destination, the body of a successful response goes to a hidden file in the same folder, which takes the
-    /// destination's place at the end, so memory stays flat. On failure, and when you dispose the single, the hidden file is removed. A
-    /// process that is killed leaves it there; its name ends in `.download`. If the file cannot be written, the single fails at once with
-    /// ``APIError/transport(_:underlying:)`` and a `CocoaError`. The folder must exist. An old file is replaced and its mode kept, a link
-    /// to a file is followed, and anything else that stands there is not replaced.
+    /// destination's place when the endpoint makes its value, so memory stays flat. On failure, and when you dispose the single, the hidden
+    /// file is removed. A process that is killed leaves it there; its name ends in `.download`. If the file cannot be written, the single
+    /// fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`. The folder must exist. An old file is replaced and its
+    /// mode kept, a link to a file is followed, and anything else that stands there is not replaced.
     ///
     /// A streamed response succeeds with its head. The server has to wait while the reader is behind. `timeoutIntervalForResource` and the
     /// maximum size do not apply to it.

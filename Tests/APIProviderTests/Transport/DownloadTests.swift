@@ -182,6 +182,79 @@ struct DownloadTests {
         #expect(try folder.names == ["file.bin"])
     }
 
+    @Test(
+        "A middleware may make the response anew, with the request that it likes: what it has no body for is the file that has come",
+        arguments: [
+            { APIResponse(request: $0.request, httpResponse: $0.httpResponse, data: $0.data) },
+            { APIResponse(to: $0.request, headers: ["X-Seen": "1"], data: $0.data) },
+            { APIResponse(to: PreparedRequest(.get, example), data: $0.data) },
+            { APIResponse(to: $0.request, data: Data("its own".utf8)) },
+        ] as [@Sendable (APIResponse) -> APIResponse])
+    func madeAnew(change: @escaping @Sendable (APIResponse) -> APIResponse) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
+        try put("old")
+        let hidden = Log<ino_t>()
+        let middleware = ClosureMiddleware { request, next in
+            next(request).map { response in
+                for name in try folder.names where name.hasPrefix(".") { hidden.append(try status(of: folder.url(name)).st_ino) }
+                return change(response)
+            }
+        }
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [middleware])
+        _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).value
+        let isItsOwn = try content() == "its own"
+        #expect(try isItsOwn || content() == "body")
+        // The file that has come is moved, and not written a second time.
+        #expect(try hidden.entries.contains(status(of: destination).st_ino) != isItsOwn)
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("A middleware that answers by itself replaces the file, also with an empty body")
+    func answeredWithNothing() async throws {
+        try put("old")
+        let middleware = ClosureMiddleware { request, _ in .just(APIResponse(to: request)) }
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [middleware])
+        _ = try await provider.request(Endpoint(.get, .url(example), downloadingTo: destination)).value
+        #expect(try content().isEmpty)
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("If a middleware or `validating` throws, the destination stays as it was", arguments: [true, false])
+    func thrown(isMiddleware: Bool) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
+        try put("old")
+        let middleware = ClosureMiddleware { request, next in
+            next(request).do(onSuccess: { _ in if isMiddleware { throw URLError(.cannotParseResponse) } })
+        }
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [middleware])
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).validating { _ in
+            if !isMiddleware { throw URLError(.cannotParseResponse) }
+        }
+        let error = await #expect(throws: URLError.self) { try await provider.request(endpoint).value }
+        #expect(error?.code == .cannotParseResponse)
+        #expect(try content() == "old")
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("When dispose returns while a middleware holds the whole response, nothing is left behind")
+    func disposedInMiddleware() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
+        let (arrived, held) = (Signals<Void>(), Log<APIResponse>())
+        let middleware = ClosureMiddleware { request, next in
+            next(request).flatMap {
+                held.append($0)
+                arrived.send(())
+                return .never()
+            }
+        }
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [middleware])
+        let subscription = provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination)).subscribe()
+        await arrived.next()
+        #expect(try folder.names.count == 1)
+        subscription.dispose()
+        #expect(try folder.names.isEmpty)
+    }
+
     @Test("If a middleware answers and the file cannot be written, the error is one of the request")
     func answeredByMiddleware() {
         let endpoint = Endpoint(.get, .url(example), downloadingTo: folder.url("no folder/file"))
@@ -239,4 +312,12 @@ struct DownloadTests {
             disposable.dispose()
         }
     }
+}
+
+private struct ClosureMiddleware: Middleware {
+    let closure: @Sendable (PreparedRequest, @escaping Next) -> Single<APIResponse>
+
+    init(_ closure: @escaping @Sendable (PreparedRequest, @escaping Next) -> Single<APIResponse>) { self.closure = closure }
+
+    func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> { closure(request, next) }
 }

@@ -1,0 +1,49 @@
+import Foundation
+import MiniRx
+
+/// Keeps the file of a download from the transport to the endpoint, which moves it to its destination.
+final class Download: Sendable {
+    private let latest = Locked<PartialFile?>(nil)
+
+    /// The whole file that has come last.
+    var file: PartialFile? { latest.withLock { $0 } }
+
+    func receive(_ file: PartialFile) {
+        _ = latest.withLock { latest in
+            defer { latest = file }
+            return latest
+        }
+    }
+
+    /// Wraps `single`, which moves the file, so that nothing is left of a file that was not moved when the event has been delivered or
+    /// `dispose` returns.
+    func removingRest<Value>(after single: Single<Value>) -> Single<Value> {
+        .create { observer in
+            let subscription = single.subscribe(observer)
+            return Disposables.create {
+                subscription.dispose()
+                self.file?.remove()
+            }
+        }
+    }
+}
+
+extension APIResponse {
+    /// The same response with the file of `download`, which is missing if a middleware has made the response anew. If that has a body in
+    /// memory, it is not what has come in the file.
+    func restoringFile(of download: Download?) -> APIResponse {
+        guard let download, file == nil, data.isEmpty else { return self }
+        var response = self
+        response.file = download.file
+        return response
+    }
+
+    /// Puts the body into `destination`: the file in which it has come, or a new one.
+    func save(to destination: URL) throws {
+        do {
+            if let file { try file.moveToDestination() } else { try PartialFile.replace(destination, with: data) }
+        } catch {
+            throw APIError.transport(request, underlying: error)
+        }
+    }
+}
