@@ -31,8 +31,8 @@ extension APIProvider {
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) -> ReconnectingEvents {
         ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) {
-            lastEventID, signOutCount in
-            var endpoint = request.endpoint
+            lastEventID, signOutCount, willSend in
+            var endpoint = request.endpoint.adapting { willSend($0) }
             endpoint.configuration.signOutCount = signOutCount
             if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }
             return self.request(endpoint.withResponse())
@@ -45,7 +45,10 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
     let policy: RetryPolicy
     let pause: @Sendable (DispatchTimeInterval) -> Single<Void>
     let method: @Sendable () -> HTTPMethod
-    let connect: @Sendable (_ lastEventID: String, _ signOutCount: Int?) -> Single<(value: ServerSentEvents, response: APIResponse)>
+    let connect:
+        @Sendable (_ lastEventID: String, _ signOutCount: Int?, _ willSend: @escaping @Sendable (PreparedRequest) -> Void) -> Single<
+            (value: ServerSentEvents, response: APIResponse)
+        >
 
     /// Returns an iterator that sends the request and reads its events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
@@ -59,6 +62,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         private var retry: Int?
         /// The number of reconnects since the last event.
         private var reconnectAttempts = 0
+        /// The last request for the events, before middlewares. That of an error may be another one, such as that of a refresh.
+        private let request = Locked<PreparedRequest?>(nil)
         /// How many requests in a row have had no stream.
         private var failures = 0
         private var isFinished = false
@@ -99,7 +104,9 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                 }
                 signOutCount = signOutCount ?? SignOutCounter.current
                 retryAfter = nil
-                let (value, response) = try await events.connect(lastEventID, signOutCount).value
+                let (value, response) = try await events.connect(lastEventID, signOutCount) { [request] sent in
+                    _ = request.withLock { exchange(&$0, with: sent) }
+                }.value
                 failures = 0
                 isFinished = response.statusCode == 204
                 stream = value.makeAsyncIterator()
@@ -119,12 +126,12 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             failures += 1
             guard failures < events.policy.maxAttempts else { return false }
             // The error may be that of a refresh, whose request is not idempotent. It is the events that are requested again.
-            let policy = events.policy
+            let (policy, request) = (events.policy, request.withLock { $0 })
             switch error as? APIError {
-            case .transport(let request, _): return try policy.shouldRetry?(request, .failure(error)) ?? error.isTransient
+            case .transport(let failed, _): return try policy.shouldRetry?(request ?? failed, .failure(error)) ?? error.isTransient
             case .unacceptableStatus(let response):
                 retryAfter = response.retryAfter(now: Date())
-                let isRepeated = try policy.shouldRetry?(response.request, .success(response))
+                let isRepeated = try policy.shouldRetry?(request ?? response.request, .success(response))
                 guard isRepeated ?? policy.statuses.contains(response.statusCode) else { return false }
                 return policy.maxAttempts == .max || retryAfter ?? 0 <= policy.maxDelay.seconds
             default: return error.isTransient

@@ -297,7 +297,7 @@ struct ReconnectingEventsTests {
         #expect(waits[1...].allSatisfy { $0 <= 2_000 }, "\(waits)")
     }
 
-    @Test("They reconnect after a refresh that has failed for a while, although its request is a POST")
+    @Test("They reconnect after a refresh that has failed for a while: its request is a POST, but `shouldRetry` gets that of the events")
     func failingRefresh() async throws {
         let failures = [StubResponse.status(503, headers: ["Retry-After": "7"]), .failure(URLError(.timedOut))]
         MockURLProtocol.stub(.post, "/token", respond: .sequence(failures + [.json("b")]))
@@ -305,9 +305,16 @@ struct ReconnectingEventsTests {
         let login = mocked
         let authentication = AuthenticationMiddleware(token: nil) { _ in login.request(Endpoint<String>(.post, "/token")) }
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [authentication])
+        let asked = Log<String>()
+        var policy = RetryPolicy.reconnecting
+        policy.shouldRetry = { request, _ in
+            asked.append("\(request.method) \(request.url.path)")
+            return nil
+        }
 
-        let events = provider.events(request, scheduler: scheduler)
+        let events = provider.events(request, reconnecting: policy, scheduler: scheduler)
         #expect(try await events.reduce(into: []) { $0.append($1.data) } == ["a"])
+        #expect(asked.entries == ["GET /events", "GET /events"])
         #expect(await milliseconds(1).allSatisfy { 7000...7500 ~= $0 })
         #expect(MockURLProtocol.requests.map(\.method) == [.post, .post, .post, .get, .get])
     }
