@@ -139,16 +139,16 @@ public import FoundationNetworking
     /// When the exchange times out if nothing happens; `nil` if it has ended.
     var deadline: UInt64? { state.withLock(\.deadline) }
 
-    /// Fails the exchange if its time is over. The single disposes itself after its event, and that stops the network stack. Returns the
-    /// deadline of an exchange that goes on.
-    func timeOut(at now: UInt64) -> UInt64? {
-        let (deadline, wasWaiting, ending) = state.withLock { state -> (UInt64?, Bool, ExchangeState.Ending?) in
-            if let deadline = state.deadline, deadline > now { return (deadline, false, nil) }
-            return (nil, state.isWaiting, state.end(URLError(.timedOut)))
+    /// Fails the exchange if its time is over. The single disposes itself after its event, and that stops the network stack. Returns false
+    /// if the exchange goes on.
+    func timeOut(at now: UInt64) -> Bool {
+        let (isOver, wasWaiting, ending) = state.withLock { state -> (Bool, Bool, ExchangeState.Ending?) in
+            if let deadline = state.deadline, deadline > now { return (false, false, nil) }
+            return (true, state.isWaiting, state.end(URLError(.timedOut)))
         }
         end(ending)
         if wasWaiting { ticket?.release() }
-        return deadline
+        return isOver
     }
 
     /// The subscriber has disposed the single. A stream that it has received continues.

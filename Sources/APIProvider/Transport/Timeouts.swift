@@ -7,9 +7,43 @@ import MiniRx
 /// fires, the timer is set again.
 final class Timeouts: Sendable {
     private struct State {
-        /// The exchanges that have not ended.
-        var exchanges: [ObjectIdentifier: Exchange] = [:]
+        /// The exchanges that have not ended, each with the time at which it is checked.
+        var exchanges: [ObjectIdentifier: (exchange: Exchange, time: UInt64)] = [:]
+        /// These times, in order, so that a check asks only those whose time has come. One of an exchange that has ended stays for a while.
+        var times: ArraySlice<(time: UInt64, exchange: ObjectIdentifier)> = []
         var timer: (time: UInt64, action: SerialDisposable)?
+
+        /// Returns what is replaced, so that it is released after unlocking.
+        mutating func add(_ exchange: Exchange, at time: UInt64) -> (exchange: Exchange, time: UInt64)? {
+            let id = ObjectIdentifier(exchange)
+            let old = exchanges.updateValue((exchange, time), forKey: id)
+            guard old?.time != time else { return old }
+            // Most exchanges have the same timeout, so the last to be added is most often the last in time.
+            let index = times.lastIndex { $0.time <= time }.map { $0 + 1 } ?? times.startIndex
+            times.insert((time, id), at: index)
+            if times.count > 2 * exchanges.count + 64 {
+                times.removeAll { [exchanges] in exchanges[$0.exchange]?.time != $0.time }
+            }
+            return old
+        }
+
+        /// The next time at which an exchange is checked.
+        mutating func nextTime() -> UInt64? {
+            while let (time, id) = times.first {
+                if exchanges[id]?.time == time { return time }
+                times.removeFirst()
+            }
+            return nil
+        }
+
+        /// The exchanges whose time has come. Add those again that do not end.
+        mutating func takeDue(at now: UInt64) -> [Exchange] {
+            var due: [Exchange] = []
+            while let time = nextTime(), time <= now {
+                if let exchange = exchanges[times.removeFirst().exchange]?.exchange { due.append(exchange) }
+            }
+            return due
+        }
     }
 
     private let scheduler: any Scheduler
@@ -32,10 +66,10 @@ final class Timeouts: Sendable {
 
     /// Watches `exchange` until ``stopWatching(_:)``. Call it again when its deadline has become earlier.
     func watch(_ exchange: Exchange) {
-        _ = state.withLock { $0.exchanges.updateValue(exchange, forKey: ObjectIdentifier(exchange)) }
+        guard let deadline = exchange.deadline else { return }
+        _ = state.withLock { $0.add(exchange, at: deadline) }
         // It may have ended on another thread before it was watched.
-        guard let deadline = exchange.deadline else { return stopWatching(exchange) }
-        setTimer(for: deadline)
+        if exchange.deadline == nil { stopWatching(exchange) } else { setTimer(for: deadline) }
     }
 
     func stopWatching(_ exchange: Exchange) {
@@ -67,15 +101,16 @@ final class Timeouts: Sendable {
     }
 
     private func check(_ action: SerialDisposable) {
-        let exchanges = state.withLock { state in
-            guard state.timer?.action === action else { return [Exchange]() }
+        let now = now
+        let due = state.withLock { state -> [Exchange]? in
+            guard state.timer?.action === action else { return nil }
             state.timer = nil
-            return Array(state.exchanges.values)
+            return state.takeDue(at: now)
         }
         // What the scheduler has returned may hold the closure that holds `action`.
         action.dispose()
-        let now = now
-        let deadlines = exchanges.compactMap { $0.timeOut(at: now) }
-        if let next = deadlines.min() { setTimer(for: next) }
+        guard let due else { return }
+        for exchange in due where !exchange.timeOut(at: now) { watch(exchange) }
+        if let next = state.withLock({ $0.nextTime() }) { setTimer(for: next) }
     }
 }
