@@ -71,6 +71,15 @@ extension HTTPURLResponse {
     }
 }
 
+extension URLResponse {
+    /// Whether this may be the response of a proxy to CONNECT. A successful one has no content (RFC 9110, section 9.3.6), so a 2xx with a
+    /// Content-Type comes from the server. It is delivered without waiting for the first byte of its body.
+    var mayBeConnectResponse: Bool {
+        guard let response = self as? HTTPURLResponse, response.isSuccessful else { return true }
+        return response.value(forHTTPHeaderField: "Content-Type") == nil
+    }
+}
+
 extension String {
     /// The value of a field without the white space around it (RFC 9110, section 5.5). Foundation on Linux keeps trailing white space.
     fileprivate var trimmedFieldValue: String {

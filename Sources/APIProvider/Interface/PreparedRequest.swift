@@ -84,7 +84,7 @@ extension PreparedRequest {
     package var isReceivedInMemory: Bool { destination.isMemory }
 
     /// Whether the response is streamed.
-    package var isStreamed: Bool { if case .stream = destination { true } else { false } }
+    package var isStreamed: Bool { destination.isStream }
 
     /// Whether it is a GET or a HEAD without a body.
     package var isBodylessGetOrHead: Bool { [.get, .head].contains(method) && body == nil }

@@ -9,6 +9,8 @@ package enum ResponseDestination: Sendable {
     case stream(expected: String? = nil)
 
     package var isMemory: Bool { if case .memory = self { true } else { false } }
+
+    package var isStream: Bool { if case .stream = self { true } else { false } }
 }
 
 /// What a provider knows of a request at its subscription.

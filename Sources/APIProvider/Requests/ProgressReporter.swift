@@ -59,12 +59,11 @@ extension Endpoint {
         }
         let queue = configuration.report.map { ProgressQueue($0) }
         let throttles = configuration.throttledHandlers.map { ProgressThrottle($0) }
-        let isOfStream = if case .stream = destination { true } else { false }
         return ProgressReporter(
             report: { progress in
                 queue?.enqueue(progress)
                 for one in throttles { one.enqueue(progress) }
-            }, queue: queue, throttles: throttles, isOfStream: isOfStream)
+            }, queue: queue, throttles: throttles, isOfStream: destination.isStream)
     }
 }
 

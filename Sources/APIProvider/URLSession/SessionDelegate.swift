@@ -291,25 +291,3 @@ extension URLSessionTask {
         #endif
     }
 }
-
-extension URLResponse {
-    /// Whether this may be the response of a proxy to CONNECT. A successful one has no content (RFC 9110, section 9.3.6), so a 2xx with a
-    /// Content-Type comes from the server. It is delivered without waiting for the first byte of its body.
-    fileprivate var mayBeConnectResponse: Bool {
-        guard let response = self as? HTTPURLResponse, response.isSuccessful else { return true }
-        return response.value(forHTTPHeaderField: "Content-Type") == nil
-    }
-}
-
-extension URLAuthenticationChallenge {
-    /// Whether a user name and a password are asked for, and not whether to trust a certificate.
-    var isForPassword: Bool {
-        #if canImport(FoundationNetworking)
-        // There are no challenges for certificates (Swift 6.3.1).
-        return true
-        #else
-        return ![NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate].contains(
-            protectionSpace.authenticationMethod)
-        #endif
-    }
-}

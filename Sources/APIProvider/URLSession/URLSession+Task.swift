@@ -121,3 +121,16 @@ extension URLSession {
         #endif
     }
 }
+
+extension URLAuthenticationChallenge {
+    /// Whether a user name and a password are asked for, and not whether to trust a certificate.
+    var isForPassword: Bool {
+        #if canImport(FoundationNetworking)
+        // There are no challenges for certificates (Swift 6.3.1).
+        return true
+        #else
+        return ![NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate].contains(
+            protectionSpace.authenticationMethod)
+        #endif
+    }
+}
