@@ -10,15 +10,9 @@ public import MiniRx
 /// ```
 ///
 /// Chunks and errors behave as with `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread, before
-/// `subscribe` returns. Answers with a delay, and timeouts, come on the scheduler. With a `TestScheduler`, they come in virtual time:
+/// `subscribe` returns. Answers with a delay, and timeouts, come on the scheduler. With a `TestScheduler`, they come in virtual time.
 ///
-/// ```swift
-/// let scheduler = TestScheduler()
-/// let provider = DefaultAPIProvider(
-///     baseURL: api, transport: MockTransport(scheduler: scheduler))
-/// provider.request(UserRequest()).subscribe { log.append($0) }.disposed(by: bag)
-/// scheduler.advance(by: .seconds(60))
-/// ```
+/// <doc:TestingWithoutWaiting> shows a test without it, and with it.
 public struct MockTransport: Transport {
     private let exchanges: ExchangeTransport
 

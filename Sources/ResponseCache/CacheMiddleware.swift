@@ -28,6 +28,8 @@ public import MiniRx
 /// responses.
 ///
 /// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`.
+///
+/// <doc:ShowingAListWithoutANetwork> shows a program without it, and with it.
 public final class CacheMiddleware: Middleware {
     /// The name in `Cache-Status`.
     static let name = "ResponseCache"

@@ -16,29 +16,8 @@ public import MiniRx
 /// authentication.credential = nil  // after sign-out
 /// ```
 ///
-/// It may also be your own type. With `async` code, the refresh is a `Single.create(priority:work:)`:
-///
-/// ```swift
-/// nonisolated struct Session: Codable, Sendable {
-///     var accessToken, refreshToken: String, expires: Date
-/// }
-///
-/// let authentication = AuthenticationMiddleware(
-///     keychain.session,
-///     apply: {
-///         $1.headers["Authorization"] = "Bearer \($0.accessToken)"
-///     },
-///     expiry: { $0.expires - 60 }
-/// ) { expired in
-///     .create {
-///         guard let expired else { throw SignInError.needed }
-///         let refresh = RefreshRequest(refreshToken: expired.refreshToken)
-///         let session = try await login.request(refresh).value
-///         keychain.session = session
-///         return session
-///     }
-/// }
-/// ```
+/// It may also be a type of your own, such as a pair of tokens: <doc:StayingSignedIn> shows a program without the middleware, and with it. In
+/// `async` code, the refresh is a `Single.create(priority:work:)`.
 ///
 /// If many requests are rejected at the same time, there is one refresh, and each request is sent once more with the new credential. A
 /// request that is in flight during the refresh and is rejected later is also sent once more, without another refresh.

@@ -45,6 +45,8 @@ extension APIProvider {
 /// Reading throws the error of a request, and ``APIError/invalidRequest(reason:underlying:)`` when a page would come twice. Then it ends.
 /// Cancelling the task cancels the request. Each loop begins with the first page, and belongs to the user who is signed in then: after a
 /// sign-out, a page that needs a credential is an error.
+///
+/// <doc:ReadingAListPageByPage> shows a program without it, and with it.
 public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     let first: @Sendable () -> Endpoint<Page>
     let next: @Sendable (Page, APIResponse, Endpoint<Page>) throws -> Endpoint<Page>?

@@ -16,6 +16,8 @@ import MiniRx
 /// ```
 ///
 /// A feed answers one request. Data sent before the request arrives is buffered. Call it on any thread.
+///
+/// <doc:SendingAStreamByHand> shows a test without it, and with it.
 public final class StreamFeed: Sendable {
     enum Part {
         case data(Data)

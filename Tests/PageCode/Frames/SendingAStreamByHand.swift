@@ -1,0 +1,1 @@
+@MainActor private let parcel = Parcel(provider: provider)
