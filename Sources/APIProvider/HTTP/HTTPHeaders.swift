@@ -11,7 +11,7 @@ import Foundation
 /// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
     @HiddenFromReflection private var fields: [(name: String, value: String)] = []
-    /// Why a request with these headers is invalid; `nil` if it is not.
+    /// The reason why a request with these headers is invalid; `nil` if it is valid.
     private(set) var problem: String?
 
     /// Creates headers with `headers`, in their order. A field whose value is `nil` is left out.
@@ -95,7 +95,9 @@ extension HTTPHeaders {
     /// .authorization(username: "Aladdin", password: "open sesame")
     /// ```
     ///
-    /// A user name with a colon, and control characters in either, make the request invalid.
+    /// - Parameters:
+    ///   - username: The user name. With a colon or a control character in it, the request is invalid.
+    ///   - password: The password. With a control character in it, the request is invalid.
     public static func authorization(username: String, password: String) -> HTTPHeaders {
         var headers: HTTPHeaders = ["Authorization": "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"]
         let hasControls = (username + password).utf8.contains { $0 < 32 || $0 == 127 }

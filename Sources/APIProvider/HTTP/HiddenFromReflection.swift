@@ -17,7 +17,7 @@ extension HiddenFromReflection: Sendable where Value: Sendable {}
 extension HiddenFromReflection: Equatable where Value: Equatable {}
 extension HiddenFromReflection: Hashable where Value: Hashable {}
 
-/// What a lock guards may be a credential, a request or a response.
+/// A mirror without the value, which may be a credential, a request or a response.
 extension Locked: CustomReflectable {
     @usableFromInline package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -28,9 +28,9 @@ struct ASCIISet {
     static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
     /// RFC 3986, section 2, without the brackets of an IPv6 address.
     static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#")
-    /// What a literal path may have by mistake.
+    /// Characters that a literal path has only by mistake.
     static let suspect = ASCIISet("?#%:")
-    /// What ends the host in a URL, or the user before it.
+    /// The delimiters that end the host in a URL, or the user in front of it.
     static let endOfHost = ASCIISet("/?#@:")
     /// RFC 9110, section 5.6.2: `tchar`.
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
@@ -71,7 +71,7 @@ extension String {
         return text
     }
 
-    /// Where the host and the port of a URL end. The start of the text if it has none.
+    /// The index after the host and the port of a URL, or the start of a text without them.
     private var endOfAuthority: Index {
         var rest = utf8[...]
         if let mark = rest.firstIndex(where: { ":/?#".utf8.contains($0) }), rest[mark] == UInt8(ascii: ":") {

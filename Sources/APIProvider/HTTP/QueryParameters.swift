@@ -58,6 +58,10 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     }
 
     /// Adds `key` with `value` at the end. Other values of `key` stay.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - value: The value. `nil` and an empty array add nothing, and an array adds the key once for each element.
     public mutating func append(_ key: String, _ value: (any QueryValue)?) {
         for value in value?.queryValues ?? [] { items.append(URLQueryItem(name: key, value: value)) }
     }

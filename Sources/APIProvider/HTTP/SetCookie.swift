@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a Set-Cookie field says (RFC 6265bis, section 5.6).
+/// The cookie and the attributes of a Set-Cookie field (RFC 6265bis, section 5.6).
 package struct SetCookie {
     package let name: String
     package let value: String
@@ -48,7 +48,7 @@ package struct SetCookie {
         }
     }
 
-    /// When the cookie expires; `nil` for a session cookie. Max-Age takes precedence over Expires.
+    /// The time at which the cookie expires; `nil` for a session cookie. Max-Age takes precedence over Expires.
     var expires: Date? { maxAgeEnd ?? expiresAttribute }
 
     /// The domain of the cookie, with a leading dot if the cookie is also for subdomains; `nil` if `host` may not set the cookie.

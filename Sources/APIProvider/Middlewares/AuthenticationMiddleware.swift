@@ -19,18 +19,10 @@ public import MiniRx
 /// It may also be a type of your own, such as a pair of tokens: <doc:StayingSignedIn> shows a program without the middleware, and with it. In
 /// `async` code, the refresh is a `Single.create(priority:work:)`.
 ///
+/// ### The refresh
+///
 /// If many requests are rejected at the same time, there is one refresh, and each request is sent once more with the new credential. A
 /// request that is in flight during the refresh and is rejected later is also sent once more, without another refresh.
-///
-/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is neither sent nor
-/// retried. It fails.
-///
-/// A rejection is the answer for:
-///
-/// - a request that was sent again already,
-/// - a request that lost its credential on a redirect,
-/// - a redirected request that is not idempotent,
-/// - a request whose user has signed out.
 ///
 /// If the refresh fails, all requests that wait for it fail with its error, and so does each request that was sent before and is rejected
 /// later. The next request tries again. A waiting request keeps its own timeout. A refresh that has begun goes on when no request waits any
@@ -41,12 +33,26 @@ public import MiniRx
 /// If the server also rejects the new credential, that is the answer, and a rejection starts no other refresh for a minute. So an endpoint
 /// that always answers 401 does not cause a refresh for each request.
 ///
+/// A rejection is the answer for:
+///
+/// - a request that was sent again already,
+/// - a request that lost its credential on a redirect,
+/// - a redirected request that is not idempotent,
+/// - a request whose user has signed out.
+///
+/// ### Which requests get the credential
+///
 /// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts, and
 /// endpoints with `.option(\.isAuthenticated, false)`, are sent without it.
 ///
-/// Send the refresh through a provider without this middleware, or with that option. Otherwise it would wait for itself. If it is
-/// subscribed to in the task or on the thread that calls `refresh`, it fails with an error that says so. Elsewhere, it fails with a
-/// timeout.
+/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is neither sent nor
+/// retried. It fails.
+///
+/// ### The provider of the refresh
+///
+/// Send the refresh through a provider without this middleware, or with `.option(\.isAuthenticated, false)`. Otherwise it would wait for
+/// itself. If it is subscribed to in the task or on the thread that calls `refresh`, it fails with an error that says so. Elsewhere, it
+/// fails with a timeout.
 ///
 /// Requests that the refresh sends in that task or on that thread do not count against a ``ConcurrencyLimitMiddleware``, because the
 /// requests that wait for the refresh may use up its limit. If a refresh needs several requests, use `Single.create(priority:work:)`, which

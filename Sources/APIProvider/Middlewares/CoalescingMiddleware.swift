@@ -13,13 +13,17 @@ import FoundationNetworking
 ///     middlewares: [RetryMiddleware(), authentication, CoalescingMiddleware()])
 /// ```
 ///
+/// ### Equal requests
+///
 /// Requests are equal if they are `GET` or `HEAD`, have the same URL, headers, timeout and ``PreparedRequest/urlRequest`` settings, and
 /// treat cookies, credentials and redirects alike. Put this middleware last, so that it sees the headers that the other middlewares add.
-/// Then users with different credentials never share a response.
+/// Then users with different credentials never share a response. Downloads, streams, and requests with a body or with a
+/// ``RequestOptions/redirectPolicy`` are not shared.
+///
+/// ### Their response
 ///
 /// Each of the equal requests gets the response, or the error. If one is disposed, the others go on. When the last is disposed, the request
-/// that was sent is cancelled. Only the first reports progress. Downloads, streams, and requests with a body or with a
-/// ``RequestOptions/redirectPolicy`` are not shared.
+/// that was sent is cancelled. Only the first reports progress.
 public final class CoalescingMiddleware: Middleware {
     private struct Key: Hashable {
         let method: HTTPMethod

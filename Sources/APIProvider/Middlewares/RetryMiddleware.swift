@@ -8,8 +8,15 @@ import FoundationNetworking
 
 /// Sends a request again after a failure that may pass.
 ///
-/// These failures are the statuses 408, 429, 500, 502, 503 and 504, a connection that timed out, was lost or could not be made, and a
-/// response that is not valid HTTP. A request is sent again if one of these is true:
+/// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
+/// endpoint replaces the policy.
+///
+/// Put it before an ``AuthenticationMiddleware``. Put it before a ``LoggingMiddleware`` that should log each attempt.
+///
+/// ### Which requests are sent again
+///
+/// Failures that may pass are the statuses 408, 429, 500, 502, 503 and 504, a connection that timed out, was lost or could not be made, and
+/// a response that is not valid HTTP. After one, a request is sent again if one of these is true:
 ///
 /// - Its method is idempotent (RFC 9110, section 9.2.2).
 /// - It has the header `Idempotency-Key`.
@@ -17,16 +24,13 @@ import FoundationNetworking
 ///
 /// A redirected request that is not idempotent is not sent again, because the server has already acted on it.
 ///
-/// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
-/// endpoint replaces the policy.
+/// ### The waits
 ///
 /// Between attempts, the middleware waits for a random time: at most `baseDelay`, then twice that, four times that, and so on up to
 /// `maxDelay`. So clients that failed together do not come back together. After a `Retry-After` (RFC 9110, section 10.2.3), in seconds or
 /// as a date, it waits for at least as long as the server asks, and up to `baseDelay` more. If the server asks for more than `maxDelay`,
 /// the request is not sent again, and the caller gets that response. A date is compared with the response's own `Date`, so a wrong clock
 /// does no harm. Of several such fields, the longest counts, and a part of a second counts as a whole one.
-///
-/// Put it before an ``AuthenticationMiddleware``. Put it before a ``LoggingMiddleware`` that should log each attempt.
 public struct RetryMiddleware: Middleware {
     private let policy: RetryPolicy
     private let scheduler: any Scheduler

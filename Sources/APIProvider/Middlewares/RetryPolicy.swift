@@ -37,6 +37,14 @@ public struct RetryPolicy: Sendable {
     public var shouldRetry: (@Sendable (_ request: PreparedRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
 
     /// Creates a policy. By default it makes three attempts, for the idempotent methods of RFC 9110, section 9.2.2.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: The number of attempts, including the first.
+    ///   - baseDelay: The longest wait before the second attempt. It doubles for each attempt after that.
+    ///   - maxDelay: The longest wait before any attempt.
+    ///   - statuses: The statuses after which a request is sent again.
+    ///   - methods: The methods of requests that may be sent again even if the server may have acted on them.
+    ///   - shouldRetry: Decides before `statuses` and `methods`: see ``shouldRetry``.
     public init(
         maxAttempts: Int = 3, baseDelay: DispatchTimeInterval = .milliseconds(500), maxDelay: DispatchTimeInterval = .seconds(30),
         statuses: Set<Int> = [408, 429, 500, 502, 503, 504],

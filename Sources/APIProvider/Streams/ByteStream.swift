@@ -47,6 +47,8 @@ public struct ByteStream: StreamedResponse {
         var source: Source
 
         /// Waits for bytes and returns them; `nil` is the end.
+        ///
+        /// - Throws: ``APIError/transport(_:underlying:)`` if the connection has broken, or `CancellationError`.
         public mutating func next() async throws -> Data? { try await nextChunk(isolation: nil) }
 
         /// Like ``next()``, but runs on the caller's actor.

@@ -21,7 +21,7 @@ struct LineIterator<Parser: LineParser> {
     private var bytes: ByteStream.AsyncIterator?
     private var splitter: LineSplitter
     var parser: Parser
-    /// What has been read and not yet returned.
+    /// The elements that were read and not yet returned.
     private var elements: [Parser.Element] = []
     private var nextIndex = 0
     private var failure: (any Error)?

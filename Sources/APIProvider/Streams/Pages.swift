@@ -26,6 +26,8 @@ extension APIProvider {
     ///
     /// The next page is requested as `first` is, with the URL of the link. A link to another origin is an error, and so is any link after a
     /// redirect to another origin: see ``APIResponse/link(_:allowsOtherOrigins:)``.
+    ///
+    /// - Parameter first: The request for the first page.
     public func pages<Page: Sendable>(_ first: some APIRequest<Page>) -> Pages<Page> {
         Pages {
             first.endpoint
@@ -100,6 +102,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         fileprivate init(pages: Pages) { self.pages = pages }
 
         /// Requests the next page and returns it; `nil` is the end.
+        ///
+        /// - Throws: The error of the request or of `next`, or ``APIError/invalidRequest(reason:underlying:)`` if the page would come twice.
         public mutating func next() async throws -> Page? {
             let last = position
             position = .end
@@ -125,7 +129,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// What tells one page from another.
+/// The parts of a request by which one page differs from another.
 private struct PageKey: Hashable {
     private let line: String
     private let query: QueryParameters

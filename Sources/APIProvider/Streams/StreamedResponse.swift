@@ -53,8 +53,13 @@ extension Endpoint where Response: StreamedResponse {
     ///
     /// Neither the size nor the duration of the whole stream is limited.
     ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``. `timeoutInterval` limits how long the server
-    /// may send nothing, also within the body.
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - headers: The header fields. Without an `Accept`, the request asks for ``StreamedResponse/mediaType``.
+    ///   - body: The body, encoded once for each subscription.
+    ///   - timeoutInterval: How long the server may send nothing, in seconds, also within the body; `nil` is the session's setting.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil

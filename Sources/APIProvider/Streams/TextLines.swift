@@ -28,6 +28,8 @@ public struct TextLines: StreamedResponse {
         var lines: LineIterator<TextLineParser>
 
         /// Waits for a line and returns it; `nil` is the end.
+        ///
+        /// - Throws: ``APIError/transport(_:underlying:)`` if the connection has broken or the line is too long, or `CancellationError`.
         public mutating func next() async throws -> String? { try await lines.nextElement(isolation: nil) }
 
         /// Like ``next()``, but runs on the caller's actor.

@@ -1,7 +1,1 @@
-@MainActor private let banner = Reader()
-
-@MainActor
-private final class Reader {
-    var text: String?
-    let hiding = SerialDisposable()
-}
+nonisolated private let request = Single.just("")
