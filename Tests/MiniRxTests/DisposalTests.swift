@@ -128,10 +128,10 @@ struct DisposalTests {
         let serial = SerialDisposable()
         let first = Disposables.create(with: log.adds("first"))
         serial.disposable = first
-        #expect(!first.isDisposed)
+        #expect(log.entries == [] && !serial.isDisposed)
         serial.disposable = log.disposable("second")
         first.dispose()
-        #expect(first.isDisposed && log.entries == ["first"])
+        #expect(log.entries == ["first"] && !serial.isDisposed)
         serial.dispose()
         serial.dispose()
         serial.disposable = log.disposable("third")

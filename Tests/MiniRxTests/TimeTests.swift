@@ -11,14 +11,15 @@ struct TimeTests {
     @Test("timeout fails in time, and disposes the source")
     func timeout() {
         let producer = Producer<Int> { [log] in log.disposable() }
-        _ = producer.single.timeout(.seconds(5), scheduler: scheduler)
-            .subscribe(onFailure: { [log] in log.append("\($0)") }, onDisposed: log.adds("disposed"))
+        let observer = scheduler.observe(producer.single.timeout(.seconds(5), scheduler: scheduler))
         scheduler.advance(by: .milliseconds(4_999))
-        #expect(log.entries == [])
-        scheduler.advance(by: .milliseconds(1))
-        #expect(log.entries == ["No event arrived in time.", "release", "disposed"])
+        #expect(!observer.isDisposed && log.count == 0)
+        scheduler.run()
+        #expect(observer.events == [.failure(RxError.timeout, at: .seconds(5))])
+        #expect(observer.isDisposed && log.entries == ["release"])
         producer.send(.success(1))
-        #expect(log.count == 3)
+        #expect(observer.events.count == 1)
+        #expect(RxError.timeout.localizedDescription == "No event arrived in time.")
     }
 
     @Test("An earlier event cancels the timer, and releases it", arguments: [true, false])
@@ -53,13 +54,13 @@ struct TimeTests {
     func delay() {
         let producer = Producer<Int> { [log] in log.disposable() }
         let single = producer.single.delay(.seconds(1), scheduler: scheduler)
-        _ = single.subscribe(onSuccess: { [log] in log.append("event \($0)") }, onDisposed: log.adds("disposed"))
+        let first = scheduler.observe(single)
         producer.send(.success(1))
-        #expect(log.entries == ["release"])
-        scheduler.advance(by: .seconds(1))
-        #expect(log.entries == ["release", "event 1", "disposed"])
-        _ = single.subscribe(onFailure: { [log] _ in log.append("error") })
+        #expect(log.entries == ["release"] && first.events.isEmpty)
+        scheduler.run()
+        #expect(first.events == [.success(1, at: .seconds(1))])
+        let second = scheduler.observe(single)
         producer.send(.failure(TestError()))
-        #expect(log.entries.suffix(2) == ["error", "release"])
+        #expect(second.events == [.failure(TestError(), at: .seconds(1))] && second.isDisposed)
     }
 }

@@ -54,7 +54,7 @@ extension SerialDisposable {
 }
 
 extension Disposables {
-    static func create(_ disposables: any Disposable...) -> any Cancelable {
+    static func create(_ disposables: any Disposable...) -> any Disposable {
         create(with: { disposables.forEach { $0.dispose() } })
     }
 }

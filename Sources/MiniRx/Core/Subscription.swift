@@ -13,7 +13,7 @@
 ///   torn down;
 /// - a running ``TrampolineStep``;
 /// - a running `dispose()`.
-final class Subscription: Cancelable {
+final class Subscription: Disposable {
     private struct State {
         /// Whether it has its event or was disposed.
         var isFinished = false
@@ -26,7 +26,7 @@ final class Subscription: Cancelable {
         var pendingCount = 1
         /// The number of calls from operator to operator.
         var callCount = 0
-        /// What to call at the teardown, or `nil` after it.
+        /// The actions to call at the teardown, or `nil` after it.
         var teardownActions: [Action]? = []
     }
 
@@ -38,8 +38,6 @@ final class Subscription: Cancelable {
 
     /// Whether it has its event or was disposed.
     var isFinished: Bool { state.withLock(\.isFinished) }
-
-    var isDisposed: Bool { isFinished }
 
     /// Whether it or its parent was disposed, even after its event.
     var wasDisposed: Bool { state.withLock(\.wasDisposed) || parent?.wasDisposed == true }
@@ -104,7 +102,7 @@ final class Subscription: Cancelable {
 
     /// Counts a call from operator to operator, and returns when to make it: never if the subscription has finished, otherwise now. To keep
     /// the stack flat, every 32nd call is made later, when the calls on the stack have returned.
-    func countCall() -> CallTiming {
+    func nextCallTiming() -> CallTiming {
         state.withLock { state in
             state.callCount += 1
             return state.isFinished ? .never : state.callCount.isMultiple(of: 32) ? .later : .now

@@ -1,5 +1,5 @@
-/// What to call next. An operator returns it instead of making the call. The loop in ``run()`` makes the call later, so the stack does not
-/// grow.
+/// The call to make next. An operator returns it instead of making the call. The loop in ``run()`` makes the call later, so the stack does
+/// not grow.
 enum TrampolineStep: Sendable {
     typealias Call = @Sendable (Subscription) -> TrampolineStep
 

@@ -5,7 +5,7 @@ public enum Disposables {
 
     /// Creates a disposable that runs `action` at the first `dispose()`, on the thread of that call, and then releases it.
     @preconcurrency
-    public static func create(with action: @escaping @Sendable () -> Void) -> any Cancelable {
+    public static func create(with action: @escaping @Sendable () -> Void) -> any Disposable {
         ActionDisposable(action: Locked(Action(action)))
     }
 }
@@ -14,10 +14,8 @@ private struct NopDisposable: Disposable {
     func dispose() {}
 }
 
-private struct ActionDisposable: Cancelable {
+private struct ActionDisposable: Disposable {
     let action: Locked<Action?>
-
-    var isDisposed: Bool { action.withLock { $0 == nil } }
 
     func dispose() { action.withLock { $0.take() }?() }
 }

@@ -1,4 +1,4 @@
-/// What follows an event in ``Single/continuing(_:)``.
+/// The continuation after an event in ``Single/continuing(_:)``.
 package enum Continuation<Element: Sendable>: Sendable {
     /// This event, which is delivered.
     case event(SingleEvent<Element>)
@@ -7,7 +7,7 @@ package enum Continuation<Element: Sendable>: Sendable {
 }
 
 extension Single {
-    /// Continues with what `transform` returns for the event: in one step, what `map`, `mapError` and `flatMap` do.
+    /// Continues with the result of `transform` for the event: `map`, `mapError` and `flatMap` in one step.
     ///
     /// A single is subscribed to on the thread that delivers the event, after this one has been torn down. If `transform` throws, the
     /// single fails with that error.

@@ -1,4 +1,5 @@
 public import Dispatch
+public import Foundation
 
 extension Single {
     /// Delivers the value `dueTime` later, on `scheduler`. An error is not delayed.
@@ -28,4 +29,18 @@ extension Single where Element == Void {
     package static func timer(_ dueTime: DispatchTimeInterval, _ scheduler: any Scheduler) -> Single {
         create { observer in scheduler.schedule(after: dueTime) { observer(.success(())) } }
     }
+}
+
+/// An error of an operator.
+public enum RxError: Error {
+    /// No event arrived in time.
+    case timeout
+}
+
+extension RxError: LocalizedError, CustomStringConvertible {
+    /// A sentence that says what happened.
+    public var description: String { "No event arrived in time." }
+
+    /// The same as `description`, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }

@@ -24,13 +24,15 @@ extension Single {
             if let onDispose { subscription.onTeardown(onDispose) }
             onSubscribe?()
             let nextStep = run(in: subscription) { subscription, event in
-                do { try event.visit(onSuccess, onError) } catch { return subscription.forward(.failure(error), to: observer) }
+                do { try event.notify(onSuccess: onSuccess, onFailure: onError) } catch {
+                    return subscription.forward(.failure(error), to: observer)
+                }
                 guard !subscription.isFinished else { return .none }
                 // An observer downstream may dispose the subscription. The teardown waits until the `after…` closure has run.
                 subscription.enter()
                 defer { subscription.leave() }
                 let nextStep = subscription.forward(event, to: observer).runBeforeDisposal()
-                do { try event.visit(afterSuccess, afterError) } catch { Hooks.defaultErrorHandler(error) }
+                do { try event.notify(onSuccess: afterSuccess, onFailure: afterError) } catch { Hooks.defaultErrorHandler(error) }
                 return nextStep
             }.runBeforeDisposal()
             if let onSubscribed, !subscription.wasDisposed { onSubscribed() }
@@ -43,7 +45,7 @@ extension Single {
 }
 
 extension Result where Failure == any Error {
-    fileprivate func visit(_ onSuccess: (@Sendable (Success) throws -> Void)?, _ onFailure: (@Sendable (Failure) throws -> Void)?) throws {
+    fileprivate func notify(onSuccess: (@Sendable (Success) throws -> Void)?, onFailure: (@Sendable (Failure) throws -> Void)?) throws {
         switch self {
         case .success(let element): try onSuccess?(element)
         case .failure(let error): try onFailure?(error)

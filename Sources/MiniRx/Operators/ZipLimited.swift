@@ -16,7 +16,7 @@ extension Single {
     public static func zip<T: Sendable>(
         _ singles: some Collection<Single<T>>, maxConcurrent: Int
     ) -> Single<[T]> where Element == [T] {
-        guard maxConcurrent > 0 else { return .error(NoConcurrency(maximum: maxConcurrent)) }
+        guard maxConcurrent > 0 else { return .error(InvalidConcurrencyLimit(maximum: maxConcurrent)) }
         let singles = Array(singles)
         return .deferred {
             let next = Locked(0)
@@ -40,7 +40,7 @@ extension Single {
     }
 }
 
-private struct NoConcurrency: LocalizedError, CustomStringConvertible {
+private struct InvalidConcurrencyLimit: LocalizedError, CustomStringConvertible {
     let maximum: Int
 
     var description: String { "maxConcurrent is \(maximum); it must be at least 1." }

@@ -1,0 +1,75 @@
+public import Dispatch
+
+/// Subscribes to a single in virtual time, and records its event: see ``TestScheduler/observe(_:)``.
+///
+/// It keeps its subscription until the event or ``dispose()``. You may use it on any thread.
+public final class TestObserver<Element: Sendable>: Disposable {
+    /// The event of a single, and the virtual time since the scheduler was created.
+    ///
+    /// Events are equal if their times and values are. Errors are compared by their types and descriptions.
+    public enum Event: Sendable {
+        case success(Element, at: DispatchTimeInterval)
+        case failure(any Error, at: DispatchTimeInterval)
+    }
+
+    private struct State {
+        var events: [Event] = []
+        var isDisposed = false
+    }
+
+    /// Kept here, and not by the subscription, which a scheduler keeps while it waits.
+    private let scheduler: TestScheduler
+    private let subscription: any Disposable
+    private let state: Locked<State>
+
+    init(_ single: Single<Element>, _ scheduler: TestScheduler) {
+        let state = Locked(State())
+        (self.scheduler, self.state) = (scheduler, state)
+        subscription = single.makeSubscription(onDisposed: { state.withLock { $0.isDisposed = true } }) {
+            [weak scheduler] subscription, event in
+            guard subscription.finish(), let time = scheduler?.elapsed else { return .none }
+            state.withLock { state in
+                switch event {
+                case .success(let element): state.events.append(.success(element, at: time))
+                case .failure(let error): state.events.append(.failure(error, at: time))
+                }
+            }
+            return .none
+        }
+    }
+
+    /// The event, or nothing as long as there is none.
+    public var events: [Event] { state.withLock(\.events) }
+
+    /// The value, or nothing if there is none.
+    public var values: [Element] {
+        events.compactMap { event in
+            guard case .success(let element, _) = event else { return nil }
+            return element
+        }
+    }
+
+    /// The error, if the single has failed.
+    public var error: (any Error)? {
+        guard case .failure(let error, _)? = events.first else { return nil }
+        return error
+    }
+
+    /// Whether the source has been torn down, after its event or after ``dispose()``.
+    public var isDisposed: Bool { state.withLock(\.isDisposed) }
+
+    /// Disposes the subscription. No event is recorded after that.
+    public func dispose() { subscription.dispose() }
+}
+
+extension TestObserver.Event: Equatable where Element: Equatable {
+    /// Returns whether both have the same time, and the same value or the same error.
+    public static func == (a: Self, b: Self) -> Bool {
+        switch (a, b) {
+        case (.success(let a, let time), .success(let b, let otherTime)): a == b && time == otherTime
+        case (.failure(let a, let time), .failure(let b, let otherTime)):
+            type(of: a) == type(of: b) && "\(a)" == "\(b)" && time == otherTime
+        default: false
+        }
+    }
+}
