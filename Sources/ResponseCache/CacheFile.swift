@@ -1,23 +1,39 @@
+import APIProvider
 import Foundation
 
 /// The content of a file of a ``DiskCache``: a binary property list.
 struct CacheFile: Codable {
-    private static let currentVersion = 5
+    private struct Entry: Codable {
+        let statusCode: Int, headers: [String: String], data: Data, requestTime: Date, responseTime: Date, varyValues: [String: String]
+
+        init(_ response: CachedResponse) {
+            (statusCode, headers, data) = (response.statusCode, response.headers.dictionary, response.data)
+            (requestTime, responseTime, varyValues) = (response.requestTime, response.responseTime, response.varyValues)
+        }
+
+        var response: CachedResponse {
+            CachedResponse(
+                statusCode: statusCode, headers: HTTPHeaders(headers), data: data, requestTime: requestTime, responseTime: responseTime,
+                varyValues: varyValues)
+        }
+    }
+
+    private static let currentVersion = 6
 
     private var version = currentVersion
     private let key: String
-    private let responses: [CachedResponse]
+    private let responses: [Entry]
 
     static func data(of responses: [CachedResponse], for key: String) -> Data? {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
-        return try? encoder.encode(CacheFile(key: key, responses: responses))
+        return try? encoder.encode(CacheFile(key: key, responses: responses.map(Entry.init)))
     }
 
     /// Returns the responses in a file, or `nil` if it is damaged, from another version or for another key.
     static func responses(in data: Data, for key: String) -> [CachedResponse]? {
         guard let file = try? PropertyListDecoder().decode(CacheFile.self, from: data), file.version == currentVersion, file.key == key
         else { return nil }
-        return file.responses
+        return file.responses.map(\.response)
     }
 }

@@ -4,11 +4,13 @@ import MiniRx
 
 extension CacheMiddleware {
     func storeResponse(_ response: APIResponse, _ sending: Sending) {
-        let (request, status) = (sending.lookup.request, response.statusCode)
-        guard request.method != .head, request.range == nil, !request.hasServerConditions, !response.isFromOtherURL else { return }
-        if status == 304 {
+        let (request, statusCode) = (sending.lookup.request, response.statusCode)
+        guard request.method != .head, request.range == nil, !request.hasServerConditions, !response.wasRedirectedByTransport else {
+            return
+        }
+        if statusCode == 304 {
             // A 304 to the app's own condition only updates what is stored.
-            guard let stored = newestMatch(sending.lookup, sending.fields), stored.canBeUpdated(by: response) else { return }
+            guard let stored = newestMatch(sending.lookup, sending.headers), stored.canBeUpdated(by: response) else { return }
             let updated = stored.updated(by: response, requestTime: sending.time, responseTime: now())
             replaceStored(with: updated, sending, sent: response.request)
         } else {
@@ -17,7 +19,9 @@ extension CacheMiddleware {
                 return
             }
             // A failure or refusal does not replace a stored response that is neither.
-            if status.isFailureOrRefusal, let stored = newestMatch(sending.lookup, sending.fields), !stored.status.isFailureOrRefusal {
+            if statusCode.isFailureOrRefusal, let stored = newestMatch(sending.lookup, sending.headers),
+                !stored.statusCode.isFailureOrRefusal
+            {
                 return
             }
             let new = CachedResponse(response, requestTime: sending.time, responseTime: now())
@@ -36,14 +40,14 @@ extension CacheMiddleware {
     }
 
     private func write(_ new: CachedResponse, _ sending: Sending, sent: PreparedRequest) {
-        let (request, keyState, fields) = (sending.lookup.request, sending.lookup.keyState, sending.fields)
+        let (request, keyState, headers) = (sending.lookup.request, sending.lookup.keyState, sending.headers)
         guard !keyState.isInvalidated else { return }
         let (old, now) = (store.responses(for: keyState.key), now())
         // Do not replace the response to a later request. A request time in the future is an error of the clock, and does not count.
-        guard !old.contains(where: { $0.matchesVary(of: fields) && $0.requestTime > sending.time && $0.requestTime <= now })
+        guard !old.contains(where: { $0.matchesVary(of: headers) && $0.requestTime > sending.time && $0.requestTime <= now })
         else { return }
-        let others = old.filter { !$0.matchesVary(of: fields) }.suffix(Self.maxVariants - 1)
-        let storable = new.storable(for: request, sent: sent, before: fields, after: sentFields(request, sending.lookup.transport))
+        let others = old.filter { !$0.matchesVary(of: headers) }.suffix(Self.maxVariants - 1)
+        let storable = new.storable(for: request, sent: sent, before: headers, after: sentHeaders(request, sending.lookup.transport))
         let all = others + [storable].compactMap { $0 }
         if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: keyState.key) }
         // An unsafe request may have changed the resource while the store was written.
@@ -65,12 +69,12 @@ extension CacheMiddleware {
     ) -> Single<APIResponse> {
         guard ![.get, .head, .options, .trace].contains(request.method) else { return next(request) }
         return .deferred { [self] in
-            let (epoch, fields, time) = (epoch(of: request), sentFields(request, transport), now())
+            let (epoch, headers, time) = (epoch(of: request), sentHeaders(request, transport), now())
             return next(request).do(onSuccess: { [self] response in
                 guard 200..<400 ~= response.statusCode else { return }
                 invalidate(request, response)
                 let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), transport: transport, next: next)
-                storePOST(response, Sending(lookup: lookup, fields: fields, time: time))
+                storePOST(response, Sending(lookup: lookup, headers: headers, time: time))
             })
         }
     }

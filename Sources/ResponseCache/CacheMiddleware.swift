@@ -55,7 +55,7 @@ public final class CacheMiddleware: Middleware {
     /// A look-up whose request was sent.
     struct Sending {
         let lookup: Lookup
-        let fields: SentFields
+        let headers: SentHeaders
         let time: Date
     }
 
@@ -67,6 +67,8 @@ public final class CacheMiddleware: Middleware {
     let languages: @Sendable () -> [String]
     let signOutCount: @Sendable () -> Int
     let state = Locked(State())
+
+    // MARK: - Creating and clearing a cache
 
     /// Creates a cache.
     ///
@@ -89,7 +91,7 @@ public final class CacheMiddleware: Middleware {
         (self.store, self.scheduler, self.now, self.languages, self.signOutCount) = (store, scheduler, now, languages, signOutCount)
     }
 
-    /// What the cache has done since it was created.
+    /// The numbers of hits, validations and misses since the cache was created.
     public var statistics: CacheStatistics { state.withLock(\.statistics) }
 
     /// Removes all responses. Call it on sign-out: `authentication.credential = nil; cache.removeAll()`.
@@ -107,10 +109,12 @@ public final class CacheMiddleware: Middleware {
         state.withLock { $0.removals -= 1 }
     }
 
+    // MARK: - Answering a request
+
     /// Answers `request` from the cache, or sends it.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> { intercept(request, nil, next) }
 
-    /// - Parameter transport: What sends the request; `nil` if it is unknown which header fields it adds.
+    /// - Parameter transport: The transport of the provider; `nil` if it is unknown which header fields it adds.
     func intercept(
         _ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next
     ) -> Single<APIResponse> {
@@ -144,7 +148,7 @@ public final class CacheMiddleware: Middleware {
             // After the end of the epoch or a sign-out, the stored responses may be another user's.
             let hasEnded = request.isBeforeSignOut || state.withLock { $0.epoch !== epoch }
             let ignoresStored = hasEnded || request.options.cachePolicy == .reload || request.hasServerConditions
-            let stored = ignoresStored ? nil : newestMatch(lookup, sentFields(request, transport))
+            let stored = ignoresStored ? nil : newestMatch(lookup, sentHeaders(request, transport))
             switch Decision(for: request, stored: stored, at: now()) {
             case .use(let stored): return use(stored, lookup)
             case .useAndValidate(let stored):
@@ -160,10 +164,10 @@ public final class CacheMiddleware: Middleware {
         return scheduler.map { response.subscribe(on: $0) } ?? response
     }
 
-    func newestMatch(_ lookup: Lookup, _ sentFields: @autoclosure () -> SentFields) -> CachedResponse? {
-        lazy var fields = sentFields()
+    func newestMatch(_ lookup: Lookup, _ sentHeaders: @autoclosure () -> SentHeaders) -> CachedResponse? {
+        lazy var headers = sentHeaders()
         return store.responses(for: lookup.keyState.key).filter {
-            ($0.varyFields.isEmpty || $0.matchesVary(of: fields)) && $0.canServeRange(of: lookup.request)
+            ($0.varyValues.isEmpty || $0.matchesVary(of: headers)) && $0.canServeRange(of: lookup.request)
         }.newest
     }
 
@@ -177,6 +181,8 @@ public final class CacheMiddleware: Middleware {
         }
         return .just(response)
     }
+
+    // MARK: - Validating and sending
 
     /// Validates a stale response for the next request, unless another validation in the background is running.
     private func validateInBackground(_ stored: CachedResponse, _ lookup: Lookup) {
@@ -212,7 +218,7 @@ public final class CacheMiddleware: Middleware {
             count { $0.revalidations += 1 }
             let sending = sending(lookup)
             return lookup.next(conditional).flatMap { [self] response in
-                guard response.statusCode == 304, !response.isFromOtherURL else {
+                guard response.statusCode == 304, !response.wasRedirectedByTransport else {
                     storeResponse(response, sending)
                     return .just(response)
                 }

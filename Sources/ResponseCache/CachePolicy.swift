@@ -1,7 +1,7 @@
 public import APIProvider
 public import Foundation
 
-/// How a request uses the cache. Its own `Cache-Control` counts as well (RFC 9111, section 5.2.1).
+/// The way in which a request uses the cache. Its own `Cache-Control` counts as well (RFC 9111, section 5.2.1).
 public struct CachePolicy: Sendable, Hashable {
     private enum Kind { case standard, reload, noStore, onlyIfCached, staleIfOffline }
 
@@ -22,7 +22,7 @@ public struct CachePolicy: Sendable, Hashable {
 }
 
 extension RequestOptions {
-    /// How the request uses a ``CacheMiddleware``: `.option(\.cachePolicy, .staleIfOffline)`.
+    /// The way in which the request uses a ``CacheMiddleware``: `.option(\.cachePolicy, .staleIfOffline)`.
     public var cachePolicy: CachePolicy {
         get { self[PolicyKey.self] }
         set { self[PolicyKey.self] = newValue }
@@ -31,12 +31,12 @@ extension RequestOptions {
 
 private enum PolicyKey: RequestOptionKey { static var defaultValue: CachePolicy { .standard } }
 
-/// What a ``CacheMiddleware`` has done.
+/// The numbers of hits, validations and misses of a ``CacheMiddleware``.
 public struct CacheStatistics: Sendable {
     /// The number of responses that came from the cache. Either the cache did not wait for the server, or a stale response was used because
     /// its validation failed with a temporary error, such as no connection, or with a status 500, 502, 503 or 504.
     public internal(set) var hits = 0
-    /// How many of ``hits`` were stale.
+    /// The number of ``hits`` that were stale.
     public internal(set) var staleHits = 0
     /// The number of requests that were sent to validate a stored response.
     public internal(set) var revalidations = 0

@@ -9,29 +9,28 @@ extension CachedResponse {
     /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the request's conditions show that the
     /// app already has this response. Returns `nil` if it does not have the range.
     ///
-    /// - Parameter cacheStatus: How the cache has handled the request, for `Cache-Status` (RFC 9211).
+    /// - Parameter cacheStatus: The way in which the cache has handled the request, for `Cache-Status` (RFC 9211).
     func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
-        var (status, body) = (status, body)
-        // A server may write the names in another case.
-        var fields = fields.removing(["age", "cache-status"])
+        var (statusCode, headers, data) = (statusCode, headers, data)
         let remaining = remainingFreshness(at: now)
         let ttl = remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))"
-        fields["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
-        fields["Cache-Status"] = "\(CacheMiddleware.name); \(cacheStatus)\(ttl)"
+        headers["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
+        headers["Cache-Status"] = "\(CacheMiddleware.name); \(cacheStatus)\(ttl)"
         if isNotModified(for: request) {
-            (status, body) = (304, Data())
+            (statusCode, data) = (304, Data())
         } else if let range = request.range {
             guard let part = byteRange(of: range) else { return nil }
-            fields = fields.removing(["content-range", "content-length"])
-            fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
-            fields["Content-Length"] = "\(part.count)"
-            (status, body) = (206, body.subdata(in: part))
+            headers["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(data.count)"
+            headers["Content-Length"] = "\(part.count)"
+            (statusCode, data) = (206, data.subdata(in: part))
         }
-        if request.method == .head { body = Data() }
-        guard let head = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
-            return nil
-        }
-        return APIResponse(request: request, httpResponse: head, data: body)
+        if request.method == .head { data = Data() }
+        // A file may have any status code.
+        guard
+            let head = HTTPURLResponse(
+                url: request.url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: headers.dictionary)
+        else { return nil }
+        return APIResponse(request: request, httpResponse: head, data: data)
     }
 
     /// Whether it has the range that `request` asks for, if any.
@@ -42,33 +41,35 @@ extension CachedResponse {
     /// The bytes that a `Range` field asks for.
     private func byteRange(of field: String) -> Range<Int>? {
         // A range counts bytes of the encoded body, which is not stored.
-        status == 200 && value("Content-Encoding") == nil ? body.byteRange(for: field) : nil
+        statusCode == 200 && headers["Content-Encoding"] == nil ? data.byteRange(for: field) : nil
     }
 
     /// Whether the request's `If-None-Match` or `If-Modified-Since` shows that the app already has this response (RFC 9110, sections 13.1.2
     /// and 13.1.3).
     private func isNotModified(for request: PreparedRequest) -> Bool {
-        guard 200..<300 ~= status else { return false }
+        guard 200..<300 ~= statusCode else { return false }
         if let tags = request.headers["If-None-Match"] {
-            let own = value("ETag")?.weakTag
+            let own = headers["ETag"]?.weakTag
             return tags.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == "*" || String($0).weakTag == own }
         }
         guard let since = request.headers["If-Modified-Since"].flatMap({ Date(httpDate: $0, now: responseTime) }) else {
             return false
         }
-        return (value("Last-Modified").flatMap { Date(httpDate: $0, now: responseTime) } ?? responseTime) <= since
+        return (headers["Last-Modified"].flatMap { Date(httpDate: $0, now: responseTime) } ?? responseTime) <= since
     }
+
+    // MARK: - Validation
 
     /// Whether a 304 may update this response (RFC 9111, section 4.3.4).
     func canBeUpdated(by response: APIResponse) -> Bool {
-        if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.weakTag == value("ETag")?.weakTag }
-        if let modified = response.value(forHTTPHeaderField: "Last-Modified") { return modified == value("Last-Modified") }
+        if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.weakTag == headers["ETag"]?.weakTag }
+        if let modified = response.value(forHTTPHeaderField: "Last-Modified") { return modified == headers["Last-Modified"] }
         return !hasValidator
     }
 
     /// Whether both have an entity tag, and they differ.
     func hasDifferentETag(from response: APIResponse) -> Bool {
-        guard let tag = response.value(forHTTPHeaderField: "ETag"), let own = value("ETag") else { return false }
+        guard let tag = response.value(forHTTPHeaderField: "ETag"), let own = headers["ETag"] else { return false }
         return tag.weakTag != own.weakTag
     }
 
@@ -79,12 +80,14 @@ extension CachedResponse {
     }
 }
 
+// MARK: - Requests
+
 extension PreparedRequest {
     /// Returns the request with conditions, so that the server answers 304 if `stored` is still valid.
     func validating(_ stored: CachedResponse) -> PreparedRequest {
         var request = self
-        request.headers["If-None-Match"] = stored.value("ETag")
-        request.headers["If-Modified-Since"] = stored.value("Last-Modified")
+        request.headers["If-None-Match"] = stored.headers["ETag"]
+        request.headers["If-Modified-Since"] = stored.headers["Last-Modified"]
         return request
     }
 
@@ -106,6 +109,8 @@ extension PreparedRequest {
     private func has(oneOf names: [String]) -> Bool { names.contains { headers[$0] != nil } }
 }
 
+// MARK: - Responses of the server
+
 extension APIResponse {
     /// If this is a redirect, gives the headers of its request the values that they had when the cache got the request, as `received`. So
     /// what the cache and later middlewares have set is not sent to the new URL. A header that they have removed stays removed. Any other
@@ -120,7 +125,7 @@ extension APIResponse {
     }
 
     /// Whether the transport has followed a redirect by itself.
-    var isFromOtherURL: Bool { httpResponse.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
+    var wasRedirectedByTransport: Bool { httpResponse.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
 
     /// The URL in the field `name`, if it has the origin of `received` and of `request`.
     ///
@@ -137,6 +142,8 @@ extension Int {
     /// Whether this status says nothing about the content of the URL: the server has failed or refuses.
     var isFailureOrRefusal: Bool { self >= 500 || [401, 403, 407, 408, 429].contains(self) }
 }
+
+// MARK: - Keys, entity tags and ranges
 
 private let cacheKeySuffixes = ["", "#anonymous", "#cookieless", "#anonymous-cookieless"]
 

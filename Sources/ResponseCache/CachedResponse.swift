@@ -4,37 +4,34 @@ import Foundation
 /// A response in a ``CacheStore``.
 struct CachedResponse: Sendable, Equatable {
     /// The status code.
-    let status: Int
+    let statusCode: Int
     /// The header fields, without hop-by-hop fields (RFC 9111, section 3.1).
-    let fields: [String: String]
+    let headers: HTTPHeaders
     /// The body, decoded as its Content-Encoding says.
-    let body: Data
+    let data: Data
     /// When the request or the last validation was sent.
     let requestTime: Date
     /// When its response arrived.
     let responseTime: Date
-    /// The values of the request headers that `Vary` names, by lowercase name, as ``SentFields`` has them.
-    let varyFields: [String: String]
+    /// The values of the request headers that `Vary` names, by lowercase name, as ``SentHeaders`` has them.
+    let varyValues: [String: String]
     let freshness: Freshness
 
-    /// Creates a response.
     init(
-        status: Int, fields: [String: String], body: Data, requestTime: Date, responseTime: Date, varyFields: [String: String] = [:]
+        statusCode: Int, headers: HTTPHeaders, data: Data, requestTime: Date, responseTime: Date, varyValues: [String: String] = [:]
     ) {
-        (self.status, self.fields, self.body, self.varyFields) = (status, fields, body, varyFields)
+        (self.statusCode, self.headers, self.data, self.varyValues) = (statusCode, headers, data, varyValues)
         (self.requestTime, self.responseTime) = (requestTime.inBounds, responseTime.inBounds)
-        freshness = Freshness(status, fields, requestTime: self.requestTime, responseTime: self.responseTime)
+        freshness = Freshness(statusCode, headers, requestTime: self.requestTime, responseTime: self.responseTime)
     }
-
-    /// The value of the field `name`. Names are compared case-insensitively.
-    func value(_ name: String) -> String? { fields.value(name) }
 
     /// About how many bytes it takes in memory.
     var size: Int {
-        [fields, varyFields].joined().reduce(200 + body.count) { $0 + 64 + $1.key.utf8.count + $1.value.utf8.count }
+        func size(_ name: String, _ value: String) -> Int { 64 + name.utf8.count + value.utf8.count }
+        return headers.reduce(200 + data.count) { $0 + size($1.name, $1.value) } + varyValues.reduce(0) { $0 + size($1.key, $1.value) }
     }
 
-    /// How old it is, in seconds.
+    /// Its age in seconds.
     func age(at now: Date) -> TimeInterval { freshness.initialAge + max(0, now.timeIntervalSince(responseTime)) }
 
     /// The seconds until it is stale. Negative: the seconds since it became stale. If `now` is before it arrived, the clock has been
@@ -42,39 +39,28 @@ struct CachedResponse: Sendable, Equatable {
     func remainingFreshness(at now: Date) -> TimeInterval { now < responseTime ? -.infinity : freshness.lifetime - age(at: now) }
 
     /// Whether it may be used when it is stale.
-    var mayBeUsedStale: Bool { !freshness.mustNotBeStale && !freshness.isNoCache }
+    var mayBeUsedStale: Bool { !freshness.mustRevalidate && !freshness.noCache }
 
-    var hasValidator: Bool { value("ETag") != nil || value("Last-Modified") != nil }
+    var hasValidator: Bool { headers["ETag"] != nil || headers["Last-Modified"] != nil }
 }
 
-extension CachedResponse: Codable {
-    private enum CodingKeys: CodingKey { case status, fields, body, requestTime, responseTime, varyFields }
-
-    init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            status: try values.decode(Int.self, forKey: .status), fields: try values.decode([String: String].self, forKey: .fields),
-            body: try values.decode(Data.self, forKey: .body), requestTime: try values.decode(Date.self, forKey: .requestTime),
-            responseTime: try values.decode(Date.self, forKey: .responseTime),
-            varyFields: try values.decode([String: String].self, forKey: .varyFields))
-    }
-}
+// MARK: - Responses of a server
 
 extension CachedResponse {
-    /// The new response has no ``varyFields`` yet: ``storable(for:sent:before:after:)`` sets them.
+    /// The new response has no ``varyValues`` yet: ``storable(for:sent:before:after:)`` sets them.
     init(_ response: APIResponse, requestTime: Date, responseTime: Date) {
         self.init(
-            status: response.statusCode, fields: response.httpResponse.headerFields.withoutHopByHopFields, body: response.data,
+            statusCode: response.statusCode, headers: response.headers.withoutHopByHopFields, data: response.data,
             requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// Returns this response with the fields of a 304 (RFC 9111, sections 3.2 and 4.3.4). The result has no ``varyFields`` yet:
+    /// Returns this response with the fields of a 304 (RFC 9111, sections 3.2 and 4.3.4). The result has no ``varyValues`` yet:
     /// ``storable(for:sent:before:after:)`` sets them.
     func updated(by response: APIResponse, requestTime: Date, responseTime: Date) -> CachedResponse {
-        let new = response.httpResponse.headerFields.withoutHopByHopFields.removing(["content-length", "content-encoding", "content-range"])
-        let old = fields.removing(Set(["age", "date"] + new.keys.map { $0.lowercased() }))
+        let new = response.headers.withoutHopByHopFields.removing(["content-length", "content-encoding", "content-range"])
+        let all = [headers.removing(["age", "date"]), new].joined().map { (key: $0.name, value: $0.value) }
         return CachedResponse(
-            status: status, fields: old.merging(new) { $1 }, body: body, requestTime: requestTime, responseTime: responseTime)
+            statusCode: statusCode, headers: HTTPHeaders(all), data: data, requestTime: requestTime, responseTime: responseTime)
     }
 }
 
@@ -83,19 +69,17 @@ private let hopByHop: Set = [
     "trailer", "transfer-encoding", "upgrade",
 ]
 
-extension [String: String] {
-    /// The value of the field `name`. Names are compared case-insensitively.
-    func value(_ name: String) -> String? { self[name] ?? first { $0.key.isField(name) }?.value }
-
+extension HTTPHeaders {
     /// The members of a list field, in lowercase.
     func members(of name: String) -> [String] {
-        (value(name) ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
+        (self[name] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
     }
 
-    fileprivate var withoutHopByHopFields: [String: String] { removing(hopByHop.union(members(of: "Connection"))) }
+    fileprivate var withoutHopByHopFields: HTTPHeaders { removing(hopByHop.union(members(of: "Connection"))) }
 
-    func removing(_ lowercasedNames: Set<String>) -> [String: String] {
-        filter { !lowercasedNames.contains($0.key.lowercased()) }
+    /// A server may send thousands of fields, so this and `updated(by:)` set none of them one by one.
+    fileprivate func removing(_ lowercasedNames: Set<String>) -> HTTPHeaders {
+        HTTPHeaders(filter { !lowercasedNames.contains($0.name.lowercased()) }.map { (key: $0.name, value: $0.value) })
     }
 }
 
@@ -106,6 +90,8 @@ extension Date {
         return self > bounds.0 ? min(self, bounds.1) : bounds.0
     }
 }
+
+// MARK: - Responses of a key
 
 extension [CachedResponse] {
     /// The most recent by `Date` (RFC 9111, section 4), and of those the last.

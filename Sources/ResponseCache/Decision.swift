@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// What the cache does with a request (RFC 9111, section 4).
+/// The way in which the cache handles a request (RFC 9111, section 4).
 enum Decision {
     /// The stored response is used.
     case use(CachedResponse)
@@ -26,10 +26,10 @@ enum Decision {
             control.seconds("max-age").map { age > $0 } ?? false || control.seconds("min-fresh").map { remaining < $0 } ?? false
         // `Pragma: no-cache` is the old form of `Cache-Control: no-cache` (RFC 9111, section 5.4). `max-age` says more exactly what is too
         // old, so it overrides `Pragma`.
-        let isNoCache =
-            control.has("no-cache") || stored.freshness.isNoCache
+        let noCache =
+            control.has("no-cache") || stored.freshness.noCache
             || !control.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
-        let mayUseUnvalidated = !isTooOld && !isNoCache
+        let mayUseUnvalidated = !isTooOld && !noCache
         let mayUseStale = mayUseUnvalidated && stored.mayBeUsedStale
         if remaining > 0, mayUseUnvalidated {
             self = .use(stored)
@@ -37,7 +37,7 @@ enum Decision {
             self = .use(stored)
         } else if isOnlyIfCached {
             // The app prefers this response to none, whatever the request's fields say. The server may forbid it.
-            let isAllowed = stored.mayBeUsedStale || remaining > 0 && !stored.freshness.isNoCache
+            let isAllowed = stored.mayBeUsedStale || remaining > 0 && !stored.freshness.noCache
             self = policy == .onlyIfCached && isAllowed ? .use(stored) : .fail
         } else if mayUseStale, let window = stored.freshness.staleWhileRevalidate, -remaining <= window {
             self = .useAndValidate(stored)

@@ -58,6 +58,8 @@ final class DiskCache: CacheStore {
         if needsCount { removeOldest() }
     }
 
+    // MARK: - Removal
+
     /// Removes all responses. When it returns, none can be read. The files are deleted in the background.
     func removeAll() {
         if rename(responsesPath, "\(folder.path)/\(UUID().uuidString)\(Self.removedSuffix)") != 0, errno != ENOENT {
@@ -75,6 +77,8 @@ final class DiskCache: CacheStore {
             }
         }
     }
+
+    // MARK: - Files and sizes
 
     /// Makes sure that the folder exists and only its owner can use it. Returns `false` if that fails.
     private func makeFolder() -> Bool {

@@ -1,43 +1,43 @@
 import APIProvider
 import Foundation
 
-/// How long a response may be used, by its fields (RFC 9111, section 4.2, and RFC 5861). Times are in seconds.
+/// The time for which a response may be used, by its headers (RFC 9111, section 4.2, and RFC 5861). Times are in seconds.
 struct Freshness: Sendable, Equatable {
     /// When the server has made it, or else when it arrived.
     let date: Date
-    /// How long it is fresh after the server has made it.
+    /// The time for which it is fresh after the server has made it.
     let lifetime: TimeInterval
     /// Its age when it arrived (`corrected_initial_age` in RFC 9111).
     let initialAge: TimeInterval
     /// `no-cache`: it must be validated before each use, even if it is fresh.
-    let isNoCache: Bool
+    let noCache: Bool
     /// `must-revalidate`: it must not be used stale.
-    let mustNotBeStale: Bool
+    let mustRevalidate: Bool
     let staleWhileRevalidate: TimeInterval?
     let staleIfError: TimeInterval?
 
-    /// Statuses that are cacheable by default (RFC 9110, section 15.1), except 206.
-    static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+    /// Status codes that are cacheable by default (RFC 9110, section 15.1), except 206.
+    static let heuristicStatusCodes: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
-    init(_ status: Int, _ fields: [String: String], requestTime: Date, responseTime: Date) {
-        let control = CacheControl(fields.value("Cache-Control"))
-        func time(of name: String) -> Date? { fields.value(name).flatMap { Date(httpDate: $0, now: responseTime) } }
+    init(_ statusCode: Int, _ headers: HTTPHeaders, requestTime: Date, responseTime: Date) {
+        let control = CacheControl(headers["Cache-Control"])
+        func time(of name: String) -> Date? { headers[name].flatMap { Date(httpDate: $0, now: responseTime) } }
         let date = time(of: "Date") ?? responseTime
-        let ageValue = fields.value("Age")?.split(separator: ",").first?.trimmingCharacters(in: .whitespaces).deltaSeconds ?? 0
+        let ageValue = headers["Age"]?.split(separator: ",").first?.trimmingCharacters(in: .whitespaces).deltaSeconds ?? 0
         let initialAge = max(0, responseTime.timeIntervalSince(date), ageValue + responseTime.timeIntervalSince(requestTime))
         let lifetime: TimeInterval
         if let maximum = control.seconds("max-age") {
             lifetime = maximum
-        } else if fields.value("Expires") != nil {
+        } else if headers["Expires"] != nil {
             lifetime = time(of: "Expires").map { $0.timeIntervalSince(date) } ?? 0
-        } else if Self.heuristicStatuses.contains(status) || control.has("public"), let modified = time(of: "Last-Modified") {
+        } else if Self.heuristicStatusCodes.contains(statusCode) || control.has("public"), let modified = time(of: "Last-Modified") {
             // A tenth of the time since then, as section 4.2.2 says, but at most a day.
             lifetime = min(max(0, date.timeIntervalSince(modified)) / 10, 86_400)
         } else {
             lifetime = 0
         }
         (self.date, self.lifetime, self.initialAge) = (date, lifetime, initialAge)
-        (isNoCache, mustNotBeStale) = (control.has("no-cache"), control.has("must-revalidate"))
+        (noCache, mustRevalidate) = (control.has("no-cache"), control.has("must-revalidate"))
         (staleWhileRevalidate, staleIfError) = (control.seconds("stale-while-revalidate"), control.seconds("stale-if-error"))
     }
 }

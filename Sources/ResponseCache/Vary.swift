@@ -3,7 +3,7 @@ import Foundation
 import MiniRx
 
 /// The header fields of a request as they are sent, for comparison with the fields that `Vary` names (RFC 9111, section 4.1).
-struct SentFields {
+struct SentHeaders {
     /// The fields that the cache got, and those that the transport adds.
     let headers: HTTPHeaders
     /// Whether the network stack may add cookies that `headers` does not have.
@@ -28,8 +28,10 @@ struct SentFields {
     }
 }
 
+// MARK: - The headers that a provider sends
+
 extension CacheMiddleware {
-    func sentFields(_ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?) -> SentFields {
+    func sentHeaders(_ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?) -> SentHeaders {
         var headers = request.headers
         if let transport {
             // A stored response is whole. For a range, the transport adds `Accept-Encoding: identity`.
@@ -39,14 +41,14 @@ extension CacheMiddleware {
             headers = transport.addingHeaders(to: whole).headers
             if range != nil { headers["Range"] = range }
         }
-        return SentFields(
+        return SentHeaders(
             headers: headers, mayGainCookies: transport == nil && request.handlesCookies,
             signOutCount: signOutCount() - state.withLock(\.signOutCount), languages: headers["Accept-Language"] == nil ? languages() : [])
     }
 
     /// Call it just before the request is sent.
     func sending(_ lookup: Lookup) -> Sending {
-        Sending(lookup: lookup, fields: sentFields(lookup.request, lookup.transport), time: now())
+        Sending(lookup: lookup, headers: sentHeaders(lookup.request, lookup.transport), time: now())
     }
 }
 
@@ -62,42 +64,45 @@ private struct CacheOfProvider: Middleware {
     func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> { cache.intercept(request, transport, next) }
 }
 
+// MARK: - The variants of a response
+
 extension CachedResponse {
-    /// Returns this response with ``varyFields``, or `nil` if it must not be stored (RFC 9111, section 3).
+    /// Returns this response with ``varyValues``, or `nil` if it must not be stored (RFC 9111, section 3).
     ///
     /// - Parameters:
     ///   - request: The request as the cache got it.
     ///   - sent: The request as it was sent, without what the network stack has added.
-    ///   - before: Its fields when it was sent.
-    ///   - after: Its fields now. If they have changed, it is unknown which were sent: a cookie may have come meanwhile.
-    func storable(for request: PreparedRequest, sent: PreparedRequest, before: SentFields, after: @autoclosure () -> SentFields)
+    ///   - before: Its headers when it was sent.
+    ///   - after: Its headers now. If they have changed, it is unknown which were sent: a cookie may have come meanwhile.
+    func storable(for request: PreparedRequest, sent: PreparedRequest, before: SentHeaders, after: @autoclosure () -> SentHeaders)
         -> CachedResponse?
     {
-        let (control, varying) = (CacheControl(value("Cache-Control")), fields.members(of: "Vary"))
+        let (control, varying) = (CacheControl(headers["Cache-Control"]), headers.members(of: "Vary"))
         // `must-understand` overrides `no-store` if the cache knows the status (RFC 9111, section 5.2.2.3).
-        let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[status] == nil : control.has("no-store")
-        guard !isForbidden, status != 206, status != 304, !varying.contains("*") else { return nil }
+        let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[statusCode] == nil : control.has("no-store")
+        guard !isForbidden, statusCode != 206, statusCode != 304, !varying.contains("*") else { return nil }
         // `private` allows a private cache to store a response. Servers also send it with errors, where it does not count.
-        let isPrivate = control.has("private") && status < 400
+        let isPrivate = control.has("private") && statusCode < 400
         guard
-            isPrivate || control.has("public") || control.has("max-age") || value("Expires") != nil
-                || Freshness.heuristicStatuses.contains(status)
+            isPrivate || control.has("public") || control.has("max-age") || headers["Expires"] != nil
+                || Freshness.heuristicStatusCodes.contains(statusCode)
         else { return nil }
         lazy var current = after()
-        var varyFields: [String: String] = [:]
+        var varyValues: [String: String] = [:]
         for name in varying {
             let (received, sent) = (request.headers[name], sent.headers[name])
             // The cache cannot compare a field that a later middleware has set, except the credential of the user.
             let isKnown = sent == received || sent == before.headers[name] || name == "authorization" && before.headers[name] == nil
             guard isKnown, let value = before.value(name), value == current.value(name) else { return nil }
-            varyFields[name] = value
+            varyValues[name] = value
         }
         return CachedResponse(
-            status: status, fields: fields, body: body, requestTime: requestTime, responseTime: responseTime, varyFields: varyFields)
+            statusCode: statusCode, headers: headers, data: data, requestTime: requestTime, responseTime: responseTime,
+            varyValues: varyValues)
     }
 
-    /// Whether a request that is sent with `fields` has the same values for the fields that `Vary` names.
-    func matchesVary(of fields: SentFields) -> Bool { varyFields.allSatisfy { fields.value($0.key) == $0.value } }
+    /// Whether a request that is sent with `headers` has the same values for the fields that `Vary` names.
+    func matchesVary(of headers: SentHeaders) -> Bool { varyValues.allSatisfy { headers.value($0.key) == $0.value } }
 }
 
 extension String {

@@ -602,9 +602,9 @@ struct StoringTests {
 
     @Test("A field that a cached response sets replaces the server's, in any case")
     func fieldNames() throws {
-        let fields = ["age": "7", "content-length": "4", "cache-status": "other"]
+        let headers: HTTPHeaders = ["age": "7", "content-length": "4", "cache-status": "other"]
         let time = Date(timeIntervalSince1970: 1_700_000_000)
-        let stored = CachedResponse(status: 200, fields: fields, body: Data("0123".utf8), requestTime: time, responseTime: time)
+        let stored = CachedResponse(statusCode: 200, headers: headers, data: Data("0123".utf8), requestTime: time, responseTime: time)
         let request = PreparedRequest(.get, example, headers: ["Range": "bytes=0-1"])
         let response = try #require(stored.response(to: request, at: time + 1, cacheStatus: "hit")).httpResponse
         let names = response.allHeaderFields.keys.map { "\($0)".lowercased() }.sorted()

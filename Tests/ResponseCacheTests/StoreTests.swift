@@ -10,8 +10,8 @@ private let time = Date(timeIntervalSince1970: 1_700_000_000)
 
 private func response(_ text: String) -> CachedResponse {
     CachedResponse(
-        status: 200, fields: ["ETag": "\"é\"", "X": ""], body: Data(text.utf8), requestTime: time, responseTime: time,
-        varyFields: ["accept": String(text.prefix(20))])
+        statusCode: 200, headers: ["ETag": "\"é\"", "X": ""], data: Data(text.utf8), requestTime: time, responseTime: time,
+        varyValues: ["accept": String(text.prefix(20))])
 }
 
 @Suite("Stores of the cache", tenMinutes)
@@ -52,7 +52,7 @@ struct StoreTests {
             #expect(store.responses(for: "large").count == 1)
             let fields = Dictionary(uniqueKeysWithValues: (0..<1_500).map { ("\($0)", "") })
             store.replace(
-                [CachedResponse(status: 200, fields: [:], body: Data(), requestTime: time, responseTime: time, varyFields: fields)],
+                [CachedResponse(statusCode: 200, headers: [:], data: Data(), requestTime: time, responseTime: time, varyValues: fields)],
                 for: "large")
             #expect(store.responses(for: "large") == [])
         }
@@ -238,12 +238,12 @@ struct StoreTests {
     @Test("Absurd times are read without a trap", arguments: [1e300, -1e300, 1.7e308, 9e18, .infinity, -.infinity, .nan])
     func absurdTimes(time: TimeInterval) throws {
         let date = Date(timeIntervalSinceReferenceDate: time)
-        let fields = ["Date": "Sunday, 06-Nov-94 08:49:37 GMT", "Expires": "Sunday, 06-Nov-94 08:49:37 GMT"]
-        let stored = CachedResponse(status: 200, fields: fields, body: Data(), requestTime: date, responseTime: date)
+        let headers = ["Date": "Sunday, 06-Nov-94 08:49:37 GMT", "Expires": "Sunday, 06-Nov-94 08:49:37 GMT"]
+        let stored = CachedResponse(statusCode: 200, headers: HTTPHeaders(headers), data: Data(), requestTime: date, responseTime: date)
         let (cache, file) = try storedFile()
         try rewrite(file) { list in
             let responses = list["responses"] as? [[String: Any]] ?? []
-            list["responses"] = responses.map { $0.merging(["requestTime": date, "responseTime": date, "fields": fields]) { $1 } }
+            list["responses"] = responses.map { $0.merging(["requestTime": date, "responseTime": date, "headers": headers]) { $1 } }
         }
         for read in cache.responses(for: "a") + [stored] {
             #expect(read.remainingFreshness(at: Date()) <= 0)
@@ -318,7 +318,7 @@ struct StoreTests {
                                 [response(String(repeating: "\(key) ", count: Int.random(in: 1...500, using: &random)))], for: key)
                         } else {
                             for found in cache.responses(for: key) {
-                                let words = Set(String(decoding: found.body, as: UTF8.self).split(separator: " "))
+                                let words = Set(String(decoding: found.data, as: UTF8.self).split(separator: " "))
                                 if words != [key[...]] { wrong.append("\(key) has \(words)") }
                             }
                         }
