@@ -15,7 +15,7 @@ final class DiskCache: CacheStore {
     private let size = Locked<Int64?>(nil)
     private static let (suffix, removedSuffix) = (".response", ".removed")
 
-    init(_ folder: URL, maxBytes: Int = 100_000_000) {
+    init(_ folder: URL, maxBytes: Int) {
         (self.folder, self.maxBytes) = (folder, maxBytes)
         responsesPath = folder.path + "/responses"
     }

@@ -42,6 +42,11 @@ final class KeyState: Sendable {
         var isValidating = false
         var isWriting = false
         var pendingWrites: [Action] = []
+
+        mutating func nextWrite() -> Action? {
+            isWriting = !pendingWrites.isEmpty
+            return isWriting ? pendingWrites.removeFirst() : nil
+        }
     }
 
     let key: String
@@ -70,19 +75,13 @@ final class KeyState: Sendable {
 
     /// Runs `write`, or leaves it to the thread that is running another. So no two writes overlap, and none of them runs under a lock.
     func serialize(_ write: @escaping @Sendable () -> Void) {
-        let isFirst = state.withLock { state in
+        var next = state.withLock { state in
             state.pendingWrites.append(Action(write))
-            defer { state.isWriting = true }
-            return !state.isWriting
+            return state.isWriting ? nil : state.nextWrite()
         }
-        guard isFirst else { return }
-        while let write = nextWrite() { write() }
-    }
-
-    private func nextWrite() -> Action? {
-        state.withLock { state in
-            state.isWriting = !state.pendingWrites.isEmpty
-            return state.isWriting ? state.pendingWrites.removeFirst() : nil
+        while let write = next {
+            write()
+            next = state.withLock { $0.nextWrite() }
         }
     }
 }

@@ -19,7 +19,7 @@ final class MemoryCache: CacheStore {
     private let maxBytes: Int
     private let state = Locked(State())
 
-    init(maxBytes: Int = 20_000_000) { self.maxBytes = maxBytes }
+    init(maxBytes: Int) { self.maxBytes = maxBytes }
 
     func responses(for key: String) -> [CachedResponse] {
         state.withLock { state in

@@ -34,12 +34,10 @@ extension CacheMiddleware {
     func sentHeaders(_ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?) -> SentHeaders {
         var headers = request.headers
         if let transport {
-            // A stored response is whole. For a range, the transport adds `Accept-Encoding: identity`.
+            // A stored response is whole. For a range, the transport would add `Accept-Encoding: identity`.
             var whole = request
-            let range = headers["Range"]
-            if range != nil { whole.headers["Range"] = nil }
+            whole.headers["Range"] = nil
             headers = transport.addingHeaders(to: whole).headers
-            if range != nil { headers["Range"] = range }
         }
         return SentHeaders(
             headers: headers, mayGainCookies: transport == nil && request.handlesCookies,

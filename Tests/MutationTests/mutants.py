@@ -275,7 +275,10 @@ def mutants_of(path, text):
     for pattern, changes in CHANGES:
         for match in re.finditer(pattern, code.code, flags=re.M):
             for change in changes:
-                if change == "NEXT": new = str(int(match[1].replace("_", "")) + 1)
+                line = code.code[code.code.rfind("\n", 0, match.start()) + 1:match.end() + 30]
+                # A pair in order is the order of a sort, which hardly ever meets two equal ones.
+                if change.strip() in ("<=", ">=") and re.search(r"\$0[\w.]* [<>] \$1|static func [<>]", line): change = f" {'<>'[' < ' in line]} "
+                if change == "NEXT": new = str(int(match[1].replace("_", "")) * 2 or 1) if len(match[1]) > 3 else str(int(match[1]) + 1)
                 else: new = re.sub(r"\\(\d)", lambda group: text[slice(*match.span(int(group[1])))], change)
                 yield Mutant(path, text, match.start(), match.end(), new, code.place(*match.span()))
     for place in code.clauses():
@@ -293,7 +296,7 @@ def mutants_of(path, text):
 
 
 def with_switches(text, mutants):
-    """The text with each mutant behind a switch, and (mutant, first line, last line) for the places of each."""
+    """The text with each mutant behind a switch, and (mutant, first line, last line, is its branch) for the places of each."""
     places = {}
     for mutant in mutants:
         if mutant.place: places.setdefault(mutant.place, []).append(mutant)
@@ -336,5 +339,5 @@ def with_switches(text, mutants):
         for mutant in places[place]:
             start, branch_end = (line(result.index(marker)) for marker in (f"//<{mutant.number}\n", f"//{mutant.number}>\n"))
             # The branch itself, and then all branches, because an error in the last one may be due to any of them.
-            lines += [(mutant, start, branch_end), (mutant, line(result.index(f"//<{numbers[0]}\n")), end)]
+            lines += [(mutant, start, branch_end, True), (mutant, line(result.index(f"//<{numbers[0]}\n")), end, False)]
     return result, lines

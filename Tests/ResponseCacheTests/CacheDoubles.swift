@@ -141,6 +141,14 @@ final class Hand: Sendable {
     }
 }
 
+extension MemoryCache {
+    convenience init() { self.init(maxBytes: 20_000_000) }
+}
+
+extension DiskCache {
+    convenience init(_ folder: URL) { self.init(folder, maxBytes: 100_000_000) }
+}
+
 /// A store in memory that logs each change, and runs an action before the next call.
 final class HookedStore: CacheStore {
     let log = Log<String>()

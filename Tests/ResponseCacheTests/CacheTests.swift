@@ -15,7 +15,8 @@ struct FreshnessTests {
         arguments: [
             (["Cache-Control": "MaX-AgE=10"], 10), (["Cache-Control": "max-age=\"10\""], 10), (["Cache-Control": "max-age=0010"], 10),
             (["Cache-Control": "private, max-age=10, max-age=99"], 10), (["Cache-Control": "a=\"max-age=99\", max-age=10"], 10),
-            (["Cache-Control": "a=\"x, max-age=10"], 10), (["Cache-Control": "s-maxage=99, max-age=10", "Expires": "EXPIRED"], 10),
+            (["Cache-Control": "a=\"x, max-age=10"], 10), (["Cache-Control": "a=\"x\\\", max-age=99\", max-age=10"], 10),
+            (["Cache-Control": "s-maxage=99, max-age=10", "Expires": "EXPIRED"], 10),
             (["Cache-Control": "max-age=30", "Age": "20, 0"], 10), (["Cache-Control": "max-age=10", "Age": "-7"], 10),
             (["Expires": "IN10", "Date": "no date"], 10), (["Expires": "IN10", "Date": "AGO5"], 10),
             (["Cache-Control": "no-store, must-understand, max-age=10"], 10), (["Last-Modified": "AGO100", "Date": "NOW"], 10),
@@ -53,6 +54,17 @@ struct FreshnessTests {
             #expect(try await world.get("/told").text == "1")
         }
         #expect(world.requests == (isKept ? 2 : 3))
+    }
+
+    @Test(
+        "A response with another status that may be stored is fresh by Last-Modified only if it is public (RFC 9111, section 4.2.2)",
+        arguments: [("public", true), ("private", false)])
+    func heuristicsOfPublic(control: String, isFresh: Bool) async throws {
+        let world = World()
+        world.serve(["Last-Modified": world.date(-1_000), "Cache-Control": control], status: 201)
+        for _ in 0..<2 { _ = try await world.get() }
+        #expect(world.requests == (isFresh ? 1 : 2))
+        #expect(try await world.get("/a", [:], .onlyIfCached).isFromCache)
     }
 
     @Test("The age of a stored response grows, and its Cache-Status is the cache's")
@@ -218,6 +230,16 @@ struct ValidationTests {
         hand.pass(7)
         #expect(hand.send().entries.isEmpty)
         #expect(hand.cache.statistics.staleHits == 3)
+    }
+
+    @Test("A background validation that has failed is tried again, even while another request for the URL is in flight")
+    func validatingAgain() {
+        let hand = Hand(storing: ["Cache-Control": "max-age=10, stale-while-revalidate=5", "ETag": "\"a\""], "1", age: 14)
+        hand.send("/a", .get, [:], .reload)
+        hand.send()
+        hand.answer(2, 503)
+        hand.send()
+        #expect(hand.requests.count == 4)
     }
 
     @Test(
@@ -414,7 +436,7 @@ struct StoringTests {
         "A successful unsafe request removes the responses for its URL, and for a Location and Content-Location of the same origin",
         arguments: [
             (HTTPMethod.post, 200, .standard, true), (.put, 303, .noStore, true), (.delete, 204, .standard, true),
-            ("M-SEARCH", 200, .standard, true), (.post, 500, .standard, false), (.patch, 404, .standard, false),
+            ("M-SEARCH", 200, .standard, true), (.post, 500, .standard, false), (.patch, 400, .standard, false),
         ] as [(HTTPMethod, Int, CachePolicy, Bool)])
     func invalidation(method: HTTPMethod, status: Int, policy: CachePolicy, isRemoved: Bool) async throws {
         let world = World()

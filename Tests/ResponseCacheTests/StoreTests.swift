@@ -267,11 +267,12 @@ struct StoreTests {
             })
     }
 
-    @Test("A deleted folder is created again, and nothing is stored if that fails")
+    @Test("A deleted folder is created again with its parents, and nothing is stored if that fails")
     func folderGone() throws {
-        let cache = DiskCache(folder.url("cache"))
+        let cache = DiskCache(folder.url("parent/cache"))
         cache.replace([response("1")], for: "a")
-        try FileManager.default.removeItem(at: folder.url("cache"))
+        #expect(cache.responses(for: "a") == [response("1")])
+        try FileManager.default.removeItem(at: folder.url("parent"))
         #expect(cache.responses(for: "a") == [])
         cache.replace([response("2")], for: "a")
         #expect(cache.responses(for: "a") == [response("2")])
