@@ -6,7 +6,8 @@ import Testing
 @Suite("zip(maxConcurrent:)", tenMinutes)
 struct ZipMaxConcurrentTests {
     @Test(
-        "At most maxConcurrent singles run at the same time, and their values are in the order of the input", arguments: [1, 2, 4, 7, 100, .max])
+        "At most maxConcurrent singles run at the same time, and their values are in the order of the input",
+        arguments: [1, 2, 4, 7, 100, .max])
     func order(maximum: Int) {
         let scheduler = TestScheduler()
         let (running, most) = (Locked(0), Locked(0))
