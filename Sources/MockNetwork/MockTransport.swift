@@ -24,10 +24,10 @@ public struct MockTransport: Transport {
         let (mock, scheduler) = (MockURLProtocol.current, scheduler ?? MockURLProtocol.delayScheduler)
         var settings = ExchangeTransport.Settings()
         settings.maxRequestsPerHost = nil
-        exchanges = ExchangeTransport(settings, scheduler: scheduler, executor: .immediate) { exchange in
+        exchanges = ExchangeTransport(settings, keepsCookies: true, scheduler: scheduler, executor: .immediate) { exchange in
             let timer = SerialDisposable()
             let answer = mock.receive(exchange.request).answer()
-            if let count = exchange.request.body?.count, count > 0 { exchange.didSend(Int64(count), of: Int64(count)) }
+            exchange.didSendBody()
             answer.play(to: exchange, scheduler, timer)
             return Disposables.create {
                 timer.dispose()
@@ -38,7 +38,8 @@ public struct MockTransport: Transport {
 
     /// Answers `request`. Disposing ends a delay.
     ///
-    /// Progress is reported once for the body that is sent and once for each chunk that arrives, on the thread of the answer.
+    /// Progress is reported for each 64 KB of the body that is sent and for each chunk that arrives, on the thread of the answer. Cookies of
+    /// the stubs are kept and sent for the life of the transport.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         .deferred {
             // It may stand for a transport with schemes such as http+unix.

@@ -45,7 +45,10 @@ extension MockURLProtocol {
     /// It runs on a background queue in its own scope. It may send requests and change the mock.
     public static var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))? {
         get { defaultAnswer.requestHandler }
-        set { set(\.requestHandler, newValue) }
+        set {
+            set(\.handlerTask, newValue == nil ? nil : .current)
+            set(\.requestHandler, newValue)
+        }
     }
 
     /// Makes every request fail with `error`. See ``StubResponse/failure(_:)``.
@@ -68,9 +71,19 @@ extension MockURLProtocol {
     }
 
     /// Removes all answers, stubs and received requests.
+    ///
+    /// Outside of every scope, as in XCTest, this also ends a test: a request that was subscribed to before, such as a retry, fails with an
+    /// error that says so, and takes no answer of the next test.
     public static func reset() {
+        let scope = scope
         var old = Scope.Contents()
-        scope.contents.withLock { swap(&$0, &old) }
+        if scope === Scope.process { old.start = .now() }
+        scope.contents.withLock {
+            #if canImport(FoundationNetworking)
+            old.configurations = $0.configurations.ofEarlierTest
+            #endif
+            swap(&$0, &old)
+        }
     }
 
     private static var defaultAnswer: DefaultAnswer { scope.contents.withLock(\.defaultAnswer) }

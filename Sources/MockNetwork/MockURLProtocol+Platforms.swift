@@ -81,7 +81,54 @@ extension MockURLProtocol {
     var isStopFinal: Bool { ![.running, .suspended].contains(task?.state) }
 }
 
+/// The configurations that a scope has handed out: on Linux, a protocol class does not see those of its session.
+struct SessionConfigurations: Sendable {
+    private var configurations: [URLSessionConfiguration] = []
+    private var isOfEarlierTest = false
+
+    mutating func add(_ configuration: URLSessionConfiguration) {
+        if isOfEarlierTest { self = SessionConfigurations() }
+        configurations.append(configuration)
+    }
+
+    /// These configurations, until the next test asks for one. A session may be created before the tests.
+    var ofEarlierTest: SessionConfigurations {
+        var copy = self
+        copy.isOfEarlierTest = true
+        return copy
+    }
+
+    /// Whether one of them has header fields or a timeout of its own.
+    var haveSettings: Bool { configurations.contains { $0.hasSettings } }
+}
+
+extension URLSessionConfiguration {
+    fileprivate var hasSettings: Bool {
+        httpAdditionalHeaders?.isEmpty == false || timeoutIntervalForRequest != URLRequest.defaultTimeout
+    }
+}
+
+extension URLRequest {
+    /// What a request has that does not set its own.
+    fileprivate static let defaultTimeout: TimeInterval = 60
+}
+
+extension MockURLProtocol {
+    /// Adds the header fields and the timeout of the session, which a protocol class does not see on Linux. Looking for the session takes as
+    /// long as half a request, so it is only done where a configuration has such settings.
+    func addSessionSettings(to request: inout PreparedRequest) {
+        guard Self.liveScope?.contents.withLock(\.configurations).haveSettings == true, let configuration = task?.session?.configuration
+        else { return }
+        for (name, value) in configuration.httpAdditionalHeaders ?? [:] where request.headers["\(name)"] == nil {
+            request.headers["\(name)"] = "\(value)"
+        }
+        if request.timeoutInterval == URLRequest.defaultTimeout { request.timeoutInterval = configuration.timeoutIntervalForRequest }
+    }
+}
+
 extension URLSessionTask {
+    fileprivate var session: URLSession? { Mirror(reflecting: self).value(ofProperty: "session") as? URLSession }
+
     fileprivate var uploadedBody: Data? {
         guard let body = Mirror(reflecting: self).value(ofProperty: "knownBody").map({ Mirror(reflecting: $0) })?.children.first?.value,
             let (kind, content) = Mirror(reflecting: body).children.first
@@ -94,8 +141,7 @@ extension URLSessionTask {
     }
 
     fileprivate var isForCompletionHandler: Bool {
-        guard let session = Mirror(reflecting: self).value(ofProperty: "session") as? URLSession,
-            let registry = Mirror(reflecting: session).value(ofProperty: "taskRegistry"),
+        guard let session, let registry = Mirror(reflecting: session).value(ofProperty: "taskRegistry"),
             let behaviours = Mirror(reflecting: registry).value(ofProperty: "behaviours") as? [Int: Any],
             let behaviour = behaviours[taskIdentifier]
         else { return false }
@@ -113,6 +159,7 @@ extension Mirror {
 // These need a workaround on Linux only.
 extension MockURLProtocol {
     var requestWithBody: PreparedRequest { PreparedRequest(request) }
+    func addSessionSettings(to request: inout PreparedRequest) {}
     func joinedForCompletionHandler(_ answer: Answer) -> Answer { answer }
     var unsupportedTaskError: MockFailure? { nil }
     var isStopFinal: Bool { true }

@@ -54,8 +54,22 @@ extension MockURLProtocol {
         configuration.useProtocolClasses()
         // Answers of the mock must not be cached. Also, on Linux a cancelled task of a session with a cache ends the process.
         configuration.urlCache = nil
+        #if canImport(FoundationNetworking)
+        scope.contents.withLock { $0.configurations.add(configuration) }
+        #endif
         return configuration
     }
+
+    /// The scope of this class. `nil` after it has ended.
+    static var liveScope: Scope? { self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) }
+
+    /// If the scope of this class has ended, notes that in the scope of the caller, which has used its session or its provider.
+    static func noteIfEnded() {
+        if liveScope == nil { Scope.current?.note(scopeHasEnded) }
+    }
+
+    static let scopeHasEnded =
+        "The scope of the session that sent this request has ended. Create the provider or the session in the test that uses it."
 
     /// The scope that the static members act on.
     static var scope: Scope {

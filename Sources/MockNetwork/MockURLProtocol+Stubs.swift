@@ -59,35 +59,37 @@ extension MockURLProtocol {
     /// JSON and forms are compared by their meaning, other bodies by their bytes. The query of a request may have other items, too. A
     /// request that cannot be sent is not an error here. The report of the request that finds no answer says what is wrong.
     ///
-    /// If you give the provider another encoder, pass it as `encoder`, so that bodies are encoded in the same way.
+    /// If the provider has an encoder of its own, set ``encoder`` for all stubs, or pass it here, so that bodies are encoded in the same way.
     ///
     /// The other parameters are those of ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
     @discardableResult
     public static func stub<Response>(
-        _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder = JSONEncoder(), times: Int? = nil,
+        _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder? = nil, times: Int? = nil,
         isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column,
         respond response: StubResponse
     ) -> Stub {
         scope.add(
             Stub(
-                request, baseURL: baseURL ?? self.baseURL, encoder: encoder, times: times, isOptional: isOptional,
+                request, baseURL: baseURL ?? self.baseURL, encoder: encoder ?? self.encoder ?? JSONEncoder(), times: times,
+                isOptional: isOptional,
                 place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
     /// Answers the requests that `request` sends with a value: `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
     ///
     /// The status is 200, and the body is what the endpoint reads: `Data` and `String` unchanged, the content of the file for a download,
-    /// and JSON by `encoder` for everything else. The other parameters are those of
+    /// and JSON by `encoder`, or else by ``encoder``, for everything else. The other parameters are those of
     /// ``stub(_:baseURL:encoder:times:isOptional:fileID:filePath:line:column:respond:)-(_,_,_,_,_,_,_,_,_,StubResponse)``.
     @discardableResult
     public static func stub<Response: Encodable>(
-        _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder = JSONEncoder(), times: Int? = nil,
+        _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder? = nil, times: Int? = nil,
         isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column,
         respond value: Response
     ) -> Stub {
         stub(
             request, baseURL: baseURL, encoder: encoder, times: times, isOptional: isOptional, fileID: fileID, filePath: filePath,
-            line: line, column: column, respond: StubResponse(value, of: request.endpoint, encoder: encoder))
+            line: line, column: column,
+            respond: StubResponse(value, of: request.endpoint, encoder: encoder ?? self.encoder ?? JSONEncoder()))
     }
 
     /// Answers the requests for which `matches` returns `true`.
@@ -132,6 +134,30 @@ extension MockURLProtocol {
         set { scope.contents.withLock { $0.baseURL = newValue } }
     }
 
+    /// The encoder of the provider under test, for bodies and answers in this scope. Set it before you add stubs. `nil` is the provider's
+    /// default.
+    ///
+    /// ```swift
+    /// let encoder = JSONEncoder()
+    /// encoder.keyEncodingStrategy = .convertToSnakeCase
+    /// MockURLProtocol.encoder = encoder
+    /// // This expects {"due_date": …}.
+    /// MockURLProtocol.stub(CreateTask(dueDate: date), respond: .status(201))
+    /// ```
+    ///
+    /// It encodes the bodies and values of an `APIRequest`, and also ``StubResponse/json(_:statusCode:headers:)``,
+    /// ``StubResponse/jsonLines(_:every:headers:)``, ``BodyMatcher/json(_:)`` and ``BodyMatcher/json(containing:)``. Do not change it
+    /// afterwards.
+    public static var encoder: JSONEncoder? {
+        get { scope.contents.withLock(\.encoder) }
+        set { _ = scope.contents.withLock { exchange(&$0.encoder, with: newValue) } }
+    }
+
+    /// Encodes a value of a stub.
+    static func encode(_ value: some Encodable) throws -> Data {
+        do { return try (encoder ?? .sortingKeys).encode(value) } catch { throw MockFailure(encoding: error) }
+    }
+
     /// The requests that have reached the mock, in order.
     public static var requests: [ReceivedRequest] { scope.contents.withLock(\.requests) }
 
@@ -150,6 +176,7 @@ extension MockURLProtocol {
     /// The report lists:
     ///
     /// - each request without an answer;
+    /// - each mistake in what the test has set up, such as a fixture that is not there, or a value that cannot be encoded;
     /// - each stub that is not optional and was never used;
     /// - each sequence that was not used up;
     /// - each stub that has answered another number of requests than ``Stub/expecting(_:)-(Int)`` says.
@@ -165,12 +192,18 @@ extension MockURLProtocol {
     /// }
     /// ```
     public static func verify() throws {
-        let problems = unansweredReports + stubReports.map(\.report) + [unusedMockReport].compactMap { $0 }
+        let problems =
+            unansweredReports + mistakes.map(\.report) + stubReports.map(\.report) + [unusedMockReport].compactMap { $0 }
         guard problems.isEmpty else { throw MockFailure(problems.joined(separator: "\n\n")) }
     }
 
     /// The report for each of ``unmatchedRequests``.
     package static var unansweredReports: [String] { scope.contents.withLock(\.unanswered).map(\.report) }
+
+    /// What the test has set up wrongly, as requests have shown, and the stub of each.
+    package static var mistakes: [(report: String, place: Stub.Place?)] {
+        scope.contents.withLock(\.mistakes).map { ($0.report, $0.place) }
+    }
 
     /// The report that stubs or other answers were set up and no request came. Otherwise `nil`.
     package static var unusedMockReport: String? {
@@ -182,15 +215,16 @@ extension MockURLProtocol {
     /// The report that no request came, though `setUp` should answer it.
     static func noRequestReport(setUp: String?) -> String {
         """
-        \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. A provider or session that was created without \
-        the mock sends its requests to the network. Create it inside the test: \
+        \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
+        why. A provider or session that was created without the mock sends its requests to the network. Create it inside the test: \
         DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \
         usesClassicLoadingMode = true on Apple's systems.
         """
     }
 
-    /// Whether `error` is one of ``unansweredReports``, maybe after it has passed through a session and a provider.
+    /// Whether `error` is one of ``unansweredReports`` or ``mistakes``, maybe after it has passed through a session and a provider.
     package static func hasReported(_ error: any Error) -> Bool {
-        unansweredReports.contains(((error as? APIError)?.underlying ?? error).localizedDescription)
+        let text = ((error as? APIError)?.underlying ?? error).localizedDescription
+        return unansweredReports.contains(text) || mistakes.contains { text.hasPrefix($0.report) }
     }
 }

@@ -1,4 +1,4 @@
-import APIProvider
+package import APIProvider
 import MiniRx
 
 #if canImport(FoundationNetworking)
@@ -38,9 +38,13 @@ public class MockURLProtocol: URLProtocol {
     }
 
     private let phase = Locked(Phase.idle)
+    private let creationTime = DispatchTime.now()
 
     /// `true`: the mock answers every request.
-    override public class func canInit(with request: URLRequest) -> Bool { true }
+    override public class func canInit(with request: URLRequest) -> Bool {
+        noteIfEnded()
+        return true
+    }
 
     /// The request, unchanged.
     override public class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -74,22 +78,28 @@ public class MockURLProtocol: URLProtocol {
     private func makeAnswer() {
         if let unsupportedTaskError { return play(.failure(unsupportedTaskError)) }
         var sent = requestWithBody
-        if let task { sent.secrets = task.requestSecrets }
-        let (runsUserCode, answer) = Self.receive(sent)
+        let taskDescription = task?.taskDescription
+        // A transport has described its task, and adds the settings of its session itself.
+        if taskDescription == nil { addSessionSettings(to: &sent) } else if let task { sent.secrets = task.requestSecrets }
+        let time = taskDescription == Self.descriptionOfLateTask ? DispatchTime(uptimeNanoseconds: 0) : creationTime
+        let (runsUserCode, answer) = Self.receive(sent, madeAt: time)
         // On Linux, sessions do not apply timeouts to protocol classes (as of Swift 6.3.1).
-        let timeout = request.timeoutInterval
+        let timeout = sent.timeoutInterval ?? request.timeoutInterval
         guard runsUserCode else { return play(answer().within(timeout)) }
         let thread = LoadingThread(of: self)
         DispatchQueue.global().async { thread.play(answer().within(timeout)) }
     }
 
     /// Records `request` in the scope of this class, and chooses its answer. The closure creates the answer, and may run the test's code.
-    static func receive(_ request: PreparedRequest) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
-        guard let scope = self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) else {
-            let failure = MockFailure("The scope of the session that sent this request has ended:\n    \(ReceivedRequest(request))")
+    static func receive(
+        _ request: PreparedRequest, madeAt time: DispatchTime = .now()
+    ) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
+        guard let scope = liveScope else {
+            noteIfEnded()
+            let failure = MockFailure("\(scopeHasEnded)\n    \(ReceivedRequest(request))", isReported: true)
             return (false, { .failure(failure) })
         }
-        return scope.receive(request)
+        return scope.receive(request, madeAt: request.context?.subscriptionTime ?? time)
     }
 
     /// Delivers the answer up to the next wait. Call it on the loading thread.
@@ -166,7 +176,18 @@ extension LoadingThread {
     }
 }
 
-extension MockURLProtocol {
+extension MockURLProtocol: NetworkStandIn {
+    package static var describeTask: @Sendable (PreparedRequest) -> String {
+        let mock: MockURLProtocol.Type = self
+        return { request in
+            mock.noteIfEnded()
+            let isLate = request.context.map { mock.liveScope?.isOfThisTest($0.subscriptionTime) == false } ?? false
+            return isLate ? descriptionOfLateTask : ""
+        }
+    }
+
+    private static let descriptionOfLateTask = "its test has ended"
+
     /// The scheduler for delays.
     static let delayScheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 }

@@ -20,11 +20,16 @@ public import Testing
 /// At the end of the test, the trait records an issue for
 ///
 /// - each request that found no answer, even if the app ignored the error;
+/// - each mistake in what the test has set up, even if the app ignored the error: a fixture that is not there, a value that cannot be
+///   encoded, an entry of a recording that cannot be read, or the session of a scope that has ended;
 /// - each stub that is not optional and was never used, or whose sequence was not used up, at the line of the stub;
 /// - each stub that has not answered the number of requests that it expects, at the line of the stub;
 /// - a fixture, a response type or a handler, if no request came.
 ///
 /// If no request has reached the mock, the issue says how to create the provider.
+///
+/// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that has written them. In the callback of a
+/// `subscribe`, Swift Testing does not know the test: a failure counts once, as that of an unknown test.
 ///
 /// The trait does not report on scopes that the test opens with `withScope`.
 ///
@@ -45,6 +50,9 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             #if compiler(>=6.2)
             let mock = MockURLProtocol.current
             let issues: IssueHandlingTrait = .compactMapIssues { issue in
+                // An issue outside of every test, as in the callback of a subscription, comes to all tests that run, and to the runner, which
+                // reports it.
+                guard Test.current != nil else { return nil }
                 if issue.isError { mock.hasTestFailed = true }
                 return issue
             }
@@ -69,6 +77,10 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         do { result = .success(try await function()) } catch { result = .failure(error) }
         for report in MockURLProtocol.unansweredReports {
             Issue.record("\(report)", sourceLocation: test.sourceLocation)
+        }
+        for (report, place) in MockURLProtocol.mistakes {
+            let location = place.flatMap { $0.isInRecording ? nil : SourceLocation($0) } ?? test.sourceLocation
+            Issue.record("\(report)", sourceLocation: location)
         }
         let (stubs, unused) = (MockURLProtocol.stubReports, MockURLProtocol.unusedMockReport)
         for (stub, report) in stubs {

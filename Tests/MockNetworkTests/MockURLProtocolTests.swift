@@ -9,7 +9,7 @@ import Testing
 
 @Suite("MockURLProtocol", .mockNetwork, tenMinutes)
 struct MockURLProtocolTests {
-    private let provider = Way.session.provider
+    private var provider: DefaultAPIProvider { Way.session.provider }
 
     private func failure() async throws -> APIError { try await provider.failure(of: Endpoint<String>(.get, "")) }
 
@@ -76,16 +76,21 @@ struct MockURLProtocolTests {
 
     @Test("The error of a missing fixture lists those that are there", arguments: ["Missing", "Missing.txt"])
     func missing(name: String) async throws {
-        MockURLProtocol.responseWithDTO(type: Fixture(fileName: name))
-        let text = try await failure().description
-        #expect(text.contains("There is no fixture \"\(name == "Missing" ? "Missing.json" : name)\" in "), "\(text)")
+        let text = try await MockURLProtocol.withScope {
+            MockURLProtocol.responseWithDTO(type: Fixture(fileName: name))
+            return try await failure().description
+        }
+        #expect(text.contains("There is no fixture \(name == "Missing" ? "" : "\"Missing.txt\" or ")\"\(name).json\" in "), "\(text)")
         let names = text.components(separatedBy: "It holds: ").last?.components(separatedBy: ". Is it").first?.components(separatedBy: ", ")
         #expect(names?.contains("GithubAPI_Response_Search.json") == true && names == names?.sorted(), "\(text)")
     }
 
     @Test("A fixture cannot be outside its bundle")
     func outside() async throws {
-        MockURLProtocol.responseWithDTO(type: Fixture(fileName: "../../../../../../../../etc/hostname.txt"))
-        #expect(try await failure().description.contains("is outside of its bundle"))
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.responseWithDTO(type: Fixture(fileName: "../../../../../../../../etc/hostname.txt"))
+            let text = try await failure().description
+            #expect(text.contains("is outside of its bundle"))
+        }
     }
 }

@@ -1,3 +1,4 @@
+import APIProvider
 import Foundation
 import MiniRx
 import MockNetwork
@@ -43,6 +44,36 @@ struct PlainURLSessionTests {
         var streaming = request
         streaming.httpBodyStream = InputStream(data: sent)
         #expect(await outcome { session.dataTask(with: streaming, completionHandler: $0).resume() }.status == 201)
+    }
+
+    @Test("The header fields and the timeout of a session's configuration count, each session its own")
+    func configuration() async throws {
+        MockURLProtocol.stub(.get, "/a", respond: .status(200))
+        MockURLProtocol.stub(.get, "/never", respond: .never)
+        let configuration = MockURLProtocol.configuration
+        configuration.httpAdditionalHeaders = ["Authorization": "Bearer x", "X-Own": "session"]
+        configuration.timeoutIntervalForRequest = 0.05
+        let other = URLSession(configuration: configuration)
+        var own = request("/a")
+        own.setValue("request", forHTTPHeaderField: "X-Own")
+        for (session, request) in [(other, own), (session, request("/a"))] {
+            #expect(await outcome { session.dataTask(with: request, completionHandler: $0).resume() }.status == 200)
+        }
+        #expect(MockURLProtocol.requests.map { $0.headers["Authorization"] } == ["Bearer x", nil])
+        #expect(MockURLProtocol.requests.map { $0.headers["X-Own"] } == ["request", nil])
+        let error = await outcome { other.dataTask(with: request("/never"), completionHandler: $0).resume() }.error
+        #expect((error as? URLError)?.code == .timedOut)
+        // A provider leaves such fields out where they do not belong.
+        let provider = DefaultAPIProvider(baseURL: example, configuration: configuration)
+        let elsewhere = try #require(URL(string: "https://other.example.org/a"))
+        _ = try await provider.request(Endpoint<Data>(.get, .url(elsewhere))).value
+        #expect(MockURLProtocol.requests.last?.headers["Authorization"] == nil)
+    }
+
+    @Test("A status below 200 is the response")
+    func informational() async throws {
+        MockURLProtocol.stub(.get, "/a", respond: .status(199))
+        #expect(await outcome { session.dataTask(with: request("/a"), completionHandler: $0).resume() }.status == 199)
     }
 
     #if canImport(FoundationNetworking)

@@ -16,7 +16,7 @@ extension [any CodingKey] {
 
 extension Error {
     /// What the error says about itself, for use in a description.
-    var explanation: String {
+    package var explanation: String {
         if case EncodingError.invalidValue(_, let context)? = self as? EncodingError {
             return context.codingPath.isEmpty
                 ? context.debugDescription : "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)"

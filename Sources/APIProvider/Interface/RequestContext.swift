@@ -1,3 +1,4 @@
+package import Dispatch
 package import Foundation
 import MiniRx
 
@@ -24,6 +25,8 @@ package final class RequestContext: Sendable {
     let isPartOfRefresh: Bool
     /// `nil` unless the response goes to a file.
     let download: Download?
+    /// When the request was subscribed to. Attempts that are repeated have it from the first.
+    package let subscriptionTime = DispatchTime.now()
 
     package init(
         baseURL: URL?, decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil, destination: ResponseDestination = .memory

@@ -6,13 +6,44 @@ import FoundationNetworking
 
 /// Stores and sends cookies for a network stack that does not do it itself (RFC 6265bis, section 5).
 struct Cookies: Sendable {
-    @HiddenFromReflection var storage: HTTPCookieStorage
+    @HiddenFromReflection private var storage: Storage
     var areSent = true
     var areKept = true
 
+    /// The storage of a network stack, or one that is made when the first cookie comes: to make one costs more than a request.
+    private enum Storage: Sendable {
+        case given(HTTPCookieStorage)
+        case own(Locked<HTTPCookieStorage?>)
+
+        var made: HTTPCookieStorage? {
+            switch self {
+            case .given(let storage): storage
+            case .own(let storage): storage.withLock { $0 }
+            }
+        }
+    }
+
+    init(storage: HTTPCookieStorage, areSent: Bool = true, areKept: Bool = true) {
+        (self.storage, self.areSent, self.areKept) = (.given(storage), areSent, areKept)
+    }
+
+    /// Creates cookies in memory.
+    init() { storage = .own(Locked(nil)) }
+
+    private var storageForNewCookie: HTTPCookieStorage? {
+        guard case .own(let storage) = storage else { return storage.made }
+        let new = URLSessionConfiguration.ephemeral.httpCookieStorage
+        return storage.withLock { storage in
+            storage = storage ?? new
+            return storage
+        }
+    }
+
     /// The value of the header `Cookie` for `request`. `nil` if there are no cookies for it, or it has its own.
     func header(for request: PreparedRequest) -> String? {
-        guard areSent, request.handlesCookies, request.headers["Cookie"] == nil, storage.cookies?.isEmpty == false else { return nil }
+        guard areSent, request.handlesCookies, request.headers["Cookie"] == nil, let storage = storage.made,
+            storage.cookies?.isEmpty == false
+        else { return nil }
         return storage.header(for: request.url)
     }
 
@@ -27,7 +58,7 @@ struct Cookies: Sendable {
     /// Keeps the cookies that `response` to `request` sets.
     func keep(_ response: HTTPURLResponse, to request: PreparedRequest) {
         guard areKept, request.handlesCookies, let url = response.url,
-            let fields = response.joinedValue(forHTTPHeaderField: "Set-Cookie")
+            let fields = response.joinedValue(forHTTPHeaderField: "Set-Cookie"), let storage = storageForNewCookie
         else { return }
         // More than these would not be kept.
         for field in fields.setCookieFields.suffix(HTTPCookieStorage.maxPerHost) {

@@ -72,6 +72,14 @@ public import FoundationNetworking
         report()
     }
 
+    /// Reports that the body was sent, in steps of 64 KB, as a network stack reads it.
+    package func didSendBody() {
+        guard bodyCount > 0 else { return }
+        guard original.reportProgress != nil else { return didSend(bodyCount, of: bodyCount) }
+        for count in stride(from: 65_536, to: bodyCount, by: 65_536) { didSend(count, of: bodyCount) }
+        didSend(bodyCount, of: bodyCount)
+    }
+
     /// Accepts the head of the response. Returns false if the exchange accepts no body: then stop the transfer, and complete the exchange.
     ///
     /// - Parameter response: The head of the response. Not one with a status below 200.

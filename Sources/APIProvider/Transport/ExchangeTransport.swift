@@ -73,13 +73,15 @@ public import FoundationNetworking
     }
 
     /// - Parameters:
+    ///   - keepsCookies: Whether it keeps cookies in memory of its own, and does not ask `settings` for a storage.
     ///   - scheduler: The clock of timeouts. It may be one of virtual time.
     ///   - executor: Where events are delivered.
     package init(
-        _ settings: Settings, scheduler: any Scheduler, executor: ClosureExecutor = .background,
+        _ settings: Settings, keepsCookies: Bool = false, scheduler: any Scheduler, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        self.init(settings, Timeouts(scheduler, keepsTimer: false), executor: executor, start: start)
+        let cookies = keepsCookies ? Cookies() : settings.cookies.map { Cookies(storage: $0) }
+        self.init(settings, Timeouts(scheduler, keepsTimer: false), cookies: cookies, executor: executor, start: start)
     }
 
     init(

@@ -242,8 +242,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     /// Returns false if the exchange accepts no body for this response.
     private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
-        if let response = response as? HTTPURLResponse, response.statusCode < 200 {
-            // An informational response is activity, but not the response.
+        if usesNetwork, let response = response as? HTTPURLResponse, response.statusCode < 200 {
+            // An informational response is activity, but not the response. The one of a custom `URLProtocol` is the response.
             noteSent(task.countOfBytesSent, of: task)
             return true
         }
@@ -258,8 +258,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// - Parameter record: What was known of the task before.
     private func receive(_ response: HTTPURLResponse, _ record: Record) -> Bool {
         // A custom `URLProtocol` has taken the whole body, and no session reports that.
-        let count = record.exchange.bodyCount
-        if !record.head.isReceived, !usesNetwork, count > 0 { record.exchange.didSend(count, of: count) }
+        if !record.head.isReceived, !usesNetwork { record.exchange.didSendBody() }
         return record.exchange.receive(response)
     }
 

@@ -10,6 +10,8 @@ final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
     private let usesNetwork: Bool
+    /// `nil` unless a protocol class stands for a network.
+    private let describeTask: (@Sendable (PreparedRequest) -> String)?
     #if canImport(FoundationNetworking)
     private let spareSessions: SpareSessions
     #else
@@ -23,6 +25,7 @@ final class SessionPool: Sendable {
     init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: OperationQueue?) {
         delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
         self.usesNetwork = usesNetwork
+        describeTask = usesNetwork ? nil : configuration.standIn?.describeTask
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
         #if canImport(FoundationNetworking)
         spareSessions = SpareSessions(limit: configuration.httpMaximumConnectionsPerHost)
@@ -58,6 +61,7 @@ final class SessionPool: Sendable {
             return Disposables.create()
         }
         if !usesNetwork, !request.secrets.isEmpty { task.requestSecrets = request.secrets }
+        if let describeTask { task.taskDescription = describeTask(request) }
         delegate.add(exchange, for: task, mayHaveTunnel: usesNetwork && request.mayHaveTunnel, onCompletion: onCompletion)
         task.resume()
         return RunningTask(task: task, session: session, delegate: delegate)

@@ -4,12 +4,22 @@ import Foundation
 import FoundationNetworking
 #endif
 
+/// A protocol class that stands for a network, as a mock does. The transport describes its tasks, because a `URLRequest` cannot carry all that
+/// is known of a request, and keeps the cookies of its responses.
+package protocol NetworkStandIn {
+    /// Returns the description for the task of a request. Called on the thread that starts the task.
+    static var describeTask: @Sendable (PreparedRequest) -> String { get }
+}
+
 extension URLSessionConfiguration {
     /// Whether a custom `URLProtocol` handles requests, without a connection.
     var hasCustomProtocolClasses: Bool {
         let standard = URLSessionConfiguration.default.protocolClasses ?? []
         return (protocolClasses ?? []).contains { used in !standard.contains { $0 == used } }
     }
+
+    /// The class that stands for a network, as a mock does; `nil` if there is none.
+    var standIn: (any NetworkStandIn.Type)? { protocolClasses?.lazy.compactMap { $0 as? any NetworkStandIn.Type }.first }
 
     /// Why a transport with this configuration sends nothing; `nil` if it does.
     func refusal(usesNetwork: Bool) -> String? {
@@ -47,11 +57,10 @@ extension URLSessionConfiguration {
         // stores nothing, and cancelling a task in a session with one crashes (Swift 6.3.1, swiftlang/swift-corelibs-foundation#3292).
         copy.urlCache = nil
         if hasCustomProtocolClasses { copy.useProtocolClasses() }
-        #if canImport(FoundationNetworking)
-        // A session replaces the cookies of a request with stored ones, and accepts a cookie for any domain from any server (Swift 6.3.1).
-        copy.httpShouldSetCookies = false
-        copy.httpCookieAcceptPolicy = .never
-        #endif
+        if transportKeepsCookies {
+            copy.httpShouldSetCookies = false
+            copy.httpCookieAcceptPolicy = .never
+        }
         return copy
     }
 
@@ -64,13 +73,26 @@ extension URLSessionConfiguration {
         return copy
     }
 
-    /// The cookies of this configuration, which the transport stores and sends in place of a session on Linux; `nil` without a storage.
+    /// Whether the transport stores and sends cookies in place of the session.
     ///
-    /// The responses of a custom `URLProtocol` store no cookies, as on Apple's systems, where only the HTTP loader stores them.
+    /// A session on Linux replaces the cookies of a request with stored ones, and accepts a cookie for any domain from any server (Swift
+    /// 6.3.1). On Apple's systems, only the HTTP loader stores cookies, and it does not see the responses of a mock.
+    var transportKeepsCookies: Bool {
+        #if canImport(FoundationNetworking)
+        true
+        #else
+        standIn != nil
+        #endif
+    }
+
+    /// The cookies of this configuration, which the session sends, or the transport in its place; `nil` without a storage.
+    ///
+    /// The responses of a custom `URLProtocol` store no cookies, as on Apple's systems, unless it stands for a network.
     var cookies: Cookies? {
         httpCookieStorage.map {
             Cookies(
-                storage: $0, areSent: httpShouldSetCookies, areKept: !hasCustomProtocolClasses && httpCookieAcceptPolicy != .never)
+                storage: $0, areSent: httpShouldSetCookies,
+                areKept: (standIn != nil || !hasCustomProtocolClasses) && httpCookieAcceptPolicy != .never)
         }
     }
 }

@@ -82,15 +82,14 @@ public final class URLSessionTransport: Transport {
         settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
         let callbacks = CallbackQueue()
         let timeouts = Timeouts(scheduler, executor: ClosureExecutor { callbacks.addOperation($0) }, keepsTimer: true)
-        let keptCookies = configuration.cookies
         #else
         settings.maxRequestsPerHost = nil
-        let (callbacks, timeouts, keptCookies): (OperationQueue?, Timeouts?, Cookies?) = (nil, nil, nil)
+        let (callbacks, timeouts): (OperationQueue?, Timeouts?) = (nil, nil)
         #endif
         cookies = configuration.cookies
         let pool = SessionPool(
             configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, callbacks: callbacks)
-        exchanges = ExchangeTransport(settings, timeouts, cookies: keptCookies) { pool.start($0) }
+        exchanges = ExchangeTransport(settings, timeouts, cookies: configuration.transportKeepsCookies ? cookies : nil) { pool.start($0) }
     }
 
     /// Sends `request`. Disposing cancels the task.

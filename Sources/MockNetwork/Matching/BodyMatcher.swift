@@ -6,32 +6,56 @@ public struct BodyMatcher: Sendable {
     let matches: @Sendable (Data) -> Bool
     /// The difference between the expectation and `body`, which does not match.
     let explain: @Sendable (_ body: Data) -> Difference
+    /// The reason why no body matches. Otherwise `nil`.
+    private(set) var problem: String?
 
     /// Matches JSON with the same meaning as `value`. The order of keys, white space, and the notation of numbers do not matter.
     ///
-    /// A `String` matches a JSON string; to match JSON text, use ``json(text:)``. For values of several types, write an `Encodable` struct.
+    /// The value is encoded by ``MockURLProtocol/encoder``, if that is set. A value that cannot be encoded is an issue of the test. A `String` matches a JSON string; to match JSON text, use ``json(text:)``. For values of several types, write an `Encodable` struct.
     /// JSON that is nested more than 100 levels deep matches nothing.
-    public static func json(_ value: some Encodable) -> BodyMatcher {
-        json(Result { try JSONEncoder.sortingKeys.encode(value) })
+    public static func json(_ value: some Encodable) -> BodyMatcher { json(Result { try MockURLProtocol.encode(value) }) }
+
+    /// Matches JSON that contains `value`: an object has at least these members, in any order, and so have the objects within it. Arrays and
+    /// other values must be the same.
+    ///
+    /// ```swift
+    /// // Answers one operation of a GraphQL API.
+    /// MockURLProtocol.stub(
+    ///     .post, "/graphql", body: .json(containing: ["operationName": "Me"]),
+    ///     respond: .json(["data": ["me": user]]))
+    /// ```
+    ///
+    /// It is encoded as in ``json(_:)``.
+    public static func json(containing value: some Encodable) -> BodyMatcher {
+        json(Result { try MockURLProtocol.encode(value) }, isPart: true)
     }
 
     /// Matches JSON with the same meaning as the JSON in `text`: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
     public static func json(text: String) -> BodyMatcher { json(.success(Data(text.utf8))) }
 
-    private static func json(_ expected: Result<Data, any Error>) -> BodyMatcher {
+    private static func json(_ expected: Result<Data, any Error>, isPart: Bool = false) -> BodyMatcher {
         let tree = try? JSONTree(expected.get())
-        return BodyMatcher {
-            tree != nil && tree == (try? JSONTree($0))
+        @Sendable func compared(_ body: JSONTree?, with tree: JSONTree?) -> JSONTree? { isPart ? body?.trimmed(to: tree) : body }
+        var matcher = BodyMatcher {
+            tree != nil && tree == compared(try? JSONTree($0), with: tree)
         } explain: { body in
             guard let text = try? expected.get() else {
                 return Difference(expected: "JSON, but its value cannot be encoded", actual: body.shown)
             }
             guard let tree else { return Difference(expected: "\(text.shown) (this is not JSON)", actual: body.shown) }
+            let actual = try? JSONTree(body)
             let redacted = [text, body].map { try? JSONTree(Data((RecordingRedactor.forReports.redactedText(of: $0) ?? "").utf8)) }
-            let difference = JSONTree.firstDifference(of: (tree, try? JSONTree(body)), redacted: (redacted[0], redacted[1]))
-            return difference ?? Difference(expected: text, actual: body)
+            let difference = JSONTree.firstDifference(
+                of: (tree, compared(actual, with: tree)), redacted: (redacted[0], compared(redacted[1], with: redacted[0])))
+            let isSpelling = tree.withPlainNames == compared(actual?.withPlainNames, with: tree.withPlainNames)
+            return (difference ?? Difference(expected: text, actual: body)).adding(isSpelling ? spellingHint : "")
         }
+        if case .failure(let error) = expected { matcher.problem = "its body cannot be encoded: \(error.explanation)" }
+        return matcher
     }
+
+    private static let spellingHint =
+        " (only the keys are spelled differently: set MockURLProtocol.encoder to the encoder of the provider)"
 
     /// Matches a form (`application/x-www-form-urlencoded`) with exactly these parameters. The order matters among parameters of the same
     /// name.
@@ -85,7 +109,12 @@ public struct BodyMatcher: Sendable {
     public static func matching(
         _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool
     ) -> BodyMatcher {
-        BodyMatcher(matches: matches) { Difference(expected: description, actual: $0.shown) }
+        let task = TestTask.current
+        return BodyMatcher { body in
+            task.call { matches(body) }
+        } explain: {
+            Difference(expected: description, actual: $0.shown)
+        }
     }
 }
 

@@ -28,6 +28,11 @@ struct Difference: Sendable, Equatable {
         (expected, actual) = ("\(place): \(difference.expected)", "\(place): \(difference.actual)")
     }
 
+    /// Adds `hint` behind what was expected.
+    func adding(_ hint: String) -> Difference { Difference(lines: (expected + hint, actual)) }
+
+    private init(lines: (String, String)) { (expected, actual) = lines }
+
     private static func excerpts(_ first: String, _ second: String) -> (String, String) {
         let texts = (Array(first.unicodeScalars), Array(second.unicodeScalars))
         let place = zip(texts.0, texts.1).enumerated().first { $1.0 != $1.1 }?.offset ?? min(texts.0.count, texts.1.count)

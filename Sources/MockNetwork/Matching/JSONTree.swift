@@ -48,6 +48,26 @@ enum JSONTree: Equatable {
         }
     }
 
+    /// The parts of this tree that `part` has as well: objects lose the members that those of `part` do not have.
+    func trimmed(to part: JSONTree?) -> JSONTree {
+        guard case .object(let members) = self, case .object(let parts)? = part else { return self }
+        return .object(
+            members.reduce(into: [:]) { kept, member in
+                if let part = parts[member.key] { kept[member.key] = member.value.trimmed(to: part) }
+            })
+    }
+
+    /// The same tree with names in lower case and without underscores, as `dueDate` and `due_date` have in common.
+    var withPlainNames: JSONTree {
+        switch self {
+        case .object(let members):
+            let names = members.map { (ByteString("\($0)".lowercased().filter { $0 != "_" }), $1.withPlainNames) }
+            return .object(Dictionary(names) { first, _ in first })
+        case .array(let elements): return .array(elements.map(\.withPlainNames))
+        case .null, .bool, .number, .string: return self
+        }
+    }
+
     /// The values at one place in two trees. `nil` if there is none.
     typealias Pair = (expected: JSONTree?, actual: JSONTree?)
 

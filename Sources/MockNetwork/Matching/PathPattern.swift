@@ -29,6 +29,11 @@ struct PathPattern: Sendable {
         return isRecorded ? pattern.matchesRedacted(segment) : pattern.hasSameBytes(as: segment)
     }
 
+    /// A segment such as `{id}` or `:id`, by which other tools mean any segment.
+    var placeholder: String? {
+        segments.lazy.compactMap { $0 }.first { $0.count > 1 && ($0.hasPrefix(":") || $0.hasPrefix("{") && $0.hasSuffix("}")) }
+    }
+
     /// From 0, for a path that is the same, to 3.
     func distance(to path: [String]) -> Double {
         let same = zip(segments, path).reduce(0) { $0 + likeness($1.0, $1.1) }

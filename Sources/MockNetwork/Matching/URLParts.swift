@@ -29,7 +29,7 @@ struct URLParts: Sendable {
     var hasUser: Bool { text.authority.contains("@") }
 
     /// The items of the query, in which `+` is a plus sign.
-    var query: [URLQueryItem] { text.query.map { .init(form: $0.replacingOccurrences(of: "+", with: "%2B")) } ?? [] }
+    var query: [URLQueryItem] { .init(form: text.query?.replacingOccurrences(of: "+", with: "%2B") ?? "") }
 
     /// The items of the query, in which `+` is a space, as forms and browsers write it.
     var formQuery: [URLQueryItem] { .init(form: text.query ?? "") }
@@ -43,16 +43,22 @@ struct URLParts: Sendable {
 }
 
 extension [URLQueryItem] {
-    /// Reads a form (`application/x-www-form-urlencoded`).
+    /// Reads a form (`application/x-www-form-urlencoded`), by the WHATWG URL standard (section 5.1).
     init(form text: some StringProtocol) {
-        self = text.replacingOccurrences(of: "+", with: "%20").utf8.split(separator: UInt8(ascii: "&")).map { item in
+        self = Substring(text).utf8.split(separator: UInt8(ascii: "&")).map { item in
             let name = item.prefix { $0 != UInt8(ascii: "=") }
-            return URLQueryItem(name: name.unescaped, value: item[name.endIndex...].dropFirst().unescaped)
+            return URLQueryItem(name: name.formDecoded, value: item[name.endIndex...].dropFirst().formDecoded)
         }
     }
 }
 
 extension Substring.UTF8View {
+    /// The text without its escapes, unless they are no UTF-8: different ones would become the same text.
+    fileprivate var formDecoded: String {
+        let decoded = Substring(self).formDecoded
+        return decoded.unicodeScalars.contains("\u{FFFD}") ? String(Substring(self)) : decoded
+    }
+
     /// The decoded text, or the text itself if its escapes are invalid.
     fileprivate var unescaped: String {
         let text = String(Substring(self))

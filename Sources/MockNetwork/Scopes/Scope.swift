@@ -1,4 +1,5 @@
 import APIProvider
+import Dispatch
 import Foundation
 import MiniRx
 
@@ -24,6 +25,21 @@ final class Scope: Sendable {
         /// How to record again what answers, for reports.
         var recordingHint: String?
         var hasTestFailed = false
+        /// What the test has set up wrongly, as requests have shown.
+        var mistakes: [Mistake] = []
+        /// The encoder of the provider under test.
+        var encoder: JSONEncoder?
+        #if canImport(FoundationNetworking)
+        var configurations = SessionConfigurations()
+        #endif
+        /// In the scope of the process, the end of the test before. A request that was subscribed to earlier belongs to that test.
+        var start = DispatchTime(uptimeNanoseconds: 0)
+    }
+
+    struct Mistake: Hashable {
+        let report: String
+        /// The stub that is wrong.
+        var place: Stub.Place?
     }
 
     let name: String
@@ -51,18 +67,32 @@ final class Scope: Sendable {
         return stub
     }
 
+    /// Notes what the test has set up wrongly.
+    func note(_ report: String, at place: Stub.Place? = nil) {
+        let mistake = Mistake(report: report, place: place)
+        contents.withLock { if !$0.mistakes.contains(mistake) { $0.mistakes.append(mistake) } }
+    }
+
     /// Records `request`, and chooses its answer by the present state.
     ///
+    /// - Parameter time: When the request was made.
     /// - Returns: A closure that makes the answer, and whether it calls the user's code.
-    func receive(_ request: PreparedRequest) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
+    func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
         let received = ReceivedRequest(request)
+        guard isOfThisTest(time) else {
+            let failure = MockFailure(
+                "This request came too late: its test has ended, with MockURLProtocol.reset(). Cancel it there.\n    \(received)",
+                isReported: true)
+            return (false, { .failure(failure) })
+        }
         let (responder, chosen) = chooseStub(for: received) ?? chooseDefaultAnswer(for: received)
         return (
             responder.runsUserCode,
             {
-                let respond = { responder(chosen) }
-                let answer = responder.runsUserCode ? Self.$current.withValue(self, operation: respond) : respond()
+                let respond: @Sendable () -> Answer = { Self.$current.withValue(self) { responder(chosen) } }
+                let answer = responder.runsUserCode ? responder.task.call(respond) : responder(chosen)
+                if let mistake = answer.mistake { self.note(mistake.description, at: chosen.stub?.place) }
                 // The scope of the process never ends, and nothing shows its answers.
                 guard self !== Scope.process, answer.later == nil else { return answer }
                 self.contents.withLock { $0.answered.append(Traffic(request: received.prepared, answer: answer, started: started)) }
@@ -101,8 +131,11 @@ final class Scope: Sendable {
             $0.requests.append(request)
             $0.unanswered.append((request, report))
         }
-        return (Responder { _ in .failure(MockFailure(report)) }, request)
+        return (Responder { _ in .failure(MockFailure(report, isReported: true)) }, request)
     }
+
+    /// Whether a request that was made at `time` belongs to the present test.
+    func isOfThisTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.start) <= time }
 
     private var shownName: String { self === Scope.process ? name : "\"\(name)\"" }
 }

@@ -35,6 +35,12 @@ struct Answer: Sendable {
     /// The pieces of the body. Empty if there is no body.
     var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
 
+    /// The mistake in what the test has set up that is the answer.
+    var mistake: MockFailure? {
+        for case .failure(let error as MockFailure) in steps where !error.isReported { return error }
+        return nil
+    }
+
     /// The rest of the answer after the step at `index`.
     func rest(after index: Int) -> Answer { Answer(steps: steps[(index + 1)...], feed: feed) }
 
@@ -81,6 +87,8 @@ struct Traffic: Sendable {
 struct Responder: Sendable {
     /// Whether it calls the user's code, which may take long and send requests.
     var runsUserCode = false
+    /// The task that has written the user's code.
+    var task: TestTask?
     let respond: @Sendable (ReceivedRequest) throws -> Answer
 
     /// Returns the answer, which is a failure if it cannot be made.
@@ -89,7 +97,7 @@ struct Responder: Sendable {
     }
 
     func map(_ change: @escaping @Sendable (inout Answer) -> Void) -> Responder {
-        Responder(runsUserCode: runsUserCode) {
+        Responder(runsUserCode: runsUserCode, task: task) {
             var answer = self($0)
             change(&answer)
             return answer

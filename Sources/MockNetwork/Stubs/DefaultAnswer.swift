@@ -10,6 +10,8 @@ struct DefaultAnswer: Sendable {
     var response: Result<HTTPURLResponse, any Error>?
     var dto: (any MockDTO)?
     var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
+    /// The task that has set ``requestHandler``.
+    var handlerTask: TestTask?
 
     /// The name in a report. `nil` if nothing is set.
     var name: String? {
@@ -19,19 +21,24 @@ struct DefaultAnswer: Sendable {
     /// Makes the answer to `request`, which has its whole body. `nil` if nothing is set.
     func responder(for request: PreparedRequest) -> Responder? {
         if let requestHandler {
-            return Responder(runsUserCode: true) {
+            return Responder(runsUserCode: true, task: handlerTask) {
                 let (response, body) = try requestHandler(request.urlRequestWithBody)
                 return .response(response, StubResponse.steps(of: body), to: $0)
             }
         }
         guard response != nil || dto != nil else { return nil }
-        return Responder { .response(try head(for: $0.url), StubResponse.steps(of: try dto?.load() ?? Data()), to: $0) }
+        return Responder {
+            let body = try dto?.load() ?? Data()
+            return .response(try head(for: $0.url, length: body.count), StubResponse.steps(of: body), to: $0)
+        }
     }
 
-    private func head(for url: URL) throws -> HTTPURLResponse {
-        guard let response = try response?.get() else { return try .mock(200, headers: nil, for: url) }
+    private func head(for url: URL, length: Int) throws -> HTTPURLResponse {
+        let response = try response?.get() ?? .mock(200, headers: nil, for: .any)
         guard response.url == .any else { return response }
-        return try .mock(response.statusCode, headers: response.allHeaderFields as? [String: String], for: url)
+        var headers = HTTPHeaders(response.headerFields)
+        if length > 0, headers["Content-Length"] == nil { headers["Content-Length"] = "\(length)" }
+        return try .mock(response.statusCode, headers: headers.dictionary, for: url)
     }
 }
 

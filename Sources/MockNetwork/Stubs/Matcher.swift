@@ -43,7 +43,10 @@ extension Matcher {
             pattern.matches($0.url.segments)
         } explain: {
             let isBehindBaseURL = pattern.isSuffix(of: $0.url.segments)
-            let hint = isBehindBaseURL ? "; if that is the path of a base URL, pass the base URL to the stub as baseURL" : ""
+            let hint =
+                isBehindBaseURL
+                ? "; if that is the path of a base URL, pass the base URL to the stub as baseURL"
+                : pattern.placeholder.map { "; for any segment in place of \($0), write *" } ?? ""
             return Mismatch(
                 name: "path", Difference(expected: pattern.description + hint, actual: $0.received.redactor.path($0.url.path)),
                 distance: isBehindBaseURL ? 0.5 : pattern.distance(to: $0.url.segments))
@@ -89,8 +92,9 @@ extension Matcher {
     }
 
     static func condition(_ description: String, _ matches: @escaping @Sendable (ReceivedRequest) -> Bool) -> Matcher {
-        Matcher {
-            matches($0.received)
+        let task = TestTask.current
+        return Matcher { parts in
+            task.call { matches(parts.received) }
         } explain: { _ in
             Mismatch(name: "closure", Difference(expected: description, actual: "a request for which it returns false"), distance: 1)
         }

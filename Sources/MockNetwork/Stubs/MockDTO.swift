@@ -13,11 +13,11 @@ public import Foundation
 /// `Bundle.module` exists only in packages. In a test target of an Xcode project, write `#bundle`, which needs Xcode 26 and works back to
 /// iOS 15. With an older Xcode, write `Bundle(for: SomeClass.self)` with a class of the test target.
 public protocol MockDTO: Sendable {
-    /// The name of the file. A name without an extension means `.json`, and `""` means an empty body.
+    /// The name of the file. The extension `.json` may be left out, and `""` means an empty body.
     var fileName: String { get }
     /// The bundle with the files: `Bundle.module` in a package, `#bundle` or `Bundle(for:)` in an Xcode project.
     static var bundle: Bundle { get }
-    /// The folder of the files in the bundle. `nil` by default.
+    /// The folder of the files in the bundle, as in `Bundle.url(forResource:withExtension:subdirectory:)`. `nil` by default.
     static var subdirectory: String? { get }
 }
 
@@ -32,35 +32,40 @@ extension MockDTO where Self: RawRepresentable, RawValue == String {
 }
 
 extension MockDTO {
-    /// The name of the file with its extension.
-    private var fullName: String { URL(fileURLWithPath: fileName).pathExtension.isEmpty ? fileName + ".json" : fileName }
+    /// The names that the file may have: `fileName` itself, if it has a dot, and with `.json`.
+    private var names: [String] { (fileName.contains(".") ? [fileName] : []) + (fileName.hasSuffix(".json") ? [] : [fileName + ".json"]) }
 
-    fileprivate var isJSON: Bool { !fileName.isEmpty && fullName.hasSuffix(".json") }
+    fileprivate var isJSON: Bool { (try? file())?.pathExtension == "json" }
 
     /// The content of the file.
     func load() throws -> Data {
-        guard !fileName.isEmpty else { return Data() }
-        let name = fullName
-        let bundle = Self.bundle.resourceURL ?? Self.bundle.bundleURL
-        let folder = Self.subdirectory.map { bundle.appendingPathComponent($0) } ?? bundle
+        guard let file = try file() else { return Data() }
+        return try Data(contentsOf: file)
+    }
+
+    /// The file, where `Bundle.url(forResource:withExtension:subdirectory:)` finds it. `nil` for an empty body.
+    private func file() throws -> URL? {
+        guard !fileName.isEmpty else { return nil }
+        let bundle = Self.bundle
+        let found = names.lazy.compactMap { bundle.url(forResource: $0, withExtension: nil, subdirectory: Self.subdirectory) }.first
+        let root = bundle.bundleURL.absoluteURL.standardized
+        let folder = Self.subdirectory.map { (bundle.resourceURL ?? root).appendingPathComponent($0) } ?? bundle.resourceURL ?? root
         // Not `standardizedFileURL`: it removes "/private" only from files that exist, and then the prefix would differ.
-        let file = folder.appendingPathComponent(name).absoluteURL.standardized
-        guard file.path.hasPrefix(bundle.absoluteURL.standardized.path + "/") else {
-            throw MockFailure("The fixture \"\(fileName)\" is outside of its bundle, \(bundle.path).")
+        let file = (found ?? folder.appendingPathComponent(names[0])).absoluteURL.standardized
+        guard file.path.hasPrefix(root.path + "/") else {
+            throw MockFailure("The fixture \"\(fileName)\" is outside of its bundle, \(root.path).")
         }
-        guard let data = try? Data(contentsOf: file) else {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.filter { !$0.hasPrefix(".") }.sorted()
-            let content =
-                names.map { $0.isEmpty ? "It is empty." : "It holds: \($0.joined(separator: ", "))." } ?? "There is no such folder."
-            throw MockFailure("There is no fixture \"\(name)\" in \(folder.path). \(content) Is it a resource of its target?")
-        }
-        return data
+        if found != nil { return file }
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.filter { !$0.hasPrefix(".") }.sorted()
+        let content = files.map { $0.isEmpty ? "It is empty." : "It holds: \($0.joined(separator: ", "))." } ?? "There is no such folder."
+        throw MockFailure(
+            "There is no fixture \"\(names.joined(separator: "\" or \""))\" in \(folder.path). \(content) Is it a resource of its target?")
     }
 }
 
 extension StubResponse {
-    /// The content of a fixture. The file is read when this is called. If the file is missing, each request fails, and the error names the
-    /// files that are there.
+    /// The content of a fixture. The file is read when this is called. If the file is missing, each request fails, and an issue of the test
+    /// names the files that are there.
     ///
     /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
     public static func fixture(_ dto: some MockDTO, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {

@@ -4,8 +4,13 @@ import Foundation
 /// The reason why a mock could not answer, for the author of the test.
 struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
     let description: String
+    /// Whether it is no mistake in what the test has set up, or is reported elsewhere.
+    let isReported: Bool
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, isReported: Bool = false) { (self.description, self.isReported) = (description, isReported) }
+
+    /// - Parameter error: The reason why the value of a stub cannot be encoded.
+    init(encoding error: any Error) { self.init("The stub has no answer, because its value cannot be encoded: \(error.explanation)") }
 
     var errorDescription: String? { description }
 

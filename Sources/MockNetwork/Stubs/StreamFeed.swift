@@ -155,6 +155,8 @@ extension StreamFeed {
 extension ServerSentEvent {
     /// The event as a server sends it.
     var text: String {
+        // A carriage return ends a line, too.
+        let data = data.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")
         var lines = data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
         if !lastEventID.isEmpty { lines.insert("id: \(lastEventID)", at: 0) }
         if type != "message" { lines.insert("event: \(type)", at: 0) }

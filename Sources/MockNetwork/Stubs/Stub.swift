@@ -11,14 +11,14 @@ import MiniRx
 /// ```
 public struct Stub: Sendable {
     /// The place of a stub in the source.
-    package struct Place: Sendable {
+    package struct Place: Sendable, Hashable {
         package let fileID: String
         package let filePath: String
         package let line: Int
         package let column: Int
 
         /// In a recording, the line is 0, and `fileID` names the file and the entry.
-        var isInRecording: Bool { line == 0 }
+        package var isInRecording: Bool { line == 0 }
 
         var text: String { isInRecording ? fileID : "\(fileID):\(line)" }
     }
@@ -67,7 +67,7 @@ extension Stub {
             matchers: [.method(method), .path(pattern.path), .origin(pattern.origin)] + Matcher.queries(items) + headerMatchers
                 + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
-            problem: pattern.problem.map { "its URL can match no request, because \($0)" })
+            problem: pattern.problem.map { "its URL can match no request, because \($0)" } ?? body?.problem)
     }
 
     /// Whether it comes from a recording.

@@ -18,7 +18,7 @@ extension StubResponse {
     /// A ``MockTransport`` schedules waits on its scheduler, so with a `TestScheduler` they pass in virtual time. A request that does not
     /// stream its response gets the whole body at the end.
     public static func stream(_ steps: [Step], statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(statusCode: statusCode, headers: headers) { steps }
+        StubResponse(statusCode: statusCode, headers: headers, hasLength: false) { steps }
     }
 
     /// A response whose body the test sends through `feed`. It answers one request.
@@ -41,20 +41,20 @@ extension StubResponse {
     public static func events(_ events: [ServerSentEvent], every interval: DispatchTimeInterval = .seconds(0), headers: HTTPHeaders = [:])
         -> StubResponse
     {
-        StubResponse(statusCode: 200, headers: headers, type: "text/event-stream") {
+        StubResponse(statusCode: 200, headers: headers, type: "text/event-stream", hasLength: false) {
             events.flatMap { [.wait(interval), .chunk($0.text)] }
         }
     }
 
-    /// JSON lines, each of which comes `interval` after the one before. If a value cannot be encoded, the connection breaks with that
-    /// error in its place.
+    /// JSON lines, each of which comes `interval` after the one before. If a value cannot be encoded, the connection breaks in its place, and
+    /// that is an issue of the test.
     public static func jsonLines(
         _ values: [some Encodable], every interval: DispatchTimeInterval = .seconds(0), headers: HTTPHeaders = [:]
     ) -> StubResponse {
-        StubResponse(statusCode: 200, headers: headers, type: "application/x-ndjson") {
+        StubResponse(statusCode: 200, headers: headers, type: "application/x-ndjson", hasLength: false) {
             values.flatMap { value -> [Step] in
-                do { return [.wait(interval), .data(try JSONEncoder.sortingKeys.encode(value) + Data("\n".utf8))] } catch {
-                    return [.failure(error)]
+                do { return [.wait(interval), .data(try MockURLProtocol.encode(value) + Data("\n".utf8))] } catch {
+                    return [.failure(MockFailure(encoding: error))]
                 }
             }
         }

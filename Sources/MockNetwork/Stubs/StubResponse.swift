@@ -35,9 +35,7 @@ public struct StubResponse: Sendable {
         self.repeatsLast = repeatsLast
     }
 
-    private init(runsUserCode: Bool = false, _ respond: @escaping @Sendable (ReceivedRequest) throws -> Answer) {
-        self.init([Responder(runsUserCode: runsUserCode, respond: respond)])
-    }
+    private init(_ respond: @escaping @Sendable (ReceivedRequest) throws -> Answer) { self.init([Responder(respond: respond)]) }
 
     /// Creates a response with a body in steps.
     ///
@@ -47,12 +45,19 @@ public struct StubResponse: Sendable {
     ///   - type: The `Content-Type`, unless `headers` has one.
     ///   - steps: The body. If it throws, each request fails.
     ///   - feed: Sends the rest of the body.
+    ///   - hasLength: Whether it has a `Content-Length`, unless `headers` has one.
     init(
-        statusCode: Int, headers: HTTPHeaders = [:], type: String? = nil, feed: StreamFeed? = nil, steps: () throws -> [Step] = { [] }
+        statusCode: Int, headers: HTTPHeaders = [:], type: String? = nil, feed: StreamFeed? = nil, hasLength: Bool = true,
+        steps: () throws -> [Step] = { [] }
     ) {
         var headers = headers
         if let type, headers["Content-Type"] == nil { headers["Content-Type"] = type }
-        let (fields, steps) = (headers.dictionary, Result { try steps() })
+        let steps = Result { try steps() }.mapError { $0 as? MockFailure ?? MockFailure(encoding: $0) }
+        if case .success(let steps) = steps, hasLength, headers["Content-Length"] == nil, headers["Transfer-Encoding"] == nil {
+            let count = steps.reduce(0) { if case .data(let data) = $1 { $0 + data.count } else { $0 } }
+            if count > 0 { headers["Content-Length"] = "\(count)" }
+        }
+        let fields = headers.dictionary
         self.init { request in
             try feed?.begin()
             return .response(try .mock(statusCode, headers: fields, for: request.url), try steps.get(), feed: feed, to: request)
@@ -79,14 +84,15 @@ public struct StubResponse: Sendable {
 
 // One answer.
 extension StubResponse {
-    /// The value as JSON with sorted keys.
+    /// The value as JSON, by ``MockURLProtocol/encoder`` or else with sorted keys.
     ///
-    /// The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be encoded, each request fails.
+    /// The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be encoded, each request fails, and that
+    /// is an issue of the test.
     ///
     /// A `String` becomes a JSON string. For JSON text, use ``json(text:statusCode:headers:)``.
     public static func json(_ value: some Encodable, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, type: "application/json") {
-            [.data(try JSONEncoder.sortingKeys.encode(value))]
+            [.data(try MockURLProtocol.encode(value))]
         }
     }
 
@@ -129,12 +135,13 @@ extension StubResponse {
     /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
     /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used.
     public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
-        StubResponse(runsUserCode: true) { request in
+        let responder = Responder(runsUserCode: true, task: .current) { request in
             guard let responder = try respond(request).responder(after: 0) else {
                 throw MockFailure("The handler returned an empty sequence.")
             }
             return responder(request)
         }
+        return StubResponse([responder])
     }
 
     /// No answer. The request ends when it is cancelled, or after its `timeoutInterval`, which is 60 seconds by default.

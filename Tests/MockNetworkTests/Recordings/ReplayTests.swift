@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Replay", .mockNetwork, tenMinutes)
 struct ReplayTests {
-    private let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+    private var provider: DefaultAPIProvider { Way.session.provider }
     private let folder = TemporaryFolder()
 
     private func replaySample(_ name: String) throws {
@@ -204,10 +204,14 @@ struct ReplayTests {
             ),
         ])
     func unusable(response: String, reason: String) async throws {
-        try replay(recording(entry("https://a.example/good"), entry("https://a.example/bad", response: response)))
-        #expect(try await get("https://a.example/good").statusCode == 200)
-        let error = try await #require(throws: APIError.self) { try await get("https://a.example/bad") }
-        #expect(error.description.contains("session.har: log.entries[1] cannot be answered from: \(reason)."), "\(error)")
+        try await MockURLProtocol.withScope {
+            try replay(recording(entry("https://a.example/good"), entry("https://a.example/bad", response: response)))
+            #expect(try await get("https://a.example/good").statusCode == 200)
+            let error = try await #require(throws: APIError.self) { try await get("https://a.example/bad") }
+            let report = "session.har: log.entries[1] cannot be answered from: \(reason)."
+            #expect(error.description.contains(report), "\(error)")
+            #expect(throws: (any Error).self) { try MockURLProtocol.verify() }
+        }
     }
 
     @Test(

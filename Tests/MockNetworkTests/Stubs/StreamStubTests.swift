@@ -206,11 +206,15 @@ struct StreamStubTests {
     @Test("A request that does not stream gets the whole feed at its end, and a second request fails", arguments: Way.allCases)
     func feedIsWhole(_ way: Way) async throws {
         let (feed, request) = (StreamFeed(), Endpoint<String>(.get, "/text"))
-        MockURLProtocol.stub(.get, "/text", respond: .stream(from: feed))
-        for text in ["a", "b", "c"] { feed.send(text) }
-        feed.finish()
-        #expect(try await way.provider.request(request).value == "abc")
-        #expect(try await way.provider.failure(of: request).description.contains("Create one feed per request."))
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.get, "/text", respond: .stream(from: feed))
+            for text in ["a", "b", "c"] { feed.send(text) }
+            feed.finish()
+            let text = try await way.provider.request(request).value
+            #expect(text == "abc")
+            let error = try await way.provider.failure(of: request)
+            #expect(error.description.contains("Create one feed per request."))
+        }
     }
 
     @Test("Events come one after the other in virtual time")

@@ -51,9 +51,11 @@ struct StubResponseTests {
             (.handler { _ in .sequence([]) }, "empty sequence"),
         ]
         for (response, text) in table {
-            MockURLProtocol.stub(.get, "/a", respond: response)
-            let error = try await way.provider.failure(of: raw())
-            #expect("\(error)".contains(text), "\(error)")
+            try await MockURLProtocol.withScope {
+                MockURLProtocol.stub(.get, "/a", respond: response)
+                let error = try await way.provider.failure(of: raw())
+                #expect("\(error)".contains(text), "\(error)")
+            }
         }
     }
 
