@@ -78,12 +78,7 @@ extension MockURLProtocol {
         let scope = scope
         var old = Scope.Contents()
         if scope === Scope.process { old.start = .now() }
-        scope.contents.withLock {
-            #if canImport(FoundationNetworking)
-            old.configurations = $0.configurations.ofEarlierTest
-            #endif
-            swap(&$0, &old)
-        }
+        scope.contents.withLock { swap(&$0, &old) }
     }
 
     private static var defaultAnswer: DefaultAnswer { scope.contents.withLock(\.defaultAnswer) }

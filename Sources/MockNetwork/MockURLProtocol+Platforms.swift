@@ -81,27 +81,6 @@ extension MockURLProtocol {
     var isStopFinal: Bool { ![.running, .suspended].contains(task?.state) }
 }
 
-/// The configurations that a scope has handed out: on Linux, a protocol class does not see those of its session.
-struct SessionConfigurations: Sendable {
-    private var configurations: [URLSessionConfiguration] = []
-    private var isOfEarlierTest = false
-
-    mutating func add(_ configuration: URLSessionConfiguration) {
-        if isOfEarlierTest { self = SessionConfigurations() }
-        configurations.append(configuration)
-    }
-
-    /// These configurations, until the next test asks for one. A session may be created before the tests.
-    var ofEarlierTest: SessionConfigurations {
-        var copy = self
-        copy.isOfEarlierTest = true
-        return copy
-    }
-
-    /// Whether one of them has header fields or a timeout of its own.
-    var haveSettings: Bool { configurations.contains { $0.hasSettings } }
-}
-
 extension URLSessionConfiguration {
     fileprivate var hasSettings: Bool {
         httpAdditionalHeaders?.isEmpty == false || timeoutIntervalForRequest != URLRequest.defaultTimeout
@@ -117,7 +96,8 @@ extension MockURLProtocol {
     /// Adds the header fields and the timeout of the session, which a protocol class does not see on Linux. Looking for the session takes as
     /// long as half a request, so it is only done where a configuration has such settings.
     func addSessionSettings(to request: inout PreparedRequest) {
-        guard Self.liveScope?.contents.withLock(\.configurations).haveSettings == true, let configuration = task?.session?.configuration
+        guard let scope = Self.liveScope, scope.configurations.withLock({ $0 }).contains(where: \.hasSettings),
+            let configuration = task?.session?.configuration
         else { return }
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] where request.headers["\(name)"] == nil {
             request.headers["\(name)"] = "\(value)"

@@ -54,9 +54,8 @@ extension MockURLProtocol {
         configuration.useProtocolClasses()
         // Answers of the mock must not be cached. Also, on Linux a cancelled task of a session with a cache ends the process.
         configuration.urlCache = nil
-        #if canImport(FoundationNetworking)
-        scope.contents.withLock { $0.configurations.add(configuration) }
-        #endif
+        // A test that needs more than the last hundred is unlikely, and the scope of the process never ends.
+        scope.configurations.withLock { $0 = $0.suffix(99) + [configuration] }
         return configuration
     }
 

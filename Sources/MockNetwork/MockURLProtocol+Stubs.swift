@@ -142,7 +142,7 @@ extension MockURLProtocol {
     /// encoder.keyEncodingStrategy = .convertToSnakeCase
     /// MockURLProtocol.encoder = encoder
     /// // This expects {"due_date": …}.
-    /// MockURLProtocol.stub(CreateTask(dueDate: date), respond: .status(201))
+    /// MockURLProtocol.stub(CreateTask(dueDate: .now), respond: .status(201))
     /// ```
     ///
     /// It encodes the bodies and values of an `APIRequest`, and also ``StubResponse/json(_:statusCode:headers:)``,

@@ -22,7 +22,7 @@ public struct BodyMatcher: Sendable {
     /// // Answers one operation of a GraphQL API.
     /// MockURLProtocol.stub(
     ///     .post, "/graphql", body: .json(containing: ["operationName": "Me"]),
-    ///     respond: .json(["data": ["me": user]]))
+    ///     respond: .json(["data": ["me": ["name": "octocat"]]]))
     /// ```
     ///
     /// It is encoded as in ``json(_:)``.

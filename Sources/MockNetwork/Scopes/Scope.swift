@@ -29,9 +29,6 @@ final class Scope: Sendable {
         var mistakes: [Mistake] = []
         /// The encoder of the provider under test.
         var encoder: JSONEncoder?
-        #if canImport(FoundationNetworking)
-        var configurations = SessionConfigurations()
-        #endif
         /// In the scope of the process, the end of the test before. A request that was subscribed to earlier belongs to that test.
         var start = DispatchTime(uptimeNanoseconds: 0)
     }
@@ -46,6 +43,8 @@ final class Scope: Sendable {
     /// The class that brings requests here. `nil` for the scope of the process.
     let protocolClass: URLProtocol.Type?
     let contents = Locked(Contents())
+    /// The configurations that were handed out, which sessions have copied. They outlive a `reset`, as the sessions do.
+    let configurations = Locked<[URLSessionConfiguration]>([])
 
     init(name: String, protocolClass: URLProtocol.Type?) {
         self.name = name

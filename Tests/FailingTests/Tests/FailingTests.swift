@@ -71,6 +71,20 @@ struct Everything {
         _ = try await provider(MockTransport()).request(Endpoint<Data>(.get, "/thrown")).value
     }
 
+    @Test func missingFixture() async {
+        struct None: MockDTO {
+            var fileName: String { "none" }
+            static var bundle: Bundle { .main }
+        }
+        MockURLProtocol.stub(.get, "/fixture", respond: .fixture(None()))  // 1: There is no fixture "none.json"
+        for _ in 0..<2 { await send("/fixture") }
+    }
+
+    @Test func endedScope() async {  // 1: The scope of the session that sent this request has ended
+        let transport = MockURLProtocol.withScope { URLSessionTransport(configuration: MockURLProtocol.configuration) }
+        _ = try? await provider(transport).request(Endpoint<Data>(.get, "/ended")).value
+    }
+
     struct Within {
         @Test func unusedStub() {
             MockURLProtocol.stub(.get, "/within", respond: .status(200))  // 1: The stub GET /within
@@ -97,5 +111,58 @@ struct Everything {
                 print("\(error)")
             }
         }
+    }
+}
+
+/// Tests that meet, so that they run at the same time.
+private actor Meeting {
+    private let count: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(of count: Int) { self.count = count }
+
+    func wait() async {
+        guard waiting.count + 1 < count else {
+            waiting.forEach { $0.resume() }
+            return waiting = []
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+}
+
+private let (beginning, end) = (Meeting(of: 3), Meeting(of: 3))
+
+/// Runs in parallel. What fails in a callback is an issue of an unknown test, once.
+@Suite(.mockNetwork) struct Parallel {
+    @Test func inACallback() async {
+        MockURLProtocol.stub(.get, "/callback", respond: .status(200))
+        await beginning.wait()
+        let transport = URLSessionTransport(configuration: MockURLProtocol.configuration)
+        await withCheckedContinuation { continuation in
+            _ = provider(transport).request(Endpoint<Data>(.get, "/callback")).subscribe { event in
+                #expect("\(event)" == "in a callback")
+                continuation.resume()
+            }
+        }
+        await end.wait()
+    }
+
+    @Test func inAHandler() async {
+        MockURLProtocol.stub(
+            .get, "/handler",
+            respond: .handler { request in
+                #expect(request.path == "in a handler")
+                return .status(200)
+            })
+        await beginning.wait()
+        await send("/handler")
+        await end.wait()
+    }
+
+    @Test func passes() async {
+        MockURLProtocol.stub(.get, "/parallel", respond: .status(200))
+        await beginning.wait()
+        await send("/parallel")
+        await end.wait()
     }
 }

@@ -1,0 +1,2 @@
+private let feed = StreamFeed()
+private let (fileID, line) = ("MyTests/UserTests.swift", 7)
