@@ -33,7 +33,7 @@ struct Session {
         if arguments.command != .login, let token = arguments.token {
             middlewares.append(AuthenticationMiddleware(token: token, isRejected: { _ in false }, refresh: { _ in .never() }))
         }
-        if arguments.isVerbose { middlewares.append(LoggingMiddleware()) }
+        if arguments.isVerbose { middlewares.append(LoggingMiddleware { try? Output.error.print($0) }) }
         provider = DefaultAPIProvider(
             baseURL: arguments.baseURL ?? (arguments.command == .login ? GitHub.oauthURL : GitHub.apiURL), configuration: configuration,
             middlewares: middlewares)

@@ -85,6 +85,7 @@ public struct DefaultAPIProvider: APIProvider {
     public func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {
         .deferred {
             let endpoint = request.endpoint
+            let decoder = endpoint.configuration.decoder ?? decoder
             let context = RequestContext(
                 baseURL: baseURL?.url, decoder: decoder, signOutCount: endpoint.configuration.signOutCount,
                 destination: endpoint.destination)

@@ -90,15 +90,3 @@ struct StackTests {
         #expect(count("event") == 2 && count("release") == 3 && count("disposed") == 3 && log.entries.last == "disposed")
     }
 }
-
-/// Runs `work` on a thread with the stack that secondary threads have on Apple's systems.
-func onSmallStack(_ work: @escaping @Sendable () -> Void) async {
-    await withCheckedContinuation { continuation in
-        let thread = Thread {
-            work()
-            continuation.resume()
-        }
-        thread.stackSize = 512 << 10
-        thread.start()
-    }
-}

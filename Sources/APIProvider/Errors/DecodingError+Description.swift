@@ -38,12 +38,12 @@ extension DecodingError {
     package func finding(in json: Data?, by redactor: Redactor = Redactor()) -> String {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-            let found = json.flatMap { JSONValue(at: context.codingPath, in: $0) }.map { ", found \($0.kind)" }
+            let found = json.flatMap { JSONFragment(at: context.codingPath, in: $0) }.map { ", found \($0.kind)" }
             return "expected \(name(of: type)) at \(context.codingPath.text)\(found ?? "")"
         case .keyNotFound(let key, let context):
             let missing = "\((context.codingPath + [key]).text) is missing"
             let other = key.stringValue.snakeCased
-            let isThere = json.flatMap { JSONValue(at: context.codingPath, in: $0) }?.has(other) == true
+            let isThere = json.flatMap { JSONFragment(at: context.codingPath, in: $0) }?.has(other) == true
             guard isThere, other != key.stringValue else { return missing }
             return "\(missing), but \(other) is there: set the decoder's keyDecodingStrategy to .convertFromSnakeCase"
         case .dataCorrupted(let context):
@@ -73,7 +73,7 @@ extension DecodingError {
 }
 
 /// A JSON value at a coding path.
-private struct JSONValue {
+private struct JSONFragment {
     private let value: Any
 
     /// `nil` if there is no value at the path, for example because the decoder has a custom key strategy.
@@ -130,7 +130,7 @@ extension DecodingError.Context {
         if isSafeToShow || redactor.redaction.showsEverything { return message }
         // The standard library's message about an unknown raw value ends in the value.
         if message.hasPrefix("Cannot initialize "), let value = message.range(of: " value ") { return message[..<value.upperBound] + "…" }
-        let value = json.flatMap { JSONValue(at: codingPath, in: $0) }
+        let value = json.flatMap { JSONFragment(at: codingPath, in: $0) }
         return redactor.message(value?.redacted(in: message) ?? message)
     }
 }

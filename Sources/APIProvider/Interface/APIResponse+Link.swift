@@ -38,8 +38,9 @@ extension APIResponse {
 }
 
 extension Substring {
-    /// Removes and returns the parameters before the next comma. Commas and semicolons in quotes do not separate.
-    fileprivate mutating func takeParameters() -> [(name: String, value: String)] {
+    /// Removes and returns the parameters of a field before the next comma, their names in lower case. Commas and semicolons in quotes do
+    /// not separate.
+    mutating func takeParameters() -> [(name: String, value: String)] {
         var pieces = [""]
         var isQuoted = false
         while let character = popFirst(), isQuoted || character != "," {

@@ -108,8 +108,9 @@ public struct APIResponse: Sendable {
     /// `Data` is the body, and an `Optional` is `nil` if it is empty. Other types are decoded by the decoder of
     /// the provider that got the response, or as JSON if there was no provider.
     ///
-    /// A `String` is read with the charset of the `Content-Type`: UTF-8, which is the default, UTF-16, ISO-8859-1 or Windows-1252. With any
-    /// other charset, it is read as UTF-8.
+    /// A `String` is read with the charset of the `Content-Type`, and as UTF-8 if it names none. One that is not known here, or that the text
+    /// does not fit, is an error. Known are UTF-8, UTF-16, ISO-8859, Windows-125x, and the usual ones of Japan, China, Korea and Russia; on
+    /// Linux, Foundation does not read EUC-JP.
     ///
     /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the body does not fit the type.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, from: data) { self } }
@@ -164,42 +165,6 @@ public struct APIResponse: Sendable {
         let type = (type as? any OptionalResponse.Type)?.wrapped ?? type
         return type != Data.self && type != String.self && type is any Decodable.Type
     }
-}
-
-extension String {
-    fileprivate init(_ data: Data, of response: HTTPURLResponse) throws {
-        let charset = response.textEncodingName ?? "UTF-8"
-        let encoding = String.Encoding(charset: charset.lowercased(), of: data)
-        // On Linux, Foundation decodes UTF-16 with an odd number of bytes as an empty string.
-        let isWhole = encoding?.isOfUTF16 != true || data.count % 2 == 0
-        guard isWhole, let text = String(data: data, encoding: encoding ?? .utf8) else {
-            let problem = encoding == nil ? "not UTF-8 text, and its charset \(charset) is not known here" : "not \(charset) text"
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: "it is \(problem)", underlyingError: CharsetMismatch()))
-        }
-        self = text
-    }
-}
-
-/// The underlying error of text that does not fit its charset. The error message then does not mention JSON.
-struct CharsetMismatch: Error {}
-
-extension String.Encoding {
-    /// The encoding of `text` by its name in a Content-Type (RFC 9110, section 8.3.2), in lower case.
-    fileprivate init?(charset: String, of text: Data) {
-        switch charset {
-        case "utf-8", "utf8", "us-ascii", "ascii": self = .utf8
-        case "iso-8859-1", "latin1", "l1": self = .isoLatin1
-        case "windows-1252", "cp1252": self = .windowsCP1252
-        case "utf-16le": self = .utf16LittleEndian
-        case "utf-16be": self = .utf16BigEndian
-        // Without a byte order mark, it is big-endian (RFC 2781, section 4.3).
-        case "utf-16": self = text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) ? .utf16 : .utf16BigEndian
-        default: return nil
-        }
-    }
-
-    fileprivate var isOfUTF16: Bool { [.utf16, .utf16LittleEndian, .utf16BigEndian].contains(self) }
 }
 
 private protocol OptionalResponse {

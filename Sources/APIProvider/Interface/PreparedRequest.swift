@@ -21,7 +21,7 @@ public struct PreparedRequest: Sendable {
     public var headers: HTTPHeaders { didSet { isChecked = false } }
     /// The body. It can be read any number of times.
     public var body: RequestBody? { didSet { isChecked = false } }
-    /// How long to wait for data, in seconds; `nil` is the session's setting.
+    /// The idle time in seconds: how long the server may send nothing; `nil` is the session's setting.
     public var timeoutInterval: TimeInterval? { didSet { isChecked = false } }
     /// What the endpoint's ``Endpoint/option(_:_:)`` has set.
     public var options: RequestOptions

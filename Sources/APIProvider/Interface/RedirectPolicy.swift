@@ -1,23 +1,35 @@
 import Foundation
 
 /// What happens when a server redirects a request: see ``RequestOptions/redirectPolicy``.
-public enum RedirectPolicy: Sendable {
+public struct RedirectPolicy: Sendable {
+    enum Kind: Sendable {
+        case follow
+        case never
+        case decide(@Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?)
+    }
+
+    let kind: Kind
+
     /// Redirects are followed, at most 20.
-    case follow
+    public static let follow = RedirectPolicy(kind: .follow)
     /// The redirect is the response, and an endpoint accepts its status, unless it downloads or streams. Read the `Location` with
     /// `withResponse()`.
-    case never
-    /// The closure decides. It gets the proposed request and the redirect httpResponse. Return the request, changed or not, to follow the
-    /// redirect. Return `nil` to make the redirect the httpResponse. An endpoint then fails, because the status is not in 200...299, unless its
+    public static let never = RedirectPolicy(kind: .never)
+    /// The closure decides. It gets the proposed request and the redirect response. Return the request, changed or not, to follow the
+    /// redirect. Return `nil` to make the redirect the response. An endpoint then fails, because the status is not in 200...299, unless its
     /// `validating` accepts the status. If the closure throws, the request fails with that error. The closure is called on any thread.
     ///
     /// If the redirect leads to another origin, the proposed request keeps only conditional and range headers, `User-Agent`, and headers
     /// that describe the body or what the client accepts, such as `Content-Type` and `Accept`.
-    case decide(@Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?)
+    public static func decide(
+        _ decide: @escaping @Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?
+    ) -> RedirectPolicy {
+        RedirectPolicy(kind: .decide(decide))
+    }
 
     /// Whether both follow redirects, return them or ask a closure.
     package func isOfSameKind(as other: RedirectPolicy) -> Bool {
-        switch (self, other) {
+        switch (kind, other.kind) {
         case (.follow, .follow), (.never, .never), (.decide, .decide): true
         default: false
         }

@@ -1,4 +1,4 @@
-/// The progress of a transfer. A total is `nil` while it is unknown.
+/// The progress of a transfer. A total is `nil` while it is unknown, and so is the fraction.
 public struct TransferProgress: Sendable, Hashable {
     /// The number of bytes of the request's body that have been sent.
     public var bytesSent: Int64
@@ -8,6 +8,15 @@ public struct TransferProgress: Sendable, Hashable {
     public var bytesReceived: Int64
     /// The size of the response's body in bytes.
     public var bytesToReceive: Int64?
+
+    /// How much of the request's body has been sent, from 0 to 1.
+    public var fractionSent: Double? { Self.fraction(bytesSent, of: bytesToSend) }
+    /// How much of the response's body has arrived, from 0 to 1.
+    public var fractionReceived: Double? { Self.fraction(bytesReceived, of: bytesToReceive) }
+
+    private static func fraction(_ count: Int64, of total: Int64?) -> Double? {
+        total.map { $0 > 0 ? min(max(Double(count) / Double($0), 0), 1) : 1 }
+    }
 
     /// Creates a report. A ``Transport`` uses it.
     public init(bytesSent: Int64 = 0, bytesToSend: Int64? = nil, bytesReceived: Int64 = 0, bytesToReceive: Int64? = nil) {

@@ -53,7 +53,7 @@ public final class CoalescingMiddleware: Middleware {
 
     /// Returns the response to an equal request that is under way, or else to `request`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy, request.isBodylessGetOrHead else {
+        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy.kind, request.isBodylessGetOrHead else {
             return next(request)
         }
         let key = Key(

@@ -18,7 +18,7 @@ struct CredentialHosts: Sendable {
         guard let hosts else {
             guard let baseURL else {
                 throw APIError.invalid(
-                    "its \(middleware) does not know which hosts the credential is for; give it hosts:, or give the provider a baseURL:")
+                    "its \(middleware) does not know which hosts it is for; give it hosts:, or give the provider a baseURL:")
             }
             // Another origin that redirects back here has chosen the URL.
             return url.origin == baseURL.origin && !request.hasLeftOrigin

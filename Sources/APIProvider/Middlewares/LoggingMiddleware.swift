@@ -5,6 +5,9 @@ public import MiniRx
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
+#if canImport(os)
+import os
+#endif
 
 /// Logs each request when it ends. It shows what ``Redaction`` shows.
 ///
@@ -17,22 +20,30 @@ import FoundationNetworking
 /// If a request has the option ``RequestOptions/name``, the log shows the name: `user(login:): 200 OK, 812 bytes, 34 ms`.
 ///
 /// As the last middleware, it logs each attempt on a line. As the first, it logs what the caller gets.
+///
+/// On Apple's systems, the lines go to the unified log: filter for the category `network` in Xcode or in Console. The subsystem is the
+/// bundle identifier of the app. What failed, or has a status of 400 or more, has the level error, and the rest the level debug. Elsewhere,
+/// the lines go to standard error.
 public struct LoggingMiddleware: Middleware {
     /// The amount of detail.
-    public enum Detail: Sendable {
+    public struct Detail: Sendable, Hashable {
+        private enum Kind { case line, bodies }
+
+        private let kind: Kind
+
         /// One line for each request.
-        case line
+        public static let line = Detail(kind: .line)
         /// The line, followed by the headers and the bodies. They are indented, with `>` for the request and `<` for the response.
         ///
         /// Of a body, ``Redaction/standard`` shows the type and the size. To see the beginning of bodies while you develop, write
         /// `LoggingMiddleware(.bodies, redacting: .none)`.
-        case bodies
+        public static let bodies = Detail(kind: .bodies)
     }
 
     private let detail: Detail
     private let redaction: Redaction
     private let now: @Sendable () -> DispatchTime
-    private let log: @Sendable (String) -> Void
+    private let log: @Sendable (_ text: String, _ isFailure: Bool) -> Void
 
     /// Creates a middleware that logs with `detail`.
     ///
@@ -40,21 +51,25 @@ public struct LoggingMiddleware: Middleware {
     ///   - detail: The amount of detail.
     ///   - redaction: What is shown: ``Redaction/standard``, or everything.
     ///   - log: Gets the text for one request, without a line break at its end. It is called on the thread of the event or of `dispose()`,
-    ///     maybe on several threads at once. By default, the text goes to standard error in one piece. For the unified log of Apple's
-    ///     systems, write `LoggingMiddleware { Logger().info("\($0, privacy: .public)") }` with `import os`.
+    ///     maybe on several threads at once. By default, the text goes to the unified log on Apple's systems, and to standard error in one
+    ///     piece elsewhere.
     public init(_ detail: Detail = .line, redacting redaction: Redaction = .standard, log: (@Sendable (String) -> Void)? = nil) {
-        self.init(detail, redacting: redaction, now: { .now() }, log: log)
+        guard let log else {
+            self.init(detail, redacting: redaction, now: { .now() }, log: StandardLog.write)
+            return
+        }
+        self.init(detail, redacting: redaction, now: { .now() }) { text, _ in log(text) }
     }
 
     /// Creates a middleware with its own clock.
     package init(
         _ detail: Detail = .line, redacting redaction: Redaction = .standard, now: @escaping @Sendable () -> DispatchTime,
-        log: (@Sendable (String) -> Void)?
+        log: @escaping @Sendable (_ text: String, _ isFailure: Bool) -> Void
     ) {
         self.detail = detail
         self.redaction = redaction
         self.now = now
-        self.log = log ?? StandardError.print
+        self.log = log
     }
 
     /// Returns the response to `request`, unchanged.
@@ -64,7 +79,7 @@ public struct LoggingMiddleware: Middleware {
             let isLogged = Locked(false)
             let end: @Sendable (SingleEvent<APIResponse>?) -> Void = { event in
                 guard isLogged.withLock({ isLogged in !Swift.exchange(&isLogged, with: true) }) else { return }
-                log(text(request, event, milliseconds: (now().uptimeNanoseconds - start) / 1_000_000))
+                log(text(request, event, milliseconds: (now().uptimeNanoseconds - start) / 1_000_000), event?.isFailure == true)
             }
             return next(request).do(
                 onSuccess: { end(.success($0)) }, onError: { end(.failure($0)) }, onDispose: { end(nil) })
@@ -97,6 +112,32 @@ public struct LoggingMiddleware: Middleware {
         }
         return ([outcome] + lines).map(\.onOneLine).joined(separator: "\n")
     }
+}
+
+extension SingleEvent<APIResponse> {
+    fileprivate var isFailure: Bool {
+        switch self {
+        case .success(let response): response.statusCode >= 400
+        case .failure: true
+        }
+    }
+}
+
+/// Where the lines go by default.
+private enum StandardLog {
+    #if canImport(os)
+    private static let logger = Logger(
+        subsystem: Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName, category: "network")
+
+    static func write(_ text: String, isFailure: Bool) {
+        // The system cuts a long entry, so each line is one. The text is redacted already.
+        for line in text.split(separator: "\n") {
+            if isFailure { logger.error("\(String(line), privacy: .public)") } else { logger.debug("\(String(line), privacy: .public)") }
+        }
+    }
+    #else
+    static func write(_ text: String, isFailure: Bool) { StandardError.print(text) }
+    #endif
 }
 
 extension Redactor {

@@ -30,6 +30,7 @@ extension Endpoint {
         request.secrets.add(path.secrets, path: path.percentEncoded, redactedPath: path.redacted)
         (request.timeoutInterval, request.options, request.destination) = (timeoutInterval, options, configuration.destination)
         request.context = context
+        let mediaType = configuration.decoder.map(\.mediaType) ?? mediaType
         if configuration.usesProviderDecoder, let mediaType, headers["Accept"] == nil { request.headers["Accept"] = mediaType }
         if let content = try body?.encode(encoder) {
             request.body = content.body

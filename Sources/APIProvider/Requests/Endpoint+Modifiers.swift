@@ -26,6 +26,19 @@ extension Endpoint {
         return copy
     }
 
+    /// Reads the response with `decoder` in place of the provider's, and asks for its media type in `Accept`.
+    ///
+    /// ```swift
+    /// Endpoint<Item>(.get, "/item.plist").decoder(PropertyListDecoder())
+    /// ```
+    ///
+    /// It also reads the body of an error: `error.response?.decode(Problem.self)`. Do not change it afterwards.
+    public func decoder(_ decoder: any BodyDecoder) -> Endpoint {
+        var copy = self
+        copy.configuration.decoder = decoder
+        return copy
+    }
+
     /// Transforms the value, on the same background queue. If `transform` throws, the request fails with that error.
     public func map<Value: Sendable>(_ transform: @escaping @Sendable (Response) throws -> Value) -> Endpoint<Value> {
         Endpoint<Value>(self) { [decode] in try transform(decode($0)) }
@@ -52,7 +65,7 @@ extension Endpoint {
     ///
     /// ```swift
     /// endpoint.onProgress(on: MainActor.shared) {
-    ///     bar.progress = Double($0.bytesSent) / Double($0.bytesToSend ?? .max)
+    ///     bar.progress = $0.fractionSent ?? 0
     /// }
     /// ```
     ///
@@ -71,10 +84,11 @@ extension Endpoint {
         return copy
     }
 
-    /// Fails the request if it takes longer than this in all: with its redirects, retries, middlewares and waits.
+    /// Limits how long the request may take in all. ``timeoutInterval`` limits how long the server may be idle.
     ///
-    /// The error is an ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, whose description names this timeout. To limit how
-    /// long the server may send nothing, use ``timeoutInterval``. For a stream, this timeout ends when the head of the response arrives.
+    /// It counts from the subscription, with redirects, retries, middlewares and waits. The error is an
+    /// ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, whose description names this timeout. For a stream, it ends when the
+    /// head of the response arrives.
     public func timeout(_ time: DispatchTimeInterval) -> Endpoint {
         var copy = self
         copy.configuration.timeout = time

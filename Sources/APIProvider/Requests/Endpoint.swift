@@ -34,8 +34,9 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// The body. `URLSessionTransport` sends no body with `GET` and `HEAD`, so such a request with a body fails with
     /// ``APIError/invalidRequest(reason:underlying:)``.
     public var body: HTTPBody?
-    /// How long to wait for data, in seconds, from when the request is sent; each byte starts the time anew. `nil` is the session's
-    /// setting.
+    /// The idle time in seconds: how long the server may send nothing. ``timeout(_:)`` limits the request in all.
+    ///
+    /// It begins when the request is sent, and each byte starts it anew. `nil` is the session's setting.
     public var timeoutInterval: TimeInterval?
     /// The options that middlewares and transports read.
     public var options = RequestOptions()
@@ -52,7 +53,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: How long to wait for data, in seconds; `nil` is the session's setting.
+    ///   - timeoutInterval: The idle time in seconds, after which silence of the server is an error; `nil` is the session's setting.
+    ///     ``timeout(_:)`` limits the request in all.
     ///   - decode: Makes the value from a validated response, on a background queue. If it throws, the request fails with that error. A
     ///     `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public init(
@@ -87,6 +89,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     ///
     /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response {
+        var response = response
+        if let decoder = configuration.decoder { response = response.with(decoder: decoder) }
         do {
             if let validate = configuration.validate {
                 try validate(response)
@@ -108,6 +112,8 @@ struct EndpointConfiguration: Sendable {
     let usesProviderDecoder: Bool
     /// Where the response goes.
     var destination = ResponseDestination.memory
+    /// The decoder in place of the provider's.
+    var decoder: (any BodyDecoder)?
     var adapt: (@Sendable (inout PreparedRequest) throws -> Void)?
     var validate: (@Sendable (APIResponse) throws -> Void)?
     var report: (@Sendable (TransferProgress) -> Void)?
@@ -122,7 +128,7 @@ extension Endpoint {
     /// Throws, unless the request has ``RedirectPolicy/never``, the response is a redirect, and the response is neither a download nor a
     /// stream.
     private func check(_ response: APIResponse) throws {
-        if case .never = response.redirectPolicy(or: options), case .memory = configuration.destination, 300..<400 ~= response.statusCode {
+        if case .never = response.redirectPolicy(or: options).kind, case .memory = configuration.destination, 300..<400 ~= response.statusCode {
             return
         }
         throw APIError.unacceptableStatus(response)

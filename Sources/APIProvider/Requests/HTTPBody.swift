@@ -24,17 +24,7 @@ public struct HTTPBody: Sendable {
     /// A `String` is sent as a JSON string: `.json(#"{"a":1}"#)` sends `"{\"a\":1}"`. For text that is JSON already, write
     /// `.data(Data(text.utf8), contentType: "application/json")`.
     ///
-    /// Values of several types, as in `["a": 1, "b": "x"]`, are not `Encodable` together, and a compiler may crash where it should say so.
-    /// Declare a struct:
-    ///
-    /// ```swift
-    /// nonisolated struct NewIssue: Encodable {
-    ///     let title: String
-    ///     let milestone: Int
-    /// }
-    ///
-    /// let body = HTTPBody.json(NewIssue(title: "It crashes", milestone: 1))
-    /// ```
+    /// A literal with values of several types, as in `["a": 1, "b": "x"]`, is a ``JSONValue``.
     ///
     /// - Parameters:
     ///   - value: The value to encode.
@@ -45,6 +35,20 @@ public struct HTTPBody: Sendable {
                 return Content(type: "application/json", body: RequestBody(try (encoder ?? standard).encode(value)))
             } catch {
                 throw APIError.invalidRequest(reason: "its body of type \(type(of: value)) cannot be encoded as JSON", underlying: error)
+            }
+        }
+    }
+
+    /// JSON with members of several types: `.json(["title": JSONValue(title), "priority": 1, "labels": ["bug", nil]])`.
+    ///
+    /// The keys are sorted, and stay as they are: no setting of the provider's encoder changes this body. A number that is not finite makes
+    /// the request invalid.
+    public static func json(_ value: JSONValue) -> HTTPBody {
+        HTTPBody { _ in
+            do {
+                return Content(type: "application/json", body: RequestBody(try value.data))
+            } catch {
+                throw APIError.invalidRequest(reason: "its body of type JSONValue cannot be encoded as JSON", underlying: error)
             }
         }
     }
@@ -72,7 +76,7 @@ public struct HTTPBody: Sendable {
     /// parts together in a temporary file, and removes that at the end. A file that cannot be read, or a content type with a control
     /// character, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
-        HTTPBody { _ in try Content(multipart: parts) }
+        HTTPBody { try Content(multipart: parts, encoder: $0) }
     }
 }
 

@@ -1,13 +1,13 @@
 import Foundation
 
 extension HTTPBody.Content {
-    /// Encodes `parts` (RFC 7578).
-    init(multipart parts: [MultipartPart]) throws {
+    /// Encodes `parts` (RFC 7578), those of JSON with `encoder`.
+    init(multipart parts: [MultipartPart], encoder: JSONEncoder) throws {
         let boundary = Self.randomBoundary()
         var text = "--\(boundary)"
         var pieces: [BodyPiece] = []
         for part in parts {
-            let (header, content) = try part.encoded()
+            let (header, content) = try part.encoded(by: encoder)
             pieces += [.data(Data("\(text)\r\n".utf8) + header), content]
             text = "\r\n--\(boundary)"
         }

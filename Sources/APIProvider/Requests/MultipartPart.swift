@@ -7,6 +7,7 @@ public import Foundation
 ///     .multipart([
 ///         MultipartPart(name: "title", value: "Holidays"),
 ///         MultipartPart(name: "photo", file: photo, contentType: "image/jpeg"),
+///         MultipartPart(name: "options", json: ["isPublic": true, "width": 640]),
 ///     ])
 /// }
 /// ```
@@ -17,18 +18,37 @@ public struct MultipartPart: Sendable {
     private let name: String
     private let fileName: String?
     private let contentType: String?
-    private let content: @Sendable () throws -> BodyPiece
+    private let content: @Sendable (JSONEncoder) throws -> BodyPiece
 
     /// Creates a field with a value, which is sent in UTF-8.
     public init(name: String, value: String) {
         (self.name, fileName, contentType) = (name, nil, nil)
-        content = { .data(Data(value.utf8)) }
+        content = { _ in .data(Data(value.utf8)) }
     }
 
-    /// Creates a file with these bytes.
-    public init(name: String, fileName: String, contentType: String, data: Data) {
+    /// Creates a part with these bytes: a field, or a file if it has a file name.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the field.
+    ///   - data: The bytes.
+    ///   - contentType: Their media type. `nil` sends none, and a server takes a field for `text/plain`.
+    ///   - fileName: The name of the file that the server gets. `nil` makes it a field.
+    public init(name: String, data: Data, contentType: String? = nil, fileName: String? = nil) {
         (self.name, self.fileName, self.contentType) = (name, fileName, contentType)
-        content = { .data(data) }
+        content = { _ in .data(data) }
+    }
+
+    /// Creates a field with JSON, whose `Content-Type` is `application/json`.
+    ///
+    /// The provider's encoder encodes it. If that fails, the request is invalid.
+    public init(name: String, json value: some Encodable & Sendable) { self.init(name: name, .json(value)) }
+
+    /// Creates a field with JSON whose members have several types, as ``HTTPBody/json(_:)`` does.
+    public init(name: String, json value: JSONValue) { self.init(name: name, .json(value)) }
+
+    private init(name: String, _ body: HTTPBody) {
+        (self.name, fileName, contentType) = (name, nil, "application/json")
+        content = { .data(try body.encode($0).body.data()) }
     }
 
     /// Creates a file whose content is read while the request is sent. Do not change it before the request has ended.
@@ -40,11 +60,11 @@ public struct MultipartPart: Sendable {
     ///   - contentType: The media type of the file.
     public init(name: String, file: URL, fileName: String? = nil, contentType: String) {
         (self.name, self.fileName, self.contentType) = (name, fileName ?? file.lastPathComponent, contentType)
-        content = { try BodyPiece(file) }
+        content = { _ in try BodyPiece(file) }
     }
 
     /// The header of the part with the empty line after it, and the content.
-    func encoded() throws -> (header: Data, content: BodyPiece) {
+    func encoded(by encoder: JSONEncoder) throws -> (header: Data, content: BodyPiece) {
         var header = "Content-Disposition: form-data; name=\"\(name.escapedForQuotedString)\""
         if let fileName { header += "; filename=\"\(fileName.escapedForQuotedString)\"" }
         if let contentType {
@@ -54,7 +74,7 @@ public struct MultipartPart: Sendable {
             }
             header += "\r\nContent-Type: \(contentType)"
         }
-        return (Data("\(header)\r\n\r\n".utf8), try content())
+        return (Data("\(header)\r\n\r\n".utf8), try content(encoder))
     }
 }
 

@@ -26,6 +26,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the data does not fit the type. For an event that you created yourself, the
     ///   `DecodingError`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
+        // Events are UTF-8, whatever charset the Content-Type names.
+        if source.response != nil, let text = data as? T { return text }
         let data = Data(data.utf8)
         guard let response = source.response else { return try JSONDecoder().decodeWithoutTrapping(type, from: data) }
         return try response.decode(type, from: data) { response.excerpt("the event", data) }

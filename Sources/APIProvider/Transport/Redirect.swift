@@ -42,9 +42,9 @@ extension APIResponse {
 
     /// The request to follow a redirect with, or `nil` if this response is the answer.
     fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
-        if case .follow = policy { return proposedRequest(of: sent) }
+        if case .follow = policy.kind { return proposedRequest(of: sent) }
         try refuseRedirects(of: sent)
-        guard case .decide(let decide) = policy, let proposed = proposedRequest(of: sent) else { return nil }
+        guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent) else { return nil }
         return try decide(proposed, self)?.restoringContext(of: proposed)
     }
 
@@ -73,7 +73,7 @@ extension APIResponse {
 extension PreparedRequest {
     /// Whether its provider follows `response`, if that is a redirect. Where a closure decides, nobody knows before the whole has come.
     func follows(_ response: HTTPURLResponse) -> Bool {
-        if case .never = options.redirectPolicy { return false }
+        if case .never = options.redirectPolicy.kind { return false }
         return context != nil && APIResponse(request: self, httpResponse: response, data: Data()).proposedRequest(of: self) != nil
     }
 }

@@ -11,8 +11,8 @@ public struct BodyMatcher: Sendable {
 
     /// Matches JSON with the same meaning as `value`. The order of keys, white space, and the notation of numbers do not matter.
     ///
-    /// The value is encoded by ``MockURLProtocol/encoder``, if that is set. A value that cannot be encoded is an issue of the test. A `String` matches a JSON string; to match JSON text, use ``json(text:)``. For values of several types, write an `Encodable` struct.
-    /// JSON that is nested more than 100 levels deep matches nothing.
+    /// The value is encoded by ``MockURLProtocol/encoder``, if that is set. A value that cannot be encoded is an issue of the test. A `String`
+    /// matches a JSON string; to match JSON text, use ``json(text:)``. JSON that is nested more than 100 levels deep matches nothing.
     public static func json(_ value: some Encodable) -> BodyMatcher { json(Result { try MockURLProtocol.encode(value) }) }
 
     /// Matches JSON that contains `value`: an object has at least these members, in any order, and so have the objects within it. Arrays and
@@ -29,6 +29,12 @@ public struct BodyMatcher: Sendable {
     public static func json(containing value: some Encodable) -> BodyMatcher {
         json(Result { try MockURLProtocol.encode(value) }, isPart: true)
     }
+
+    /// Matches JSON that contains `value`, whose members have several types.
+    public static func json(containing value: JSONValue) -> BodyMatcher { json(Result { try value.data }, isPart: true) }
+
+    /// Matches JSON with the same meaning as `value`, whose members have several types: `.json(["title": "Moin", "priority": 1])`.
+    public static func json(_ value: JSONValue) -> BodyMatcher { json(Result { try value.data }) }
 
     /// Matches JSON with the same meaning as the JSON in `text`: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
     public static func json(text: String) -> BodyMatcher { json(.success(Data(text.utf8))) }

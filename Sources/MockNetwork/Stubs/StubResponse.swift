@@ -96,6 +96,11 @@ extension StubResponse {
         }
     }
 
+    /// JSON with members of several types: `.json(["message": "Not Found", "code": 404, "errors": []])`.
+    public static func json(_ value: JSONValue, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers, type: "application/json") { [.data(try value.data)] }
+    }
+
     /// The text as it is, which need not be valid JSON. The `Content-Type` is `application/json`, unless `headers` has another.
     ///
     /// ```swift

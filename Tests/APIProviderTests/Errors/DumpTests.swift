@@ -45,7 +45,8 @@ struct DumpTests {
     private func middlewares() -> [any Middleware] {
         let middlewares: [any Middleware] = [
             AuthenticationMiddleware(Item(name: "s3cret"), apply: { $1.headers["A"] = $0.name }) { _ in .never() },
-            AuthenticationMiddleware(token: "s3cret") { _ in .never() }, DefaultHeadersMiddleware(["A": "s3cret"]), CoalescingMiddleware(),
+            AuthenticationMiddleware(token: "s3cret") { _ in .never() }, DefaultHeadersMiddleware(["A": "s3cret"]),
+            DefaultQueryMiddleware(["a": "s3cret"]), CoalescingMiddleware(),
             ConcurrencyLimitMiddleware(maxConcurrent: 1), RetryMiddleware(), LoggingMiddleware(),
         ]
         for middleware in middlewares { _ = middleware.intercept(request) { _ in .never() }.subscribe { _ in } }

@@ -255,32 +255,4 @@ struct ResponseTests {
             #expect(try await value(Endpoint<Item?>(.get, ""), body) == item)
         }
     }
-
-    @Test(
-        "Text is read by its charset, which is UTF-8 unless the Content-Type has another",
-        arguments: [
-            ("text/plain", Data("né".utf8)), ("text/plain; charset=UTF-8", Data("né".utf8)),
-            ("text/plain; charset=\"utf-8\"", Data("né".utf8)), ("text/plain; charset=koi8-r", Data("né".utf8)),
-            ("text/plain; charset=ISO-8859-1", Data([0x6E, 0xE9])), ("text/plain;charset=latin1", Data([0x6E, 0xE9])),
-            ("text/plain; charset=windows-1252", Data([0x6E, 0xE9])), ("text/plain; charset=utf-16le", Data([0x6E, 0, 0xE9, 0])),
-            ("text/plain; charset=utf-16be", Data([0, 0x6E, 0, 0xE9])), ("text/plain; charset=UTF-16", Data([0, 0x6E, 0, 0xE9])),
-            ("text/plain; charset=UTF-16", Data([0xFF, 0xFE, 0x6E, 0, 0xE9, 0])),
-            ("text/plain; charset=UTF-16", Data([0xFE, 0xFF, 0, 0x6E, 0, 0xE9])),
-        ])
-    func charset(type: String, body: Data) throws {
-        let response = APIResponse(to: PreparedRequest(.get, example), headers: ["Content-Type": type], data: body)
-        #expect(try response.decode(String.self) == "né")
-    }
-
-    @Test(
-        "Text that does not fit its charset is an error that names it",
-        arguments: [
-            ("text/plain", "it is not UTF-8 text (text/plain, 3 bytes)."), ("text/plain; charset=utf-16", "it is not utf-16 text"),
-            ("text/plain; charset=koi8-r", "it is not UTF-8 text, and its charset koi8-r is not known here"),
-        ])
-    func wrongCharset(type: String, reason: String) throws {
-        let response = APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": type], data: Data([0xEE, 0xD8, 0xC1]))
-        let error = try #require(throws: APIError.self) { try response.decode(String.self) }
-        #expect(error.description.contains("returned 200, but the body is not String: \(reason)"))
-    }
 }

@@ -385,7 +385,7 @@ struct AuthenticationMiddlewareTests {
         arguments: [
             (
                 [failing()],
-                "AuthenticationMiddleware does not know which hosts the credential is for; give it hosts:, or give the provider a baseURL:"
+                "AuthenticationMiddleware does not know which hosts it is for; give it hosts:, or give the provider a baseURL:"
             ),
             (
                 ["https://one", "one:8443", "one/x"].map { failing(hosts: [$0]) },

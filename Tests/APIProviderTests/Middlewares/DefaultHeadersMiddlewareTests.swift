@@ -45,7 +45,7 @@ struct DefaultHeadersMiddlewareTests {
             let provider = DefaultAPIProvider(
                 transport: ClosureTransport(Answers(.status(200)).next), middlewares: [DefaultHeadersMiddleware([name: "s3cret"])])
             let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, .url(example))).value }
-            #expect(error?.description.contains("DefaultHeadersMiddleware does not know which hosts the credential is for") == true)
+            #expect(error?.description.contains("DefaultHeadersMiddleware does not know which hosts it is for") == true)
         }
         let answers = Answers(.status(302, headers: ["Location": "https://cdn.example.com/a"]), .status(200))
         let provider = DefaultAPIProvider(
@@ -108,7 +108,7 @@ struct DefaultHeadersMiddlewareTests {
 }
 
 /// Follows redirects, as `CacheMiddleware` does, so that each goes through the next middlewares.
-private struct RedirectFollower: Middleware {
+struct RedirectFollower: Middleware {
     func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .followingRedirects(request) {
             var hop = $0

@@ -11,7 +11,7 @@ struct LoggingMiddlewareTests {
     private let log = Log<String>()
 
     private func middleware(_ detail: LoggingMiddleware.Detail, redacting redaction: Redaction = .standard) -> LoggingMiddleware {
-        LoggingMiddleware(detail, redacting: redaction, now: { [scheduler] in scheduler.now }, log: log.append)
+        LoggingMiddleware(detail, redacting: redaction, now: { [scheduler] in scheduler.now }) { [log] text, _ in log.append(text) }
     }
 
     /// The log of one request whose answer takes 34 ms.
@@ -145,6 +145,18 @@ struct LoggingMiddlewareTests {
             #expect(scalars.isEmpty, "\(text)")
         }
         #expect(log.entries.last?.contains("\n") == false)
+    }
+
+    @Test(
+        "Only an error and a status of 400 or more have the level of a failure",
+        arguments: [(.status(200), false), (.status(304), false), (.status(400), true), (.status(503), true), (.error(TestError()), true)]
+            as [(Answers.Answer, Bool)])
+    func levels(answer: Answers.Answer, isFailure: Bool) {
+        let failures = Log<Bool>()
+        let middleware = LoggingMiddleware(now: { [scheduler] in scheduler.now }) { failures.append($1) }
+        _ = middleware.intercept(PreparedRequest("GET"), next: Answers(answer).next).subscribe { _ in }
+        middleware.intercept(PreparedRequest("GET")) { _ in .never() }.subscribe { _ in }.dispose()
+        #expect(failures.entries == [isFailure, false])
     }
 
     @Test("On standard error, the lines of several threads stay whole")

@@ -61,7 +61,7 @@ struct BodyTests {
             ),
             (.data(Data(), contentType: "a/b\r\nX: y"), "the content type of its body has a control character."),
             (
-                .multipart([MultipartPart(name: "\"a\"\n", fileName: "b", contentType: "a/b\n", data: Data())]),
+                .multipart([MultipartPart(name: "\"a\"\n", data: Data(), contentType: "a/b\n", fileName: "b")]),
                 "the content type of the part \"%22a%22%0A\" of its body has a control character."
             ),
         ] as [(HTTPBody, String)])
@@ -165,7 +165,7 @@ struct BodyTests {
             .multipart([
                 MultipartPart(name: "title", value: "Ünïcode\n"),
                 MultipartPart(
-                    name: "raw", fileName: "ä;b=c%22\\'\"\r\n", contentType: "application/octet-stream", data: Data("\r\n--".utf8)),
+                    name: "raw", data: Data("\r\n--".utf8), contentType: "application/octet-stream", fileName: "ä;b=c%22\\'\"\r\n"),
                 MultipartPart(name: "page", file: page, contentType: "text/html; charset=utf-8"),
                 MultipartPart(name: "page", file: page, fileName: "other.html", contentType: "text/html"),
             ]))
@@ -181,6 +181,33 @@ struct BodyTests {
             "--\(boundary)--", "",
         ].joined(separator: "\r\n")
         #expect(request.bodyData == Data(text.utf8))
+    }
+
+    @Test("A part may have a type and no file name, and may be JSON, which the provider's encoder encodes")
+    func partsOfTypes() throws {
+        struct Options: Encodable { let isPublic: Bool, date: Date }
+        let encoder = JSONEncoder()
+        (encoder.dateEncodingStrategy, encoder.keyEncodingStrategy) = (.secondsSince1970, .convertToSnakeCase)
+        encoder.outputFormatting = .sortedKeys
+        let body = HTTPBody.multipart([
+            MultipartPart(name: "a", data: Data("<a/>".utf8), contentType: "text/xml"), MultipartPart(name: "b", data: Data("b".utf8)),
+            MultipartPart(name: "c", data: Data("c".utf8), fileName: "c.bin"),
+            MultipartPart(name: "d", json: Options(isPublic: true, date: Date(timeIntervalSince1970: 5))),
+            MultipartPart(name: "e", json: ["isPublic": true, "tags": ["sea", nil]]), MultipartPart(name: "f", json: ["isPublic": true]),
+        ])
+        let request = try Endpoint<Void>(.post, "", body: body)
+            .preparedRequest(relativeTo: example, encoder: encoder, mediaType: nil)
+        let boundary = try boundary(of: request)
+        func name(_ name: String) -> String { "Content-Disposition: form-data; name=\"\(name)\"" }
+        let json = "Content-Type: application/json"
+        let parts = [
+            [name("a"), "Content-Type: text/xml", "", "<a/>"], [name("b"), "", "b"], [name("c") + "; filename=\"c.bin\"", "", "c"],
+            [name("d"), json, "", #"{"date":5,"is_public":true}"#], [name("e"), json, "", #"{"isPublic":true,"tags":["sea",null]}"#],
+            [name("f"), json, "", #"{"isPublic":true}"#],
+        ]
+        let text = parts.flatMap { ["--\(boundary)"] + $0 } + ["--\(boundary)--", ""]
+        #expect(request.bodyData == Data(text.joined(separator: "\r\n").utf8))
+        #expect(try reason(.multipart([MultipartPart(name: "a", json: [Double.nan])])).contains("cannot be encoded as JSON"))
     }
 
     @Test("A boundary has 32 random digits, and needs no quotes")
@@ -202,7 +229,7 @@ struct BodyTests {
                     content: Data((random.text() + "\r\n--" + random.text()).utf8) + [UInt8.random(in: 0...255, using: &random)]
                 )
             }
-            let parts = fields.map { MultipartPart(name: $0.name, fileName: $0.name, contentType: "a/b", data: $0.content) }
+            let parts = fields.map { MultipartPart(name: $0.name, data: $0.content, contentType: "a/b", fileName: $0.name) }
             let request = try sent(.multipart(parts))
             let boundary = try boundary(of: request)
             let text = fields.reduce(into: Data()) { text, field in

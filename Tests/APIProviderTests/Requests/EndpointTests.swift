@@ -137,6 +137,44 @@ struct EndpointTests {
         #expect(answers.requests.map { $0.headers["Accept"] } == ["application/x-plist", nil])
     }
 
+    @Test("An endpoint may have a decoder of its own, which also reads the bodies of errors and says what to ask for")
+    func ownDecoder() async throws {
+        struct Seconds: Decodable, Equatable { let createdAt: Date }
+        let answers = Answers(.status(200, body: #"{"created_at":5}"#), .status(400, body: #"{"created_at":5}"#))
+        let decoder = JSONDecoder()
+        (decoder.keyDecodingStrategy, decoder.dateDecodingStrategy) = (.convertFromSnakeCase, .secondsSince1970)
+        let expected = Seconds(createdAt: Date(timeIntervalSince1970: 5))
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: ClosureTransport(answers.next), decoder: PropertyListDecoder(), middlewares: [RetryMiddleware()])
+        let endpoint = Endpoint<Seconds>(.get, "").decoder(decoder)
+        #expect(try await provider.request(endpoint).value == expected)
+        let error = try await #require(throws: APIError.self) { try await provider.request(endpoint.map { $0 }.withResponse()).value }
+        #expect(try error.response?.decode(Seconds.self) == expected)
+        #expect(answers.requests.map { $0.headers["Accept"] } == ["application/json", "application/json"])
+        // Without a provider, as in a test.
+        let request = try endpoint.decoder(PropertyListDecoder()).decoder(decoder).preparedRequest(relativeTo: example)
+        #expect(try endpoint.value(of: APIResponse(to: request, data: Data(#"{"created_at":5}"#.utf8))) == expected)
+        let unreadable = #expect(throws: APIError.self) { try endpoint.value(of: APIResponse(to: request, data: Data("{}".utf8))) }
+        #expect(unreadable?.description.contains("createdAt is missing") == true)
+    }
+
+    @Test("A decoder of an endpoint reads the elements of a stream")
+    func decoderOfStream() async throws {
+        struct Name: Decodable, Equatable { let firstName: String }
+        let (decoder, answers) = (JSONDecoder(), Answers(.status(200, body: "{\"first_name\":\"a\"}\n")))
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let names = try await answers.provider().request(Endpoint<JSONLines<Name>>(.get, "").decoder(decoder)).value
+        #expect(try await names.all() == [Name(firstName: "a")])
+    }
+
+    @Test(
+        "The fraction of a transfer is from 0 to 1, and nil while the total is unknown",
+        arguments: [(0, 10, 0), (5, 10, 0.5), (10, 10, 1), (11, 10, 1), (0, 0, 1), (5, nil, nil)] as [(Int64, Int64?, Double?)])
+    func fractions(count: Int64, total: Int64?, fraction: Double?) {
+        #expect(TransferProgress(bytesSent: count, bytesToSend: total).fractionSent == fraction)
+        #expect(TransferProgress(bytesReceived: count, bytesToReceive: total).fractionReceived == fraction)
+    }
+
     @Test("An option whose type is optional has its default until it is set")
     func optionalOption() {
         enum Key: RequestOptionKey { static var defaultValue: Double? { 30 } }

@@ -136,6 +136,8 @@ struct EventFormatTests {
         for event in [events[0], same[0]] {
             #expect(try event.decode(Delta.self) == Delta(word: "a", time: Date(timeIntervalSince1970: 9)))
         }
+        let latin = streamedResponse(["data: é\n\n".utf8], type: "text/event-stream; charset=iso-8859-1")
+        #expect(try await ServerSentEvents(latin, decoder: decoder).all()[0].decode(String.self) == "é")
         let error = #expect(throws: APIError.self) { try events[1].decode(Delta.self) }
         #expect(error?.description.contains("the event is not Delta: expected String at word") == true, "\(String(describing: error))")
     }

@@ -18,6 +18,8 @@ struct StubResponseTests {
     func response(way: Way) async throws {
         let table: [(StubResponse, Int, String?, String)] = [
             (.json(["b": 1, "a": 2], statusCode: 201), 201, "application/json", #"{"a":2,"b":1}"#),
+            (.json(["b": "x", "a": [1, nil]], statusCode: 422), 422, "application/json", #"{"a":[1,null],"b":"x"}"#),
+            (.json([:]), 200, "application/json", "{}"),
             (.json([1], headers: ["content-type": "application/problem+json"]), 200, "application/problem+json", "[1]"),
             (.json(text: #"{"a": [1, "b"]}"#), 200, "application/json", #"{"a": [1, "b"]}"#),
             (.data(Data("x".utf8), statusCode: 404, headers: ["Content-Type": "text/plain"]), 404, "text/plain", "x"),
@@ -47,7 +49,8 @@ struct StubResponseTests {
         }
         let table: [(StubResponse, String)] = [
             (.failure(TestError("offline")), "offline"), (.fixture(Missing()), "There is no fixture \"Missing.json\""),
-            (.json(Double.nan), "nan"), (.handler { _ in throw TestError("refused") }, "refused"),
+            (.json(Double.nan), "nan"), (.json(["a": JSONValue(Double.nan), "b": "x"]), "nan"),
+            (.handler { _ in throw TestError("refused") }, "refused"),
             (.handler { _ in .sequence([]) }, "empty sequence"),
         ]
         for (response, text) in table {

@@ -1,0 +1,36 @@
+import Foundation
+
+extension PreparedRequest {
+    /// The parameters of the query of ``url``: `request.query["lang"] = "en"`.
+    ///
+    /// What you set is escaped as the query of an endpoint is. Items that you leave as they were keep their bytes, so a signed URL stays
+    /// valid. A `+` is read as a space, as servers read it.
+    public var query: QueryParameters {
+        get { QueryParameters(url.queryItems.map(\.item)) }
+        set {
+            let old = url.queryItems
+            // By their bytes, and not as Swift compares texts.
+            var texts = Dictionary(grouping: old, by: \.item.percentEncoded).mapValues { $0.map(\.text)[...] }
+            let items = newValue.map { item in texts[item.percentEncoded]?.popFirst() ?? item.percentEncoded }
+            guard items != old.map(\.text) else { return }
+            let query = items.isEmpty ? "" : "?" + items.joined(separator: "&")
+            let fragment = URLText(url.absoluteString).fragment.map { "#\($0)" } ?? ""
+            url = URL(string: url.absoluteString.prefix { !"?#".contains($0) } + query + fragment) ?? url
+        }
+    }
+}
+
+extension URLQueryItem {
+    fileprivate var percentEncoded: String { QueryParameters([self]).percentEncoded }
+}
+
+extension URL {
+    /// The items of the query, each with its text.
+    fileprivate var queryItems: [(text: String, item: URLQueryItem)] {
+        guard let query = URLText(absoluteString).query, !query.isEmpty else { return [] }
+        return query.split(separator: "&", omittingEmptySubsequences: false).map { text in
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(\.formDecoded)
+            return (String(text), URLQueryItem(name: parts[0], value: parts.count > 1 ? parts[1] : nil))
+        }
+    }
+}

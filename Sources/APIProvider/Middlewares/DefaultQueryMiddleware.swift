@@ -1,0 +1,43 @@
+public import MiniRx
+
+/// Adds parameters to the query of each request, such as the key of an API.
+///
+/// ```swift
+/// DefaultQueryMiddleware(["appid": token, "lang": "en"])
+/// ```
+///
+/// A request whose query has a parameter of the same name keeps it, so the URL of a next page gets none twice. All other parameters of the
+/// URL keep their bytes. What a redirect leads to has the query that the server has given it.
+///
+/// The parameters are for one API: requests to other hosts than `hosts` do not get them. Errors and logs show no value of a query, and they
+/// hide the values of six bytes and more wherever a server repeats them.
+public struct DefaultQueryMiddleware: Middleware {
+    @HiddenFromReflection private var query: QueryParameters
+    private let hosts: CredentialHosts
+
+    /// Creates a middleware that adds `query`.
+    ///
+    /// - Parameters:
+    ///   - query: The parameters.
+    ///   - hosts: The hosts that get the parameters: `["api.example.com"]`. They get them over `http` only if the base URL is `http`. By
+    ///     default, it is the scheme, host and port of the provider's base URL. A provider without a base URL needs hosts.
+    public init(_ query: QueryParameters, hosts: Set<String>? = nil) {
+        (self.query, self.hosts) = (query, CredentialHosts(hosts, of: "DefaultQueryMiddleware"))
+    }
+
+    /// Sends `request` with the parameters that it does not have.
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+        do {
+            guard try hosts.include(request), !request.wasRedirected else { return next(request) }
+            let own = request.query
+            let names = Set(own.map(\.name))
+            let missing = query.filter { !names.contains($0.name) }
+            var request = request
+            request.query = own + QueryParameters(missing)
+            request.secrets.add(missing.compactMap(\.value).filter { $0.utf8.count >= RequestSecrets.minimumByteCountInText })
+            return next(request)
+        } catch {
+            return .error(error)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import APIProvider
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The query of a request")
+struct QueryOfRequestTests {
+    private func changed(_ url: String, _ change: (inout QueryParameters) -> Void) -> String {
+        var request = PreparedRequest("GET", "https://api.example.com\(url)")
+        change(&request.query)
+        return String(request.url.absoluteString.dropFirst("https://api.example.com".count))
+    }
+
+    @Test(
+        "What is added is escaped as an endpoint's query, and all else keeps its bytes",
+        arguments: [
+            ("/a", "/a?k=C%2B%2B%20%26"), ("/a?", "/a?k=C%2B%2B%20%26"), ("/a?b=1#f", "/a?b=1&k=C%2B%2B%20%26#f"),
+            ("/a?q=C%2B%2B+%2f&sig=aB%2fc==&x&y=&&z", "/a?q=C%2B%2B+%2f&sig=aB%2fc==&x&y=&&z&k=C%2B%2B%20%26"),
+            ("/a%2Fb/?b=%C3%A9", "/a%2Fb/?b=%C3%A9&k=C%2B%2B%20%26"),
+        ])
+    func adding(url: String, expected: String) {
+        #expect(changed(url) { $0.append("k", "C++ &") } == expected)
+    }
+
+    @Test("An item is read, replaced and removed, and the others keep their bytes and their order")
+    func changing() {
+        let url = "/a?q=C%2b%2B+x&page=1&sig=%2f&page=2"
+        let query = PreparedRequest("GET", "https://h\(url)").query
+        #expect(query.map { [$0.name, $0.value] } == [["q", "C++ x"], ["page", "1"], ["sig", "/"], ["page", "2"]])
+        #expect(changed(url) { $0["page"] = 3 } == "/a?q=C%2b%2B+x&page=3&sig=%2f")
+        #expect(changed(url) { $0["page"] = nil } == "/a?q=C%2b%2B+x&sig=%2f")
+        #expect(changed(url) { $0["q"] = "a b" } == "/a?q=a%20b&page=1&sig=%2f&page=2")
+        #expect(changed(url) { $0 = ["sig": "/"] } == "/a?sig=%2f")
+        // Both are "é" for Swift, and not the same bytes.
+        #expect(changed("/a?q=e%CC%81") { $0["q"] = "\u{E9}" } == "/a?q=%C3%A9")
+        #expect(changed(url) { $0 = [:] } == "/a")
+        #expect(changed(url) { $0 = ["z": 1] + $0 } == "/a?z=1&q=C%2b%2B+x&page=1&sig=%2f&page=2")
+    }
+
+    @Test("A query that is set to itself leaves the URL as it is", arguments: ["/a?", "/a?&", "/a?a==&=b&%zz", "/?#?a=b", "/a?q=a+b%20c"])
+    func unchanged(url: String) {
+        #expect(changed(url) { $0 = QueryParameters(Array($0)) } == changed(url) { _ in })
+    }
+
+    @Test("Random items read back as they were set", arguments: RoundTripTests.seeds)
+    func random(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<rounds(200) {
+            var request = PreparedRequest("GET", "https://api.example.com/a?sig=%2f+")
+            let items = (0..<3).map { _ in URLQueryItem(name: random.text(), value: random.text()) }
+            request.query = request.query + QueryParameters(items)
+            #expect(Array(request.query) == [URLQueryItem(name: "sig", value: "/ ")] + items, "seed \(seed): \(request.url)")
+            #expect(request.url.absoluteString.hasPrefix("https://api.example.com/a?sig=%2f+&"))
+        }
+    }
+}
