@@ -48,15 +48,18 @@ extension GitHubError.Detail: Decodable {
 }
 
 extension GitHubError: LocalizedError, CustomStringConvertible {
-    /// The message and the problems with fields: `Validation Failed (Search.q: missing)`.
+    /// What the developer reads: the message and the problems with fields: `Validation Failed (Search.q: missing)`.
     public var description: String {
         let details = (errors ?? []).map(\.description).filter { !$0.isEmpty }
         guard !details.isEmpty else { return message }
         return "\(message.hasSuffix(".") ? String(message.dropLast()) : message) (\(details.joined(separator: "; ")))"
     }
 
-    /// The same as `description`.
-    public var errorDescription: String? { description }
+    /// What GitHub says to people: about a field, if it has words about one, or else the message. Codes and names of fields are left out.
+    public var errorDescription: String? {
+        let words = (errors ?? []).lazy.compactMap(\.message).first ?? message
+        return words.hasSuffix(".") ? words : words + "."
+    }
 }
 
 extension GitHubError.Detail: CustomStringConvertible {

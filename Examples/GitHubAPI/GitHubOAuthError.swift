@@ -23,10 +23,10 @@ public struct GitHubOAuthError: Error, Decodable, Sendable, LocalizedError, Cust
     /// A sentence about what is wrong.
     public let message: String?
 
-    /// The message, or a sentence with the code if there is no message.
+    /// What the developer reads: the message, or a sentence with the code if there is no message.
     public var description: String { message ?? "GitHub gives no access token: \(code.rawValue)." }
-    /// The same as `description`.
-    public var errorDescription: String? { description }
+    /// What people read: the message, if there is one.
+    public var errorDescription: String? { message ?? "GitHub has not signed you in." }
 
     private enum CodingKeys: String, CodingKey {
         case code = "error"

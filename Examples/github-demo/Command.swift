@@ -84,7 +84,7 @@ enum Option: String, CaseIterable {
         case .baseURL: "ask another server: https://github.example.com/api/v3"
         case .token: "the access token; GITHUB_TOKEN in the environment is safer"
         case .json: "print the JSON that came; of a sign-in, the scopes"
-        case .verbose: "log each request to standard error, without secrets"
+        case .verbose: "log requests and what an error means, without secrets"
         case .help: "this text"
         }
     }

@@ -5,13 +5,16 @@ enum GitHubDemo {
     static func main() async {
         // A reader that closes the pipe, such as `head`, ends the program quietly, even if the parent process ignores the signal.
         signal(SIGPIPE, SIG_DFL)
+        var isVerbose = false
         do {
             let words = try Words(CommandLine.arguments.dropFirst())
             guard words.options[.help] == nil else { return try Output.standard.print(Command.help(for: words.command)) }
+            isVerbose = words.options[.verbose] != nil
             try await Session(Arguments(words, environment: ProcessInfo.processInfo.environment)).run()
         } catch let misuse as Arguments.Misuse {
             end(with: 64, misuse.message, "\n" + Command.usage(of: misuse.command))  // EX_USAGE of sysexits.h
         } catch {
+            if isVerbose { try? Output.error.print(Output.error.dim("\(error)".printable)) }
             end(with: 1, error.sentence)
         }
     }

@@ -11,13 +11,13 @@ struct OutputTests {
     private let table = Table([["NAME", "STARS", "WORDS"], ["한글", "1", "가나다라마바사"], ["nap", "20", ""]], hasHeader: true)
 
     @Test(
-        "An error is one sentence, with GitHub's words if it sends any",
+        "An error is a sentence for people, in GitHub's words if it sends any, and what they can do",
         arguments: [
-            (404, [:], #"{"message":"Not Found"}"#, "GitHub refuses with 404: Not Found."),
-            (401, [:], #"{"message":"Bad credentials."}"#, "GitHub refuses with 401: Bad credentials."),
-            (403, [:], #"{"message":"Forbidden\u001b[2J"}"#, "GitHub refuses with 403: Forbidden [2J."),
-            (502, [:], "<p>\u{9B}x", "GET https://api.github.com failed: 502 Bad Gateway (6 bytes)."),
-            (403, limit, "{}", "GitHub answers no more requests (403); try again at 2023-11-14T22:13:21Z."),
+            (404, [:], #"{"message":"Not Found"}"#, "This was not found."),
+            (401, [:], #"{"message":"Bad credentials"}"#, "Bad credentials. Sign in again."),
+            (403, [:], #"{"message":"Not for you\u009b2J"}"#, "Not for you 2J."),
+            (502, [:], "<p>\u{9B}x", "The server has a problem. Try again later."),
+            (403, limit, "{}", "GitHub answers no more requests now. Try again at 2023-11-14T22:13:21Z."),
         ] as [(Int, [String: String], String, String)])
     func refusal(status: Int, headers: [String: String], body: String, sentence: String) {
         #expect(sentenceOf(status, headers, body) == sentence)
@@ -25,7 +25,7 @@ struct OutputTests {
 
     @Test("Any number for the time of a rate limit makes a sentence", arguments: ["9223372036854775807", "-9223372036854775808"])
     func anyTime(reset: String) {
-        #expect(sentenceOf(429, Self.limit.merging(["X-RateLimit-Reset": reset]) { $1 }, "").contains("try again at "))
+        #expect(sentenceOf(429, Self.limit.merging(["X-RateLimit-Reset": reset]) { $1 }, "").contains("Try again at "))
     }
 
     private func sentenceOf(_ status: Int, _ headers: [String: String], _ body: String) -> String {

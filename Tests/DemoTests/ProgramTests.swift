@@ -51,12 +51,21 @@ struct ProgramTests {
         #expect(String(decoding: request.body, as: UTF8.self) == "client_id=id&client_secret=s3cret&code=c0de")
     }
 
-    @Test("An error is one sentence on standard error and the status 1", arguments: ["--json", "--page=1"])
+    @Test(
+        "An error is a sentence for people on standard error and the status 1, and a verbose one has the developer's sentence before it",
+        arguments: ["--json", "--page=1", "--verbose"])
     func error(option: String) async throws {
-        let server = try LoopbackServer { _, connection in connection.respond("422 No", body: #"{"message":"No","errors":["q"]}"#) }
+        let body = #"{"message":"No such search","errors":[{"resource":"Search","field":"q","code":"missing"}]}"#
+        let server = try LoopbackServer { _, connection in connection.respond("422 No", body: body) }
         let outcome = try await Program(["search", "", "--base-url", "\(server.url)", option]).run()
         #expect(outcome.output.isEmpty)
-        #expect(outcome.error == "github-demo: GitHub refuses with 422: No (q).\n")
+        let lines = outcome.error.split(separator: "\n")
+        #expect(lines.last == "github-demo: No such search.")
+        #expect(lines.count == (option == "--verbose" ? 3 : 1))
+        if lines.count == 3 {
+            #expect(lines[1].hasPrefix("GET \(server.url)/search/repositories?"))
+            #expect(lines[1].contains("failed: 422 Unprocessable Content: \"No such search (q missing)\""))
+        }
         #expect(outcome.status == 1)
     }
 

@@ -32,24 +32,28 @@ struct ModelTests {
     func oauthError() throws {
         #expect(try decode(GitHubOAuthError.self, object(.oauthBadRequest)).description == "The code passed is incorrect or expired.")
         #expect(try decode(GitHubOAuthError.self, ["error": "slow_down"]).description.contains("slow_down"))
+        #expect(try decode(GitHubOAuthError.self, ["error": "slow_down"]).localizedDescription == "GitHub has not signed you in.")
     }
 
     @Test(
-        "The error of a refused request is one sentence, which names each field that is wrong",
+        "The error of a refused request names each field that is wrong to the developer, and has GitHub's words for people",
         arguments: [
-            (#"{"message":"Not Found","documentation_url":null,"status":"404"}"#, "Not Found"),
-            (#"{"message":"No","errors":[{"resource":"Search","field":"q","code":"missing"}]}"#, "No (Search.q: missing)"),
-            (#"{"message":"No","errors":[{"message":"Too long.","field":"q","code":"custom","value":null}]}"#, "No (q: Too long.)"),
+            (#"{"message":"Not Found","documentation_url":null,"status":"404"}"#, "Not Found", "Not Found."),
+            (#"{"message":"No","errors":[{"resource":"Search","field":"q","code":"missing"}]}"#, "No (Search.q: missing)", "No."),
+            (
+                #"{"message":"No","errors":[{"message":"Too long.","field":"q","code":"custom","value":null}]}"#, "No (q: Too long.)",
+                "Too long."
+            ),
             (
                 #"{"message":"No","errors":[{"resource":"A","field":"a","code":"invalid"},{"code":"custom"},{}]}"#,
-                "No (A.a: invalid; custom)"
+                "No (A.a: invalid; custom)", "No."
             ),
-            (#"{"message":"Invalid request.","errors":["Only words."]}"#, "Invalid request (Only words.)"),
-            (#"{"message":"No","errors":null}"#, "No"),
+            (#"{"message":"Invalid request.","errors":["Only words."]}"#, "Invalid request (Only words.)", "Only words."),
+            (#"{"message":"No","errors":null}"#, "No", "No."),
         ])
-    func sentence(body: String, sentence: String) throws {
+    func sentence(body: String, description: String, sentence: String) throws {
         let error = try JSONDecoder().decode(GitHubError.self, from: Data(body.utf8))
-        #expect(error.description == sentence)
+        #expect(error.description == description)
         #expect(error.localizedDescription == sentence)
     }
 

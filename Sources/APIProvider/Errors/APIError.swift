@@ -1,12 +1,25 @@
 public import Foundation
 
-/// The error of a request. Its ``description`` is one sentence for people. It is redacted as ``Redaction/standard`` describes.
+/// The error of a request, with one sentence for the screen and one for the developer.
+///
+/// ``errorDescription``, which is `localizedDescription`, is for the people who use the app. ``description`` is what `print`, logs and tests
+/// show: the request, and what went wrong. It is redacted as ``Redaction/standard`` describes.
+///
+/// ```swift
+/// do {
+///     show(try await provider.request(items).value)
+/// } catch {
+///     print(error)
+///     show(error.localizedDescription)
+/// }
+/// ```
 ///
 /// There is no case for a cancelled request. After disposing, no event comes.
 public enum APIError: Error, Sendable {
-    /// The request could not be built, and nothing was sent. To read the cause, use ``underlying``: the second associated value may be a
-    /// private marker.
+    /// The request could not be built, and nothing was sent.
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
+    /// The user of the request has signed out before it was sent, or while it waited for a new token.
+    case signedOut
     /// No complete response arrived. The underlying error is usually a `URLError`. See ``urlError``.
     case transport(PreparedRequest, underlying: any Error)
     /// The status is outside 200...299, or not 200 where ``ServerSentEvents`` were expected. The body of the response often says more.
@@ -14,14 +27,14 @@ public enum APIError: Error, Sendable {
     /// The body could not be decoded. `expected` is the name of the type.
     case decoding(APIResponse, expected: String, underlying: any Error)
 
-    /// An error whose reason this library has written. The reason contains no secrets and is not redacted.
-    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason, underlying: SafeReason()) }
+    /// An error whose request was not sent, for this reason.
+    static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
 
     /// The response, if one arrived.
     public var response: APIResponse? {
         switch self {
         case .unacceptableStatus(let response), .decoding(let response, _, _): response
-        case .invalidRequest, .transport: nil
+        case .invalidRequest, .signedOut, .transport: nil
         }
     }
 
@@ -31,9 +44,9 @@ public enum APIError: Error, Sendable {
     /// The underlying error, if there is one.
     public var underlying: (any Error)? {
         switch self {
-        case .invalidRequest(_, let underlying): underlying is SafeReason ? nil : underlying
+        case .invalidRequest(_, let underlying): underlying
         case .transport(_, let underlying), .decoding(_, _, let underlying): underlying
-        case .unacceptableStatus: nil
+        case .signedOut, .unacceptableStatus: nil
         }
     }
 
@@ -47,7 +60,10 @@ public enum APIError: Error, Sendable {
         guard error.domain == NSURLErrorDomain, let code = URLError.Code(rawValue: error.code) as URLError.Code? else { return nil }
         return URLError(code, userInfo: error.userInfo)
     }
-}
 
-/// The underlying error of an ``APIError/invalidRequest(reason:underlying:)`` whose reason this library has written.
-struct SafeReason: Error {}
+    /// Whether the device has no connection to a network that it may use.
+    public var isOffline: Bool { urlError?.isOffline == true }
+
+    /// Whether it took too long: the response, the whole request, or the refresh of a token that it waited for.
+    public var isTimeout: Bool { urlError?.code == .timedOut }
+}

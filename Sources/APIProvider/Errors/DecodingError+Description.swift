@@ -10,14 +10,15 @@ extension APIResponse {
         HTTPStatus.reasons[statusCode].map { "\(statusCode) \($0)" } ?? "\(statusCode)"
     }
 
-    /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).`
+    /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).` If the body is an error
+    /// of the server, its message follows.
     func mismatch(with expected: String, _ error: any Error, by redactor: Redactor) -> String {
         // A stream fails to decode before any of it is read.
         if bodyStream != nil {
             let type = value(forHTTPHeaderField: "Content-Type")?.mediaType.cut(to: 100)
             return "its Content-Type is \(type ?? "missing"), and not that of \(expected)."
         }
-        let size = redactor.size(of: self)
+        let size = redactor.size(of: self) + (redactor.message(ofError: self).map { ", and says \"\($0)\"" } ?? "")
         guard !data.isEmpty else { return "\(dataDescription) is empty where \(expected) was expected \(size)." }
         guard let error = error as? DecodingError else {
             return "\(dataDescription) is not \(expected): \(redactor.explanation(of: error)) \(size)."
@@ -39,9 +40,9 @@ extension DecodingError {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
             let found = json.flatMap { JSONFragment(at: context.codingPath, in: $0) }.map { ", found \($0.kind)" }
-            return "expected \(name(of: type)) at \(context.codingPath.text)\(found ?? "")"
+            return "expected \(name(of: type)) at \(context.codingPath.text(by: redactor))\(found ?? "")"
         case .keyNotFound(let key, let context):
-            let missing = "\((context.codingPath + [key]).text) is missing"
+            let missing = "\((context.codingPath + [key]).text(by: redactor)) is missing"
             let other = key.stringValue.snakeCased
             let isThere = json.flatMap { JSONFragment(at: context.codingPath, in: $0) }?.has(other) == true
             guard isThere, other != key.stringValue else { return missing }
@@ -49,7 +50,7 @@ extension DecodingError {
         case .dataCorrupted(let context):
             let message = context.message(in: json, by: redactor)
             // If the data is not JSON at all, the decoder's error has no path.
-            guard context.codingPath.isEmpty else { return "\(message) at \(context.codingPath.text)" }
+            guard context.codingPath.isEmpty else { return "\(message) at \(context.codingPath.text(by: redactor))" }
             guard let json, !context.isSafeToShow else { return message }
             guard (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
                 // The data is valid JSON, so the decoder failed at a number that its type cannot hold. Foundation gives no coding path for
@@ -142,6 +143,9 @@ extension Redactor {
         if error.isSafeToShow { return secrets.hide(in: error.explanation) }
         if let error = error as? APIError { return error.description(redacting: redaction) }
         if let error = error as? DecodingError { return error.finding(in: nil, by: self) }
+        if case EncodingError.invalidValue(_, let context)? = error as? EncodingError, !context.codingPath.isEmpty {
+            return "\(message(context.debugDescription.withoutFullStop)) at \(context.codingPath.text(by: self))"
+        }
         return message(error.explanation)
     }
 }

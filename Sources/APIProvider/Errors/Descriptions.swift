@@ -22,25 +22,27 @@ extension APIResponse: CustomStringConvertible {
     var outcome: String { "\(statusLine), \(bodyStream == nil ? "\(data.count) bytes" : "streamed")" }
 }
 
-extension APIError: CustomStringConvertible, LocalizedError {
-    /// One sentence with the method, the URL without values of its query, and what went wrong, in the words of the server if it has any.
+extension APIError: CustomStringConvertible {
+    /// One sentence for the developer, with the method, the URL without values of its query, and what went wrong, in the words of the server
+    /// if it has any. For people, see ``errorDescription``.
     public var description: String { description(redacting: .standard) }
 
     func description(redacting redaction: Redaction) -> String {
         switch self {
         case .invalidRequest(let reason, let underlying):
             let redactor = Redactor(redaction)
-            let cause = self.underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
-            let isSafeToShow = underlying is SafeReason || underlying.map(\.isSafeToShow) == true
-            let reason = isSafeToShow ? reason : redactor.message(reason)
+            let cause = underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
+            let reason = underlying?.isSafeToShow == true ? reason : redactor.message(reason)
             return "The request was not sent: \(reason)\(cause)."
+        case .signedOut:
+            return "The request was not sent: its user has signed out."
         case .transport(let request, let underlying):
             let redactor = Redactor(redaction, for: request)
             let reason = urlError.map { $0.description(for: request, by: redactor) } ?? redactor.explanation(of: underlying)
             return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)
-            let words = redactor.message(of: response).map { ": \"\($0)\"" } ?? ""
+            let words = response.reasonNotToFollow.map { ": \($0)" } ?? redactor.message(of: response).map { ": \"\($0)\"" } ?? ""
             let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"
             return "\(redactor.line(of: response.request)) failed: \(response.statusLine)\(words)\(body.onOneLine)."
         case .decoding(let response, let expected, let underlying):
@@ -49,9 +51,6 @@ extension APIError: CustomStringConvertible, LocalizedError {
             return "\(redactor.line(of: response.request)) returned \(response.statusCode), but \(mismatch)"
         }
     }
-
-    /// The same as `description`.
-    public var errorDescription: String? { description }
 }
 
 extension APIError: CustomNSError, CustomReflectable {
@@ -61,10 +60,12 @@ extension APIError: CustomNSError, CustomReflectable {
     /// The status code, if a response arrived. Otherwise the code of the `URLError`, or 0.
     public var errorCode: Int { statusCode ?? urlError?.code.rawValue ?? 0 }
 
-    /// The description, and an underlying error with the domain and code of ``underlying`` and its redacted description. It shows no more
-    /// than ``description``, because crash reporters send it. For the underlying error itself, see ``underlying``.
+    /// ``errorDescription``, ``recoverySuggestion``, ``description`` under `NSDebugDescriptionErrorKey`, and an underlying error with the
+    /// domain and code of ``underlying`` and its redacted description. It shows no more than ``description``, because crash reporters send
+    /// it. For the underlying error itself, see ``underlying``.
     public var errorUserInfo: [String: Any] {
-        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description]
+        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: sentence, NSDebugDescriptionErrorKey: description]
+        userInfo[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
         if let error = urlError ?? underlying {
             let words = [NSLocalizedDescriptionKey: redactor.explanation(of: error)]
             let (domain, code) = ((error as NSError).domain, (error as NSError).code)
@@ -74,7 +75,7 @@ extension APIError: CustomNSError, CustomReflectable {
         return userInfo
     }
 
-    private var redactor: Redactor {
+    var redactor: Redactor {
         if case .transport(let request, _) = self { return Redactor(for: request) }
         return Redactor(for: response?.request)
     }

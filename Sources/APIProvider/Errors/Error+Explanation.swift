@@ -1,25 +1,31 @@
 import Foundation
 
 extension [any CodingKey] {
-    /// `items[3].owner.login`
-    var text: String {
+    /// `items[3].owner.login`. A key of a dictionary is hidden as a word is. The name of a property, which stands in the code, is not.
+    func text(by redactor: Redactor) -> String {
         guard !isEmpty else { return "the top level" }
         return reduce(into: "") { text, key in
             if let index = key.intValue {
                 text += "[\(index)]"
             } else {
-                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+                let key = Mirror(reflecting: key).isEnumCase ? key.stringValue : redactor.message(key.stringValue)
+                text += text.isEmpty ? key : ".\(key)"
             }
         }
     }
 }
 
+extension Mirror {
+    /// Whether the value is a case of an enumeration without a value of its own.
+    fileprivate var isEnumCase: Bool { displayStyle == .enum && children.isEmpty }
+}
+
 extension Error {
-    /// What the error says about itself, for use in a description.
+    /// What the error says about itself to a developer, for use in a description.
     package var explanation: String {
         if case EncodingError.invalidValue(_, let context)? = self as? EncodingError {
-            return context.codingPath.isEmpty
-                ? context.debugDescription : "\(context.debugDescription.withoutFullStop) at \(context.codingPath.text)"
+            let place = context.codingPath.isEmpty ? "" : " at \(context.codingPath.text(by: Redactor()))"
+            return place.isEmpty ? context.debugDescription : context.debugDescription.withoutFullStop + place
         }
         if let error = self as? CocoaError {
             // On Linux, the description of a file error is only "the operation could not be completed". On Apple's systems, it is
@@ -28,6 +34,8 @@ extension Error {
             guard let cause, cause.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
             return String(cString: strerror(Int32(cause.code)))
         }
+        // What such an error says to people is not what it says to the developer.
+        if let error = self as? any LocalizedError & CustomStringConvertible { return error.description }
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
     }

@@ -5,13 +5,19 @@
 /// 1. The method, and the URL with `…` for each value of its query, without user, password, fragment and what you wrote as `\(secret:)`.
 /// 2. The status code, its reason phrase, and the media type and size of the body.
 /// 3. The names of headers, and the values of some thirty of them that say nothing of a person or a credential, such as `Retry-After`.
-/// 4. What the server says went wrong: the first text under `message`, `error_description`, `detail`, `title`, `error` or `errors`, or one
-///    line of `text/plain`. It is cut to 200 bytes, and each word of six characters and more that has a digit in it is `…`.
+/// 4. What the server says went wrong: the message of a JSON body, with the fields that it names and its number, the `Message` of XML, the
+///    first line of `text/plain`, or the title of an HTML page. Of a successful response, it is shown if the body says that it is an error,
+///    and does not decode. It is cut to 200 bytes, and as many for its fields.
+///
+/// In messages, and in the keys of dictionaries, a word is `…` if it has letters and digits and 12 characters or more, or is a number of more
+/// than seven digits, or was sent as a credential: in the query or a header under a name such as `api_key` or `Authorization`, with
+/// ``AuthenticationMiddleware``, or as `\(secret:)`. Dates, times and versions stay.
 ///
 /// ``none`` shows everything, bodies included. There is nothing between the two.
 ///
-/// Two kinds of secrets are not hidden: those in a path, unless you write `\(secret:)`, and those without a digit in a message of a server
-/// or of your own errors. Recordings keep more, so that their bodies can be decoded: see Record and replay in MockNetwork.
+/// Two kinds of secrets are not hidden: those in a path, unless you write `\(secret:)`, and short or digitless ones in a message of a server
+/// or of your own errors, unless the request has sent them as a credential. Recordings keep more, so that their bodies can be decoded: see
+/// Record and replay in MockNetwork.
 public struct Redaction: Sendable {
     /// Shows what says nothing of a person or a credential.
     public static let standard = Redaction(showsEverything: false)

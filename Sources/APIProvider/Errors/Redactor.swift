@@ -4,9 +4,10 @@ package import Foundation
 package struct Redactor: Sendable {
     let redaction: Redaction
     let secrets: RequestSecrets
+    private let request: PreparedRequest?
 
     package init(_ redaction: Redaction = .standard, for request: PreparedRequest? = nil) {
-        self.redaction = redaction
+        (self.redaction, self.request) = (redaction, request)
         secrets = request.flatMap { redaction.showsEverything ? nil : $0.secrets } ?? RequestSecrets()
     }
 
@@ -20,8 +21,10 @@ package struct Redactor: Sendable {
     }
 
     /// Returns the URL, or reference to one, with `…` for the values of its query, and without user, password and fragment.
-    static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets()) -> String {
-        URLText(text).redacted(path: { secrets.hide(inPath: $0) }) { query in
+    ///
+    /// - Parameter hidesWords: Whether segments of its path are hidden as the words of a message are.
+    static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets(), hidesWords: Bool = false) -> String {
+        URLText(text).redacted(path: { hidesWords ? $0.hidingSegments : secrets.hide(inPath: $0) }) { query in
             URLText.items(query) { name, value in
                 // An item without a value may be a token. A token in Base64 may end in "=", which looks like an empty value. So such a name
                 // is hidden, too.
@@ -35,9 +38,13 @@ package struct Redactor: Sendable {
         redaction.showsEverything || Redaction.isHarmless(header: name) ? secrets.hide(in: value) : "…"
     }
 
-    /// Returns a message without secrets and without words that have digits. The message comes from a server, the system or the app.
+    /// Returns a message without what the request sends as a credential, and without words that may be secrets. The message comes from a
+    /// server, the system or the app.
     package func message(_ text: String) -> String {
-        redaction.showsEverything ? text : secrets.hide(in: text).withoutWordsWithDigits
+        guard !redaction.showsEverything else { return text }
+        var secrets = secrets
+        if let request { secrets.add(request.credentials) }
+        return secrets.hide(in: text).hidingWords
     }
 
     /// The media type and the size of a body: `(text/html, 5,120 bytes)`.
@@ -61,53 +68,43 @@ package struct Redactor: Sendable {
 }
 
 extension Redactor {
-    /// What the server says went wrong, on one line of at most 200 bytes; `nil` if it says nothing.
+    /// What the server says went wrong, on one line: at most 200 bytes about the whole, and as many about its parts. `nil` if it says
+    /// nothing.
     func message(of response: APIResponse) -> String? {
-        let body = response.data
-        if let text = text(of: body.prefix(1024), total: body.count) { return text.onOneLine.cut(to: 200) }
-        // A larger body is no message, and takes long to read.
-        guard !redaction.showsEverything, body.count <= 1 << 20 else { return nil }
-        let text: String?
-        if let json = try? JSONSerialization.jsonObject(with: body) {
-            text = json is [String: Any] ? Self.firstMessage(in: json) : nil
-        } else {
-            let isText = response.value(forHTTPHeaderField: "Content-Type")?.mediaType == "text/plain"
-            let lines = isText ? String(data: body, encoding: .utf8)?.split(whereSeparator: \.isNewline) : nil
-            text = lines?.count == 1 ? lines?.first.map(String.init) : nil
-        }
-        return text.map { message($0).onOneLine.cut(to: 200) }
+        if let text = text(of: response.data.prefix(1024), total: response.data.count) { return text.onOneLine.cut(to: 200) }
+        guard !redaction.showsEverything, let message = ServerMessage(response) else { return nil }
+        let words = message.words.map { self.message($0).onOneLine.cut(to: 200) }
+        guard !message.details.isEmpty else { return words }
+        let details = self.message(message.details.map(\.withoutFullStop).joined(separator: "; ")).onOneLine.cut(to: 200)
+        return words.map { "\($0.withoutFullStop) (\(details))" } ?? details
     }
 
-    /// The names of RFC 9457, RFC 6749, JSON:API and GraphQL, and other common ones.
-    private static let messageNames = ["message", "error_description", "detail", "title", "error", "errors"]
+    /// What the server says went wrong, if the body of the response says itself that it is an error.
+    func message(ofError response: APIResponse) -> String? { ServerMessage.isError(response.data) ? message(of: response) : nil }
+}
 
-    private static func firstMessage(in json: Any?) -> String? {
-        if let text = json as? String { return text.allSatisfy(\.isWhitespace) ? nil : text }
-        if let list = json as? [Any] { return firstMessage(in: list.first) }
-        guard let object = json as? [String: Any] else { return nil }
-        for name in messageNames {
-            if let text = firstMessage(in: object[name]) { return text }
+extension PreparedRequest {
+    /// The words that it sends under a name that stands for a credential, in its headers and its query.
+    fileprivate var credentials: [String] {
+        var values: [Substring] = headers.filter { $0.name.isOfCredential }.flatMap { field -> [Substring] in
+            let words = field.value.split { $0.isWhitespace || ";,=\"".contains($0) }
+            // The first is the scheme: Bearer.
+            return words.count > 1 && field.name.lowercased().hasSuffix("authorization") ? Array(words.dropFirst()) : words
         }
-        // Rails and Laravel have an array of texts for each thing that is wrong: `{"errors":{"password":["is too short"]}}`.
-        let fields = object["errors"] as? [String: Any] ?? [:]
-        return fields.sorted { $0.key < $1.key }.compactMap { ($0.value as? [Any])?.first as? String }.first
+        _ = URLText.items(URLText(url.absoluteString).query ?? "") { name, value in
+            if let value, String(name).isOfCredential { values += [value, Substring(String(value).formDecoded)] }
+            return ""
+        }
+        return values.map(String.init)
     }
 }
 
 extension String {
-    /// The text with `…` for each word of six characters and more that has a digit in it, and with URLs as they are shown elsewhere.
-    fileprivate var withoutWordsWithDigits: String {
-        var output = ""
-        var rest = unicodeScalars[...]
-        while let first = rest.first {
-            let isSpace = first.properties.isWhitespace
-            let run = rest.prefix { $0.properties.isWhitespace == isSpace }
-            let isShown = isSpace || run.count < 6 || !run.contains { $0.properties.generalCategory == .decimalNumber }
-            let word = String(run)
-            output += !isShown ? "…" : word.contains("://") ? Redactor.redacted(url: word) : word
-            rest = rest[run.endIndex...]
-        }
-        return output
+    /// Whether the name of a header or of an item of a query stands for a credential.
+    fileprivate var isOfCredential: Bool {
+        let name = lowercased()
+        return ["token", "secret", "password", "cookie", "session", "signature", "authorization"].contains { name.contains($0) }
+            || ["key", "auth", "appid", "app_id"].contains { name.hasSuffix($0) }
     }
 }
 

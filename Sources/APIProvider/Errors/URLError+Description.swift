@@ -52,6 +52,40 @@ extension URLError {
         (userInfo[Self.reasonKey] as? String).map { isSafeToShow ? $0 : redactor.message($0) }
     }
 
+    /// What happened, for people: the system's own words where it has some, which are localized, and ours elsewhere.
+    var sentence: String {
+        #if !canImport(FoundationNetworking)
+        if let words = userInfo[NSLocalizedDescriptionKey] as? String { return words }
+        #endif
+        switch code {
+        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: return "There is no network connection."
+        case .timedOut: return "The server took too long to answer."
+        case .cannotConnectToHost: return "The server could not be reached."
+        case .cannotFindHost, .dnsLookupFailed: return "The server was not found."
+        case .networkConnectionLost: return "The connection to the server was lost."
+        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateNotYetValid, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .clientCertificateRejected, .clientCertificateRequired:
+            return "No secure connection to the server could be made."
+        case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .zeroByteResource:
+            return "The server's answer could not be read."
+        case .dataLengthExceedsMaximum: return "The server's answer is too large."
+        case .badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection: return "The request could not be made."
+        case .cancelled: return "The request was cancelled."
+        default: return "The request could not be completed."
+        }
+    }
+
+    /// What people can do; `nil` if there is nothing.
+    var suggestion: String? {
+        switch code {
+        case .timedOut: "Check the connection, or try again later."
+        case .networkConnectionLost: "Try again."
+        case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "Check the date and the time of the device."
+        case _ where wasNeverSent: "Check the connection, and try again."
+        default: nil
+        }
+    }
+
     private func standardReason(_ host: String, _ port: Int) -> String? {
         switch code {
         case .cannotConnectToHost: "no connection could be made; is a server listening at \(host):\(port)?"

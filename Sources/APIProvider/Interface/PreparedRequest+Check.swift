@@ -55,7 +55,8 @@ extension HTTPHeaders {
     package static func check(_ name: String, _ value: String) throws {
         guard name.isToken else {
             // The name may be a whole field, with a credential in it.
-            throw APIError.invalid("its header name \"\(Redactor().message(name))\" is not a token (RFC 9110, section 5.6.2)")
+            let start = name.prefix { $0 != ":" }
+            throw APIError.invalid("its header name \"\(start)\(start == name ? "" : ":…")\" is not a token (RFC 9110, section 5.6.2)")
         }
         guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a control character in its value") }
     }

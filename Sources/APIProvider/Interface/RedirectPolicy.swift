@@ -19,6 +19,8 @@ public struct RedirectPolicy: Sendable {
     /// redirect. Return `nil` to make the redirect the response. An endpoint then fails, because the status is not in 200...299, unless its
     /// `validating` accepts the status. If the closure throws, the request fails with that error. The closure is called on any thread.
     ///
+    /// It is also asked about a redirect from https to http, which ``follow`` does not follow.
+    ///
     /// If the redirect leads to another origin, the proposed request keeps only conditional and range headers, `User-Agent`, and headers
     /// that describe the body or what the client accepts, such as `Content-Type` and `Accept`.
     public static func decide(

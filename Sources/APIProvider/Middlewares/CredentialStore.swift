@@ -53,7 +53,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
         /// What a request does that was subscribed to after `signOutCount` sign-outs, and whose credential was `rejected`, or has expired.
         mutating func decision(signOutCount: Int, after rejected: Credential?) throws -> Decision {
-            guard signOutCountAtLastSignOut <= signOutCount else { throw CredentialStore.signedOut }
+            guard signOutCountAtLastSignOut <= signOutCount else { throw APIError.signedOut }
             if let valid { return .use(valid) }
             if let refresh { return .wait(refresh) }
             // A refresh that has failed is also the answer for requests that were sent before.
@@ -120,7 +120,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
                 return (state.refresh.take(), old)
             }
             refresh?.subscription.dispose()
-            refresh?.end(newValue == nil ? .failure(Self.signedOut) : .success(nil))
+            refresh?.end(newValue == nil ? .failure(APIError.signedOut) : .success(nil))
         }
     }
 
@@ -212,6 +212,4 @@ final class CredentialStore<Value: Sendable>: Sendable {
             }
         }
     }
-
-    private static var signedOut: APIError { APIError.invalid("its user has signed out") }
 }

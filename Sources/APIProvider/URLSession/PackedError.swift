@@ -9,7 +9,7 @@ extension Error {
         guard !(self is URLError) else { return self }
         let error = self as NSError
         var userInfo = error.userInfo
-        userInfo[NSLocalizedDescriptionKey] = explanation
+        userInfo[NSLocalizedDescriptionKey] = (self as? any LocalizedError)?.errorDescription ?? explanation
         userInfo[PackedError.key] = PackedError(error: self)
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
     }

@@ -38,9 +38,9 @@ public enum RxError: Error {
 }
 
 extension RxError: LocalizedError, CustomStringConvertible {
-    /// A sentence that says what happened.
+    /// A sentence for the developer that says what happened.
     public var description: String { "No event arrived in time." }
 
-    /// The same as `description`, for `localizedDescription`.
-    public var errorDescription: String? { description }
+    /// A sentence for the people who use the app, which is also the `localizedDescription`. It is in English.
+    public var errorDescription: String? { "It took too long." }
 }

@@ -30,7 +30,7 @@ extension Stub {
             // Only to rank this stub among the nearest ones of a report.
             let url = URLParts((endpoint.path.url?.absoluteString ?? "") + endpoint.path.percentEncoded)
             let reason =
-                if case .invalidRequest(let reason, _)? = error as? APIError { reason } else { error.localizedDescription }
+                if case .invalidRequest(let reason, _)? = error as? APIError { reason } else { "\(error)" }
             self.init(
                 summary: "\(endpoint)", matchers: [.method(endpoint.method), .path(PathPattern(segments: url.segments))],
                 times: times ?? .max, isOptional: isOptional, place: place, response: response,

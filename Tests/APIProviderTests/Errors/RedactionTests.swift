@@ -8,16 +8,25 @@ import Testing
 @Suite("Redaction")
 struct RedactionTests {
     @Test(
-        "Each word of at least six characters with a digit is left out, and nothing else",
+        "A word with letters and digits of at least 12 characters is left out, and a number of more than seven digits, and nothing else",
         arguments: [
-            ("Bad credentials", "Bad credentials"), ("password: is required", "password: is required"),
-            ("12345 is short, 123456 is not", "12345 is short, … is not"), ("a1b2c is short, a1b2c3 is not", "a1b2c is short, … is not"),
-            ("Incorrect API key provided: sk-proj-abcd1234efgh5678.", "Incorrect API key provided: …"),
-            ("user (hunter2), \"hunter2\"\tand\u{a0}hunter2\n", "user … …\tand\u{a0}…\n"),
-            ("token=wJalrXUtnFEMI/K7MDENG and ABCD-1234-EFGH-5678", "… and …"), ("see https://u:p@h:8080/reset?t=1 now", "see … now"),
-            ("see https://u:p@example.com/reset?token=letters now", "see https://example.com/reset?token=… now"),
-            (#"got {"value":"a1b2c3"} here"#, "got … here"), ("parol\u{663}x, ABC-\u{FF11}23", "… …"), ("", ""),
-            ("パスワードが必要です", "パスワードが必要です"), ("six-letters", "six-letters"),
+            ("Bad credentials", "Bad credentials"),
+            ("at least 8 of 1234567 or 12,345,678, not 12345678", "at least 8 of 1234567 or 12,345,678, not …"),
+            ("abcdefghij1 is short, abcdefghijk1 is not", "abcdefghij1 is short, … is not"), ("abcdefghijkl", "abcdefghijkl"),
+            ("Incorrect API key provided: sk-proj-abcd1234efgh5678.", "Incorrect API key provided: …."),
+            ("user (hunter2hunter2), \"hunter2hunter2\"\tand\u{a0}hunter2hunter2\n", "user (…), \"…\"\tand\u{a0}…\n"),
+            ("token=wJalrXUtnFEMI/K7MDENG and ABCD-1234-EFGH-5678", "… and …"), ("card 4111-1111-1111-1111", "card …"),
+            ("see (https://u:p@h:8080/reset?t=1 now", "see (https://h:8080/reset?t=… now"),
+            ("see https://u:p@example.com/reset/abcdefghijk1/2?token=letters now", "see https://example.com/reset/…/2?token=… now"),
+            ("Cannot GET /api/v1/users/12345/keys/abcdefghijk1?a=b", "Cannot GET /api/v1/users/12345/keys/…?a=…"),
+            (
+                "2026-03-01T10:00:00.000+00:00 to 2026-03-01, 14-Jun-26 05:00:00",
+                "2026-03-01T10:00:00.000+00:00 to 2026-03-01, 14-Jun-26 05:00:00"
+            ),
+            ("`gpt-4o-mini-2024-07-18` of API 2022-11-28, v1.2.3", "`gpt-4o-mini-2024-07-18` of API 2022-11-28, v1.2.3"),
+            ("max_tokens=100000 > 8192, items[12].purchase_price: -5%", "max_tokens=100000 > 8192, items[12].purchase_price: -5%"),
+            (#"got {"value":"a1b2c3d4e5"} here"#, #"got {"…"} here"#), ("parolparol\u{663}x, ABCDEF-\u{FF11}2345", "…, …"), ("", ""),
+            ("パスワードが12文字より短いです", "パスワードが12文字より短いです"), ("鍵はabcdefghijk1です", "鍵は…です"),
         ])
     func words(text: String, shown: String) {
         #expect(Redactor().message(text) == shown)
@@ -25,21 +34,47 @@ struct RedactionTests {
     }
 
     @Test(
-        "The server's words are the first text under a known name, or one line of plain text",
+        "A word that the request has sent as a credential is left out of a message, and others that it has sent are not",
+        arguments: [
+            ("?page=second&api_key=letters", [:], "no letters on the second page", "no … on the second page"),
+            ("?key=a%2Bletters", [:], "no a+letters", "no …"), ("", ["Authorization": "Bearer letters"], "Bearer letters", "Bearer …"),
+            ("", ["X-Api-Key": "letters"], "no letters", "no …"), ("", ["Cookie": "a=letters; b=c"], "no letters", "no …"),
+            ("?q=letters", ["X-Kind": "letters"], "no letters", "no letters"), ("?key=abc", [:], "no abc", "no abc"),
+        ] as [(String, HTTPHeaders, String, String)])
+    func credentials(query: String, headers: HTTPHeaders, text: String, shown: String) {
+        let request = PreparedRequest("GET", "https://api.example.com/\(query)", headers: headers)
+        #expect(Redactor(for: request).message(text) == shown)
+    }
+
+    @Test(
+        "The server's words are those about the whole, and then those about its parts",
         arguments: [
             (#"{"title":"t","detail":"d","error_description":"e","message":"m"}"#, "application/json", "m"),
-            (#"{"title":"t","detail":"d","error_description":"e"}"#, "", "e"), (#"{"error":"e","title":"t","detail":"d"}"#, "", "d"),
-            (#"{"error":"e","title":"t"}"#, "", "t"), (#"{"errors":["a"],"error":"e"}"#, "", "e"), (#"{"errors":["a","b"]}"#, "", "a"),
-            (#"{"error":{"type":"x","message":"m"}}"#, "text/html", "m"), (#"{"message":["a","b"]}"#, "", "a"),
-            (#"{"errors":[{"code":7,"message":"m"},{"message":"n"}]}"#, "", "m"), (#"{"errors":{"b":["x"],"a":["y"]}}"#, "", "y"),
-            (#"{"message":" \n","error":{"code":1},"errors":{"a":"b","c":[{"d":"e"}],"f":["g"]}}"#, "", "g"),
-            (#"{"message":"a\nb\u001b[2J a1b2c3"}"#, "", "a b [2J …"), (#"{"msg":"m","code":"c","reason":{"message":"m"}}"#, "", nil),
-            // FastAPI repeats the input. S3 answers with XML.
-            (#"{"detail":[{"type":"t","loc":["body"],"msg":"too short","input":"hunter"}]}"#, "", nil),
-            (#"<?xml version="1.0" encoding="UTF-8"?><Error><Code>NoSuchKey</Code></Error>"#, "application/xml", nil),
-            (#"["a"]"#, "text/plain", nil), (#"{"token":"abcdef"}"#, "text/plain", nil), ("a", "Text/Plain; charset=utf-8", "a"),
-            ("a\n", "text/plain", "a"), ("a\nb", "text/plain", nil), ("a", "", nil), ("a", "text/html", nil), ("message=a", "", nil),
-            (#"{"message":"a"#, "application/json", nil), ("", "text/plain", nil), ("\u{FEFF}{\"message\":\"m\"}", "", "m"),
+            (#"{"title":"t","detail":"d","error_description":"e"}"#, "", "e"),
+            (#"{"error":"two words","title":"t","detail":"d"}"#, "", "d"),
+            (#"{"error":"code","detail":"d"}"#, "", "code: d"), (#"{"ErrorMessage":"e"}"#, "", "e"), (#"{"error-summary":"e"}"#, "", "e"),
+            (#"{"errors":["a"],"error":"e"}"#, "", "e (a)"), (#"{"errors":["a","b","a","c","d"]}"#, "", "a; b; c"),
+            (#"{"error":{"type":"x","message":"m"}}"#, "text/html", "m"), (#"{"message":["a","b"]}"#, "", "a; b"),
+            (#"{"errors":[{"code":7,"message":"m"},{"message":"n"}]}"#, "", "m (7); n"),
+            (#"{"message":"m.","code":7,"errors":[{"field":"f","code":"missing"}]}"#, "", "m (7; f missing)"),
+            (#"{"errors":{"b":["x"],"a":["y"]}}"#, "", "a: y; b: x"), (#"{"message":"m","code":200}"#, "", "m"),
+            (#"{"message":" \n","error":{"code":1},"errors":{"a":"b","c":[{"d":"e"}],"f":["g"]}}"#, "", "a: b; f: g"),
+            (#"{"message":"a\nb\u001b[2J a1b2c3d4e5f6"}"#, "", "a b [2J …"), (#"{"message":"m","detail":{"message":"m"}}"#, "", "m"),
+            (#"{"detail":[{"type":"t","loc":["body","a",0,"b"],"msg":"too short","input":"hunter"}]}"#, "", "a[0].b: too short"),
+            (#"{"errors":{"items":{"0":{"price":{"_errors":[{"message":"m"}]}}}}}"#, "", "items[0].price: m"),
+            (#"{"invalid-params":[{"name":"age","reason":"r"}]}"#, "", "age: r"), (#"{"error":{"code":"c"}}"#, "", "c"),
+            (#"{"a":["x"],"b":["y"]}"#, "", "a: x; b: y"), (#"["a"]"#, "text/plain", "a"), (#"[{"message":"m"}]"#, "", "m"),
+            // Values that do not say what they are.
+            (#"{"token":"abcdef"}"#, "text/plain", nil), (#"{"a":["x"],"b":"y"}"#, "", nil), ("[[1]]", "", nil), ("{}", "", nil),
+            (#"<?xml version="1.0" encoding="UTF-8"?><Error><Code>NoSuchKey</Code></Error>"#, "application/xml", "NoSuchKey"),
+            ("<e:Error><e:Message a='b'>\n1 &lt; 2 &amp;amp; 3\nmore</e:Message></e:Error>", "", "1 < 2 &amp; 3"),
+            ("<s:Fault><faultstring><![CDATA[a <b>]]></faultstring></s:Fault>", "text/xml", "a <b>"), ("<a><b>c</b></a>", "text/xml", nil),
+            ("<html><title>Error</title><pre>TypeError: a<br>at b</pre></html>", "", "TypeError: a"),
+            ("<!DOCTYPE html><html><head><title>Down for maintenance</title></head></html>", "text/html", "Down for maintenance"),
+            ("<html><title>200 ok</title></html>", "text/html", nil), ("<p>a</p>", "text/html", nil),
+            ("a", "Text/Plain; charset=utf-8", "a"), ("\n a\nb", "text/plain", "a"), ("a", "", nil), ("a", "text/html", nil),
+            ("message=a", "", nil), (#"{"message":"a"#, "application/json", nil), ("", "text/plain", nil),
+            ("\u{FEFF}{\"message\":\"m\"}", "", "m"),
             // A deep message is found, a long one is cut, and a body that is too long is not read.
             (String(repeating: #"{"error":"#, count: 400) + #"{"message":"m"}"# + String(repeating: "}", count: 400), "", "m"),
             (#"{"message":"\#(String(repeating: "é", count: 300))"}"#, "", String(repeating: "é", count: 98) + "…"),
@@ -48,6 +83,20 @@ struct RedactionTests {
     func serverMessages(body: String, type: String, shown: String?) {
         let response = APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": type], data: Data(body.utf8))
         #expect(Redactor().message(of: response) == shown)
+    }
+
+    @Test("Each place of a body is read once, however deep it is", .longComputing, arguments: ["detail", "error", "errors", "message"])
+    func depth(name: String) {
+        let depth = 200
+        for (open, close) in [("{\"\(name)\":", "}"), ("{\"\(name)\":[", "]}")] {
+            let body =
+                String(repeating: open, count: depth) + "[\(String(repeating: "{},", count: 2_000))0]"
+                + String(repeating: close, count: depth)
+            let response = APIResponse(to: PreparedRequest("GET"), data: Data(body.utf8))
+            var message: String?
+            let seconds = cpuSeconds { message = Redactor().message(of: response) }
+            #expect(message == nil && seconds < 5, "\(seconds) s")
+        }
     }
 
     @Test("Four times as much text takes at most eight times as long", .longComputing, arguments: costTexts.keys.sorted())

@@ -116,6 +116,37 @@ struct RedirectPolicyTests {
         }
     }
 
+    @Test(
+        "The error of a redirect that is not followed says why",
+        arguments: [
+            ("ftp://files.example.com/letters", "its Location is ftp://…, which is not followed"),
+            ("mailto:letters@example.com", "its Location is mailto:…, which is not followed"),
+            ("http://api.example.com/letters", "its Location is http://…, which is not followed from https; see redirectPolicy"),
+            ("https:///letters", "its Location has no host"), (nil, "it has no Location"),
+            ("https://api.example.com:65536/letters", "its Location has the port 65536; the highest is 65535"),
+        ] as [(String?, String)])
+    func reason(location: String?, reason: String) async throws {
+        let answers = Answers(.status(302, headers: ["Location": location], body: #"{"message":"moved"}"#))
+        let error = try await #require(throws: APIError.self) { try await answers.provider().request(Endpoint<Void>(.get, "/a")).value }
+        #expect(error.description == "GET https://api.example.com/a failed: 302 Found: \(reason) (19 bytes).")
+        #expect(answers.requests.count == 1)
+    }
+
+    @Test("The error of a redirect that the policy has not followed says so")
+    func reasonOfPolicy() async throws {
+        let error = try await #require(throws: APIError.self) { try await send(.decide { _, _ in nil }).value }
+        #expect(error.description.contains("302 Found: the redirectPolicy of its request has not followed it ("), "\(error)")
+    }
+
+    @Test("A closure decides about a redirect from https to http, too, and what it follows loses its credentials")
+    func downgrade() async throws {
+        let answers = Answers(.status(307, headers: ["Location": "http://api.example.com/b"]), .status(200))
+        let endpoint = Endpoint<Void>(.get, "/a", headers: ["Authorization": "letters", "Accept": "a/b"])
+        try await answers.provider().request(endpoint.option(\.redirectPolicy, .decide { next, _ in next })).value
+        #expect(answers.requests.map(\.url.absoluteString) == ["https://api.example.com/a", "http://api.example.com/b"])
+        #expect(answers.requests.last?.headers["Authorization"] == nil && answers.requests.last?.headers["Accept"] == "a/b")
+    }
+
     private struct Setting: Middleware {
         let policy: RedirectPolicy
         func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {

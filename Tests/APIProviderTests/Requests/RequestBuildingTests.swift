@@ -204,7 +204,7 @@ struct RequestBuildingTests {
             (Endpoint(.get, "", headers: ["": "a"]), #"its header name "" is not a token"#),
             (
                 Endpoint(.get, "", headers: ["Authorization: Bearer t0ken0": ""]),
-                #"its header name "Authorization: Bearer …" is not a token"#
+                #"its header name "Authorization:…" is not a token"#
             ),
             (Endpoint(.get, "", headers: ["content-length": "20"]), "its header Content-Length announces a body"),
             (Endpoint(.post, "", headers: ["Transfer-Encoding": "chunked"]), "its header Transfer-Encoding announces a body"),
@@ -239,7 +239,7 @@ struct RequestBuildingTests {
         let error = try await #require(throws: APIError.self) { try await answers.provider().request(endpoint).value }
         guard case .invalidRequest = error else { throw error }
         #expect(error.description.hasPrefix("The request was not sent: ") && error.description.contains(reason), "\(error)")
-        #expect(error.localizedDescription == error.description)
+        #expect(error.localizedDescription == "The request could not be made.")
         #expect(answers.requests.isEmpty)
     }
 }

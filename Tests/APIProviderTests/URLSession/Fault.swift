@@ -188,10 +188,10 @@ extension Fault {
             "redirects in a circle", .transport("httpTooManyRedirects", -1007, "it was redirected more than 20 times"),
             sends: "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
         Fault(
-            "redirects to a URL without a host", .status(302, "302 Found (5 bytes)."),
+            "redirects to a URL without a host", .status(302, "302 Found: its Location has no host (5 bytes)."),
             sends: "HTTP/1.1 302 Found\r\nLocation: http:///x\r\nContent-Length: 5\r\n\r\nmoved"),
         Fault(
-            "redirects to a port above 65535", .status(302, "302 Found (5 bytes)."),
+            "redirects to a port above 65535", .status(302, "302 Found: its Location has the port 70000; the highest is 65535 (5 bytes)."),
             sends: "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:70000/\r\nContent-Length: 5\r\n\r\nmoved"),
         Fault(
             "asks for a password, with a body", .status(401, "401 Unauthorized (12 bytes)."),

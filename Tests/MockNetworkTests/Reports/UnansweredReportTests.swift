@@ -25,6 +25,15 @@ struct UnansweredReportTests {
         }
     }
 
+    @Test("The sentence for people has it, too, because XCTest prints that", arguments: Way.allCases)
+    func localized(way: Way) async throws {
+        try await MockURLProtocol.withScope {
+            let error = try await way.provider.failure(of: Endpoint<String>(.get, "/a"))
+            #expect(error.localizedDescription.contains("has no answer for this request"))
+            #expect(error.localizedDescription.contains("GET https://api.example.com/a"))
+        }
+    }
+
     /// The lines without their indentation.
     private func lines(of report: String) -> String {
         report.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")

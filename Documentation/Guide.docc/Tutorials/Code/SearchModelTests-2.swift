@@ -28,6 +28,6 @@ import Testing
 
         model.search(for: "swift")
 
-        #expect(model.message?.contains("there is no network connection") == true)
+        #expect(model.message == "There is no network connection.")
     }
 }

@@ -28,7 +28,7 @@ import Testing
 
         model.search(for: "swift")
 
-        #expect(model.message?.contains("there is no network connection") == true)
+        #expect(model.message == "There is no network connection.")
     }
 
     @Test func aLateAnswerNeverReplacesANewerOne() {

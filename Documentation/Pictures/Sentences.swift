@@ -1,0 +1,182 @@
+import APIProvider
+import Foundation
+import MiniRx
+
+/// The page of the guide with what each error says to people and to the developer.
+func sentences() async throws -> (path: String, text: String) {
+    let page = """
+        # What an error says
+
+        Two sentences: one for the people who use the app, and one for you.
+
+        @Comment {
+            `swift run documentation-pictures` has written this page.
+        }
+
+        ## Overview
+
+        `localizedDescription` is what an app shows. It has no method, URL, number and name of a type, and `recoverySuggestion` says what people can
+        do, if there is anything. `description`, which `print`, logs and tests show, is for you. Both leave out secrets.
+
+        ```swift
+        func alert(for error: any Error) -> (title: String, message: String?) {
+            print(error)
+            let suggestion = (error as? any LocalizedError)?.recoverySuggestion
+            return (error.localizedDescription, suggestion)
+        }
+        ```
+
+        On Apple's systems, the sentence of a `URLError` is the system's own, in the language of the user. The other sentences are in English. For
+        another language, decide by the case of the error, `isOffline`, `isTimeout` and `statusCode`.
+
+        ### There is no response
+
+        \(await table(of: failures()))
+
+        ### The server refuses
+
+        A sentence of the server's own comes first: a `message`, `detail`, `title` or `error_description` of a 4xx that is a sentence, and
+        no code.
+
+        \(await table(of: refusals()))
+
+        ### The request or the body is wrong
+
+        \(await table(of: others))
+
+        """
+    return ("Documentation/Guide.docc/WhatAnErrorSays.md", page)
+}
+
+/// An error, and when it comes.
+private struct Case: Sendable {
+    var names: [String]
+    let error: any Error
+
+    var sentence: String { error.localizedDescription }
+    var suggestion: String { (error as? any LocalizedError)?.recoverySuggestion ?? "" }
+}
+
+private func table(of cases: [Case]) async -> String {
+    let rows = cases.map { row in
+        let cells = [row.names.joined(separator: ", "), row.sentence, row.suggestion, "`\(row.error)`"]
+        return "| " + cells.map { $0.replacingOccurrences(of: "|", with: "\\|") }.joined(separator: " | ") + " |"
+    }
+    return (["| Error | `localizedDescription` | `recoverySuggestion` | `description` |", "| --- | --- | --- | --- |"] + rows)
+        .joined(separator: "\n")
+}
+
+/// The error of a request that `answer` answers.
+private func error(
+    _ answer: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>, middlewares: [any Middleware] = []
+) async -> any Error {
+    struct Item: Decodable, Sendable { let id: Int }
+    let provider = DefaultAPIProvider(
+        baseURL: URL(string: "https://api.example.com"), transport: ClosureTransport(answer), middlewares: middlewares)
+    do {
+        _ = try await provider.request(Endpoint<Item>(.get, "/items", query: ["page": 2])).value
+        return CancellationError()
+    } catch {
+        return error
+    }
+}
+
+private func response(_ status: Int, _ headers: HTTPHeaders = [:], _ body: String = "") async -> any Error {
+    await error { .just(APIResponse(to: $0, statusCode: status, headers: headers, data: Data(body.utf8))) }
+}
+
+extension [Case] {
+    /// One case for each pair of sentences, with the names of all that have it.
+    private var grouped: [Case] {
+        reduce(into: []) { rows, new in
+            if let index = rows.firstIndex(where: { ($0.sentence, $0.suggestion) == (new.sentence, new.suggestion) }) {
+                rows[index].names += new.names
+            } else {
+                rows.append(new)
+            }
+        }
+    }
+}
+
+private func failures() async -> [Case] {
+    let codes: [(String, URLError.Code)] = [
+        ("notConnectedToInternet", .notConnectedToInternet), ("dataNotAllowed", .dataNotAllowed),
+        ("internationalRoamingOff", .internationalRoamingOff), ("callIsActive", .callIsActive), ("timedOut", .timedOut),
+        ("cannotConnectToHost", .cannotConnectToHost), ("cannotFindHost", .cannotFindHost), ("dnsLookupFailed", .dnsLookupFailed),
+        ("networkConnectionLost", .networkConnectionLost), ("secureConnectionFailed", .secureConnectionFailed),
+        ("serverCertificateUntrusted", .serverCertificateUntrusted), ("serverCertificateHasUnknownRoot", .serverCertificateHasUnknownRoot),
+        ("clientCertificateRejected", .clientCertificateRejected), ("clientCertificateRequired", .clientCertificateRequired),
+        ("serverCertificateHasBadDate", .serverCertificateHasBadDate), ("serverCertificateNotYetValid", .serverCertificateNotYetValid),
+        ("badServerResponse", .badServerResponse), ("cannotParseResponse", .cannotParseResponse),
+        ("cannotDecodeRawData", .cannotDecodeRawData), ("cannotDecodeContentData", .cannotDecodeContentData),
+        ("zeroByteResource", .zeroByteResource), ("dataLengthExceedsMaximum", .dataLengthExceedsMaximum), ("badURL", .badURL),
+        ("unsupportedURL", .unsupportedURL),
+        ("appTransportSecurityRequiresSecureConnection", .appTransportSecurityRequiresSecureConnection), ("cancelled", .cancelled),
+        ("httpTooManyRedirects", .httpTooManyRedirects),
+    ]
+    var cases: [Case] = []
+    for (name, code) in codes { cases.append(Case(names: ["`.\(name)`"], error: await error { _ in .error(URLError(code)) })) }
+    // What is not named above has the last sentence, or else a row of its own.
+    for number in -3010 ... -1 {
+        guard let code = URLError.Code(rawValue: number) as URLError.Code?, !codes.contains(where: { $0.1 == code }) else { continue }
+        let other = Case(names: ["`URLError` \(number)"], error: await error { _ in .error(URLError(code)) })
+        if cases.last.map({ $0.sentence == other.sentence }) != true { cases.append(other) }
+    }
+    var grouped = cases.grouped
+    grouped[grouped.count - 1].names.append("any other `URLError`")
+    let request = PreparedRequest(.get, URL(fileURLWithPath: "/"))
+    for (name, underlying) in [
+        ("a full disk", CocoaError(.fileWriteOutOfSpace)), ("another error of a file", CocoaError(.fileReadNoPermission)),
+    ] {
+        grouped.append(Case(names: [name], error: APIError.transport(request, underlying: underlying)))
+    }
+    return grouped + [Case(names: ["``/MiniRx/RxError/timeout``"], error: RxError.timeout)]
+}
+
+private func refusals() async -> [Case] {
+    let json: HTTPHeaders = ["Content-Type": "application/json"]
+    var cases = [
+        Case(
+            names: ["402, with a message"],
+            error: await response(402, json, #"{"error":{"message":"Your card has insufficient funds.","code":"card_declined"}}"#)),
+        Case(
+            names: ["422, with a code"],
+            error: await response(422, json, #"{"message":"VALIDATION_FAILED","errors":[{"field":"title","code":"missing_field"}]}"#)),
+        Case(
+            names: ["422, with fields"],
+            error: await response(422, json, #"{"errors":{"email":["has already been taken"],"age":["is not a number"]}}"#)),
+        Case(names: ["429, with a `Retry-After`"], error: await response(429, ["Retry-After": "120"])),
+        Case(names: ["302, to a scheme other than HTTP"], error: await response(302, ["Location": "ftp://files.example.com/a"])),
+    ]
+    let statuses = Array(400...417) + [421, 422, 423, 424, 425, 426, 428, 429, 431, 451] + Array(500...508) + [510, 511]
+    var plain: [Case] = []
+    for status in statuses { plain.append(Case(names: ["\(status)"], error: await response(status))) }
+    cases += plain.grouped
+    return cases
+}
+
+private var others: [Case] {
+    get async {
+        let json: HTTPHeaders = ["Content-Type": "application/json"]
+        struct SigningOut: Middleware {
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> { .error(APIError.signedOut) }
+        }
+        struct Breaking: Middleware {
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+                var request = request
+                request.headers["X-Trace"] = "a\nb"
+                return next(request)
+            }
+        }
+        let never: @Sendable (PreparedRequest) -> Single<APIResponse> = { _ in .never() }
+        return [
+            Case(names: ["`.invalidRequest`"], error: await error(never, middlewares: [Breaking()])),
+            Case(names: ["`.signedOut`"], error: await error(never, middlewares: [SigningOut()])),
+            Case(names: ["`.decoding`"], error: await response(200, json, #"{"id":"7"}"#)),
+            Case(
+                names: ["`.decoding`, of an error under 200"],
+                error: await response(200, json, #"{"ok":false,"error":"channel_not_found"}"#)
+            ),
+        ]
+    }
+}

@@ -1,0 +1,102 @@
+public import Foundation
+
+extension APIError: LocalizedError {
+    /// One sentence for the people who use the app, which is also its `localizedDescription`. It has no method, URL, number, status and name
+    /// of a type, unless the words are not ours:
+    ///
+    /// - The words of a `URLError` are the system's on Apple's systems, which are localized. The other sentences are in English.
+    /// - A 4xx may have a sentence of the server's own, under `message`, `detail`, `title` or `error_description`. A code is none.
+    /// - Another underlying error of ``transport(_:underlying:)`` says its own words, if it has any.
+    ///
+    /// For the developer, see ``description``. The guide has a page with both: What an error says.
+    public var errorDescription: String? { sentence }
+
+    /// What people can do, as a sentence: check the connection, sign in again, or try again, after the `Retry-After` of the response if it
+    /// has one. `nil` if there is nothing to do.
+    public var recoverySuggestion: String? {
+        switch self {
+        case .invalidRequest, .decoding: nil
+        case .signedOut: "Sign in again."
+        case .transport: urlError?.suggestion
+        case .unacceptableStatus(let response): response.suggestion
+        }
+    }
+
+    var sentence: String {
+        switch self {
+        case .invalidRequest: "The request could not be made."
+        case .signedOut: "You have signed out."
+        case .transport(_, let underlying): urlError?.sentence ?? underlying.sentence(by: redactor)
+        case .unacceptableStatus(let response): redactor.sentence(of: response) ?? response.sentence
+        case .decoding: "The server's answer could not be read."
+        }
+    }
+}
+
+extension Error {
+    /// What an error of the app, of a transport or of the file system says to people.
+    fileprivate func sentence(by redactor: Redactor) -> String {
+        if let error = self as? CocoaError, (self as NSError).domain == NSCocoaErrorDomain {
+            switch error.code {
+            case .fileWriteOutOfSpace: return "There is no space left on the device."
+            case _ where error.isFileError: return "A file could not be read or written."
+            default: break
+            }
+        }
+        let words = (self as? any LocalizedError)?.errorDescription ?? (self as NSError).userInfo[NSLocalizedDescriptionKey] as? String
+        guard let words, !words.isEmpty else { return "The request could not be completed." }
+        return isSafeToShow ? redactor.secrets.hide(in: words) : redactor.message(words)
+    }
+}
+
+extension Redactor {
+    /// What the server says to people: a sentence that says more than the status, and has nothing in it that only a developer reads.
+    fileprivate func sentence(of response: APIResponse) -> String? {
+        guard 400...499 ~= response.statusCode,
+            let words = ServerMessage(response)?.sentence?.trimmingCharacters(in: .whitespacesAndNewlines)
+        else { return nil }
+        let isSentence =
+            words.first?.isLowercase == false && words.contains { $0.isWhitespace } && !words.contains { "<>{}[]\\`_=".contains($0) }
+            && !words.contains("://")
+        let reason = HTTPStatus.reasons[response.statusCode] ?? ""
+        guard isSentence, message(words) == words, words.withoutFullStop.caseInsensitiveCompare(reason) != .orderedSame else { return nil }
+        let text = words.onOneLine.cut(to: 200)
+        return text.last.map { ".!?…。！？".contains($0) } == true ? text : text + "."
+    }
+}
+
+extension APIResponse {
+    fileprivate var sentence: String {
+        switch statusCode {
+        case 401: "The server does not accept your sign-in."
+        case 403: "You are not allowed to do this."
+        case 404, 410: "This was not found."
+        case 408, 504: "The server took too long to answer."
+        case 409, 412: "Something has changed in the meantime."
+        case 413: "This is too large for the server."
+        case 429: "There were too many requests."
+        case 503: "The server is not available."
+        case 500...599: "The server has a problem."
+        default: "The server could not do this."
+        }
+    }
+
+    fileprivate var suggestion: String? {
+        switch statusCode {
+        case 401: "Sign in again."
+        case 408, 429, 500...599: retryAfter(now: Date()).map { "Try again in \($0.inWords)." } ?? "Try again later."
+        default: nil
+        }
+    }
+}
+
+extension Double {
+    /// A number of seconds in words, rounded up: `2 minutes`.
+    fileprivate var inWords: String {
+        let units: [(length: Double, name: String)] = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
+        let seconds = Swift.min(Swift.max(self, 1), 86_400 * 365)
+        let unit = units.first { $0.length * 1.5 <= seconds } ?? (1, "second")
+        let count = Int((seconds / unit.length).rounded(.up))
+        return "\(count) \(unit.name)\(count == 1 ? "" : "s")"
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+extension String {
+    /// The text with `…` for each word that may be a secret, and with URLs as they are shown elsewhere.
+    ///
+    /// A word may be a secret if it has letters and digits, and 12 characters or more, or if it is a number of more than seven digits. Dates,
+    /// times, versions and shorter numbers in it do not count.
+    var hidingWords: String {
+        var output = ""
+        var rest = unicodeScalars[...]
+        while let first = rest.first {
+            let isBetween = first.isBetweenWords
+            let run = rest.prefix { $0.isBetweenWords == isBetween }
+            rest = rest[run.endIndex...]
+            output += isBetween ? String(run) : String(run).hidingWord
+        }
+        return output
+    }
+
+    /// The path of a URL with `…` for each segment that may be a secret.
+    var hidingSegments: String {
+        split(separator: "/", omittingEmptySubsequences: false).map { String($0).hidingSecret }.joined(separator: "/")
+    }
+
+    /// A word, a path or a URL, with marks around it.
+    private var hidingWord: String {
+        let marks = unicodeScalars.prefix { !$0.isOfWord && $0 != "/" }
+        let end = unicodeScalars.lastIndex { !"\"'`)]}>,.;:!?".unicodeScalars.contains($0) }
+        guard let end, end >= marks.endIndex else { return self }
+        let (word, rest) = (String(unicodeScalars[marks.endIndex...end]), unicodeScalars[unicodeScalars.index(after: end)...])
+        guard word.contains("://") || word.hasPrefix("/") else { return hidingSecret }
+        return String(marks) + Redactor.redacted(url: word, hidesWords: true) + String(rest)
+    }
+
+    /// A word, or `…` in its place if it may be a secret. Marks around it stay, such as quotes.
+    private var hidingSecret: String {
+        // Most words are short, or have no digit.
+        guard let start = unicodeScalars.firstIndex(where: \.isOfWord), let last = unicodeScalars.lastIndex(where: \.isOfWord) else {
+            return self
+        }
+        let word = String(unicodeScalars[start...last])
+        guard word.unicodeScalars.count > 7, word.unicodeScalars.contains(where: \.isDecimalDigit) else { return self }
+        let rest = word.replacingOccurrences(of: Self.plainParts, with: "", options: .regularExpression).unicodeScalars
+        let letters = rest.count { $0.properties.isAlphabetic }
+        let digits = rest.count { $0.isDecimalDigit }
+        guard letters > 0 ? digits > 0 && rest.lengthOfWord >= 12 : digits > 7 else { return self }
+        return String(unicodeScalars[..<start]) + "…" + String(unicodeScalars[unicodeScalars.index(after: last)...])
+    }
+
+    /// Dates with or without a time, versions, and numbers that do not hang together with letters.
+    private static let plainParts = [
+        #"(?<![A-Za-z0-9])\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![A-Za-z0-9])"#,
+        #"(?<![A-Za-z0-9])(?:[vV]\d{1,4}|[vV]?\d{1,6}(?:\.\d{1,6}){1,3})(?![A-Za-z0-9])"#,
+        #"(?<![\p{L}\p{Nd}_.+~%-])[+-]?\d{1,7}(?![._+~-]?[\p{L}\p{Nd}])"#,
+    ].joined(separator: "|")
+}
+
+extension String.UnicodeScalarView {
+    /// How many characters there are from the first of a word to the last.
+    fileprivate var lengthOfWord: Int {
+        guard let start = firstIndex(where: \.isOfWord), let last = lastIndex(where: \.isOfWord) else { return 0 }
+        return distance(from: start, to: last) + 1
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isDecimalDigit: Bool { properties.generalCategory == .decimalNumber }
+
+    fileprivate var isOfWord: Bool { properties.isAlphabetic || isDecimalDigit }
+
+    /// White space, and the scripts of East Asia, which have none between words.
+    fileprivate var isBetweenWords: Bool { properties.isWhitespace || 0x2E80...0x9FFF ~= value }
+}

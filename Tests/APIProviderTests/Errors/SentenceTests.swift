@@ -1,0 +1,173 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("What an error says to people")
+struct SentenceTests {
+    private struct Refusal: LocalizedError, CustomStringConvertible {
+        let description = "queue 7 of sync.swift is closed"
+        let errorDescription: String? = "Sync is off."
+    }
+
+    private enum Plain: Error { case out }
+
+    private static let request = PreparedRequest("DELETE", "https://api.example.com/users/hunter?a=b")
+
+    private static func status(_ code: Int, _ headers: HTTPHeaders = [:], _ body: String = "") -> APIError {
+        .unacceptableStatus(APIResponse(to: request, statusCode: code, headers: headers, data: Data(body.utf8)))
+    }
+
+    private static func transport(_ error: any Error) -> APIError { .transport(request, underlying: error) }
+
+    @Test(
+        "An error has a sentence for people, and what they can do if there is anything",
+        arguments: [
+            (transport(URLError(.notConnectedToInternet)), "There is no network connection.", "Check the connection, and try again."),
+            (transport(URLError(.timedOut)), "The server took too long to answer.", "Check the connection, or try again later."),
+            (transport(URLError(.cannotFindHost)), "The server was not found.", "Check the connection, and try again."),
+            (transport(URLError(.networkConnectionLost)), "The connection to the server was lost.", "Try again."),
+            (
+                transport(URLError(.serverCertificateHasBadDate)), "No secure connection to the server could be made.",
+                "Check the date and the time of the device."
+            ),
+            (transport(URLError(.unknown)), "The request could not be completed.", nil),
+            (
+                transport(NSError(domain: NSURLErrorDomain, code: -1001)), "The server took too long to answer.",
+                "Check the connection, or try again later."
+            ),
+            (transport(RxError.timeout), "It took too long.", nil), (transport(Refusal()), "Sync is off.", nil),
+            (transport(Plain.out), "The request could not be completed.", nil),
+            (transport(NSError(domain: "d", code: 7, userInfo: [NSLocalizedDescriptionKey: "It is old."])), "It is old.", nil),
+            (transport(CocoaError(.fileWriteOutOfSpace)), "There is no space left on the device.", nil),
+            (transport(CocoaError(.fileReadNoPermission)), "A file could not be read or written.", nil),
+            (.signedOut, "You have signed out.", "Sign in again."),
+            (.invalidRequest(reason: "its path is no path", underlying: Plain.out), "The request could not be made.", nil),
+            (status(401), "The server does not accept your sign-in.", "Sign in again."), (status(404), "This was not found.", nil),
+            (status(422), "The server could not do this.", nil), (status(302), "The server could not do this.", nil),
+            (status(500), "The server has a problem.", "Try again later."),
+            (status(503), "The server is not available.", "Try again later."),
+            (status(503, ["Retry-After": "1"]), "The server is not available.", "Try again in 1 second."),
+            (status(429, ["Retry-After": "61"]), "There were too many requests.", "Try again in 61 seconds."),
+            (status(429, ["Retry-After": "100"]), "There were too many requests.", "Try again in 2 minutes."),
+            (status(429, ["Retry-After": "7200"]), "There were too many requests.", "Try again in 2 hours."),
+            (
+                status(429, ["Retry-After": "1\(String(repeating: "0", count: 400))"]), "There were too many requests.",
+                "Try again in 365 days."
+            ),
+            (status(429, ["Retry-After": "-5"]), "There were too many requests.", "Try again later."),
+        ] as [(APIError, String, String?)])
+    func sentences(error: APIError, sentence: String, suggestion: String?) {
+        #expect(error.localizedDescription == sentence)
+        #expect(error.errorDescription == sentence)
+        #expect(error.recoverySuggestion == suggestion)
+    }
+
+    @Test(
+        "A 4xx has the sentence of its server if it is one for people, and never a code",
+        arguments: [
+            (
+                402, #"{"error":{"message":"Your card has insufficient funds.","code":"card_declined"}}"#,
+                "Your card has insufficient funds."
+            ),
+            (403, #"{"title":"No credit","detail":"Your balance is 30, but that costs 50."}"#, "Your balance is 30, but that costs 50."),
+            (400, #"{"error":"invalid_grant","error_description":"The token is expired"}"#, "The token is expired."),
+            (422, #"[{"message":"Das Feld „Name“ fehlt"}]"#, "Das Feld „Name“ fehlt."),
+            (404, #"{"message":"Not Found"}"#, "This was not found."),
+            (400, #"{"message":"EMAIL_EXISTS"}"#, "The server could not do this."),
+            (400, #"{"error":"No such thing"}"#, "The server could not do this."),
+            (400, #"{"message":"must be 3 characters"}"#, "The server could not do this."),
+            (400, #"{"message":"See https://example.com/errors"}"#, "The server could not do this."),
+            (400, #"{"message":"Key abcdefgh12345678 is wrong"}"#, "The server could not do this."),
+            (400, #"{"message":"Undefined method `to_s` for nil"}"#, "The server could not do this."),
+            (500, #"{"message":"Your order is lost."}"#, "The server has a problem."),
+            (404, "<title>Down for now</title>", "This was not found."),
+        ])
+    func serverWords(status: Int, body: String, sentence: String) {
+        #expect(Self.status(status, [:], body).localizedDescription == sentence)
+    }
+
+    @Test("No sentence of ours has a method, a URL, a number, a status or the name of a type")
+    func plain() {
+        let codes = Set((-3010 ... -1).compactMap { URLError.Code(rawValue: $0) as URLError.Code? })
+        #expect(codes.count > 40)
+        let body = APIResponse(to: Self.request, data: Data("[1]".utf8))
+        var errors = codes.map { Self.transport(URLError($0)) } + (100...599).map { Self.status($0) }
+        errors += [
+            .signedOut, .invalidRequest(reason: "GET 1"), .decoding(body, expected: "Int", underlying: Plain.out),
+            Self.transport(Plain.out),
+        ]
+        for error in errors {
+            for text in [error.errorDescription ?? "", error.recoverySuggestion ?? "."] {
+                #expect(text.hasSuffix("."))
+                let isPlain = !text.contains { $0.isNumber || "/:_()".contains($0) } && !text.contains("Error") && !text.contains("DELETE")
+                #expect(isPlain, "\(text)")
+            }
+            #expect(error.recoverySuggestion != "")
+        }
+    }
+
+    @Test("An NSError has the sentence for people, what they can do, and the developer's sentence")
+    func bridged() throws {
+        let error = Self.transport(URLError(.notConnectedToInternet))
+        let bridged = error as NSError
+        #expect(bridged.localizedDescription == "There is no network connection.")
+        #expect(bridged.localizedRecoverySuggestion == "Check the connection, and try again.")
+        #expect(bridged.userInfo[NSDebugDescriptionErrorKey] as? String == error.description)
+        #expect(
+            error.description == "DELETE https://api.example.com/users/hunter?a=… failed: there is no network connection (URLError -1009).")
+    }
+
+    @Test("The developer's sentence of an underlying error is in the developer's sentence, and the one for people is not")
+    func underlying() {
+        #expect(Self.transport(RxError.timeout).description.hasSuffix("failed: No event arrived in time."))
+        #expect(Self.transport(Refusal()).description.hasSuffix("failed: queue 7 of sync.swift is closed"))
+        let inner = APIError.invalidRequest(reason: "no", underlying: Self.status(404))
+        #expect(inner.description.contains("DELETE https://api.example.com/users/hunter?a=… failed: 404 Not Found"), "\(inner)")
+    }
+
+    @Test("What an app asks of an error")
+    func kinds() {
+        for (error, isOffline, isTimeout) in [
+            (Self.transport(URLError(.notConnectedToInternet)), true, false), (Self.transport(URLError(.dataNotAllowed)), true, false),
+            (Self.transport(URLError(.timedOut)), false, true), (Self.transport(URLError(.cannotConnectToHost)), false, false),
+            (Self.transport(NSError(domain: NSURLErrorDomain, code: -1001)), false, true), (.signedOut, false, false),
+            (Self.status(504), false, false),
+        ] {
+            #expect(error.isOffline == isOffline && error.isTimeout == isTimeout, "\(error)")
+        }
+        #expect(APIError.signedOut.description == "The request was not sent: its user has signed out.")
+        #expect(APIError.signedOut.underlying == nil && APIError.signedOut.response == nil)
+        #expect(APIError.invalidRequest(reason: "no").underlying == nil)
+    }
+
+    @Test(
+        "A key of a dictionary is hidden in a coding path as a word is, and the name of a property is not",
+        arguments: [
+            (#"{"abcdefgh12345678":"x"}"#, "expected Int at …"), (#"{"ada":"x"}"#, "expected Int at ada"),
+            (#"{"correcthorse":"x"}"#, "expected Int at …"),
+        ])
+    func keys(body: String, finding: String) throws {
+        let request = PreparedRequest("GET", "https://api.example.com/?key=correcthorse")
+        let error = try #require(throws: APIError.self) {
+            try APIResponse(to: request, data: Data(body.utf8)).decode([String: Int].self)
+        }
+        #expect(error.description.contains(finding), "\(error)")
+        struct Named: Decodable { let abcdefgh12345678: Int }
+        let named = try #require(throws: APIError.self) { try APIResponse(to: request, data: Data("{}".utf8)).decode(Named.self) }
+        #expect(named.description.contains("abcdefgh12345678 is missing"), "\(named)")
+        let invalid = APIError.invalidRequest(
+            reason: "no",
+            underlying: EncodingError.invalidValue(
+                Double.nan, .init(codingPath: [Key(stringValue: "abcdefgh12345678")], debugDescription: "It is NaN.")))
+        #expect(invalid.description == "The request was not sent: no (It is NaN at …).")
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
