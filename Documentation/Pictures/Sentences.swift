@@ -87,7 +87,7 @@ private func response(_ status: Int, _ headers: HTTPHeaders = [:], _ body: Strin
 
 extension [Case] {
     /// One case for each pair of sentences, with the names of all that have it.
-    private var grouped: [Case] {
+    fileprivate var grouped: [Case] {
         reduce(into: []) { rows, new in
             if let index = rows.firstIndex(where: { ($0.sentence, $0.suggestion) == (new.sentence, new.suggestion) }) {
                 rows[index].names += new.names

@@ -15,7 +15,7 @@ extension CacheMiddleware {
             replaceStored(with: updated, sending, sent: response.request)
         } else {
             // A cached redirect is followed by the policy that the cache knows. A middleware behind the cache may have set another.
-            if 300..<400 ~= status, !response.redirectPolicy(or: request.options).isOfSameKind(as: request.options.redirectPolicy) {
+            if 300..<400 ~= statusCode, !response.redirectPolicy(or: request.options).isOfSameKind(as: request.options.redirectPolicy) {
                 return
             }
             // A failure or refusal does not replace a stored response that is neither.
