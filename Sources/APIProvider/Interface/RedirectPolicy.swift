@@ -61,6 +61,23 @@ extension RequestOptions {
 
 private enum RedirectKey: RequestOptionKey { static var defaultValue: RedirectPolicy { .follow } }
 
+/// Whether redirects led to a request, and whether one left the origin.
+enum RedirectHistory: Sendable {
+    /// It is the first request.
+    case none
+    case sameOrigin
+    /// At least one of them led to another origin.
+    case otherOrigin
+}
+
+extension PreparedRequest {
+    /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
+    var wasRedirected: Bool { redirectHistory != .none }
+
+    /// Whether a redirect led to another origin.
+    var hasLeftOrigin: Bool { redirectHistory == .otherOrigin }
+}
+
 extension APIResponse {
     /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
     func refuseRedirects(of request: PreparedRequest) throws {

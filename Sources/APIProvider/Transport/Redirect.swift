@@ -122,20 +122,3 @@ extension Transport {
         }
     }
 }
-
-/// Whether redirects led to a request, and whether one left the origin.
-enum RedirectHistory: Sendable {
-    /// It is the first request.
-    case none
-    case sameOrigin
-    /// At least one of them led to another origin.
-    case otherOrigin
-}
-
-extension PreparedRequest {
-    /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
-    var wasRedirected: Bool { redirectHistory != .none }
-
-    /// Whether a redirect led to another origin.
-    var hasLeftOrigin: Bool { redirectHistory == .otherOrigin }
-}
