@@ -128,7 +128,9 @@ extension Endpoint {
     /// Throws, unless the request has ``RedirectPolicy/never``, the response is a redirect, and the response is neither a download nor a
     /// stream.
     private func check(_ response: APIResponse) throws {
-        if case .never = response.redirectPolicy(or: options).kind, case .memory = configuration.destination, 300..<400 ~= response.statusCode {
+        if case .never = response.redirectPolicy(or: options).kind, case .memory = configuration.destination,
+            300..<400 ~= response.statusCode
+        {
             return
         }
         throw APIError.unacceptableStatus(response)
