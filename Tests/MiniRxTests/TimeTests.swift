@@ -19,7 +19,8 @@ struct TimeTests {
         #expect(observer.isDisposed && log.entries == ["release"])
         producer.send(.success(1))
         #expect(observer.events.count == 1)
-        #expect(RxError.timeout.localizedDescription == "No event arrived in time.")
+        #expect(RxError.timeout.localizedDescription == "It took too long.")
+        #expect("\(RxError.timeout)" == "No event arrived in time.")
     }
 
     @Test("An earlier event cancels the timer, and releases it", arguments: [true, false])

@@ -149,3 +149,6 @@ extension Redactor {
         return message(error.explanation)
     }
 }
+
+/// The underlying error of a body that is no event stream. The error message then does not mention JSON.
+struct EventTypeMismatch: Error {}

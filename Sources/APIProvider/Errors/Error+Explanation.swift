@@ -57,12 +57,4 @@ extension String {
     }
 
     var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
-
-    /// At most `maximum` bytes of whole characters, with `…` where some are left out.
-    func cut(to maximum: Int) -> String {
-        guard utf8.count > maximum else { return self }
-        var end = startIndex
-        while utf8.distance(from: startIndex, to: index(after: end)) <= maximum - 3 { end = index(after: end) }
-        return self[..<end] + "…"
-    }
 }

@@ -57,9 +57,6 @@ public struct ServerSentEvents: StreamedResponse {
     }
 }
 
-/// The underlying error of a body that is no event stream. The error message then does not mention JSON.
-struct EventTypeMismatch: Error {}
-
 /// Interprets an event stream (WHATWG HTML, section 9.2.6).
 struct EventParser: LineParser {
     /// An event that is not followed by a blank line is dropped.

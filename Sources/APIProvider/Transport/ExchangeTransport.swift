@@ -149,6 +149,7 @@ public import FoundationNetworking
 }
 
 @_spi(Transports) extension ExchangeTransport: HeaderAddingTransport {
+    /// Returns `request` with the header fields that it would be sent with now.
     public func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
         let request = addingOwnHeaders(to: request)
         return cookies?.added(to: request) ?? request

@@ -120,6 +120,7 @@ public final class URLSessionTransport: Transport {
 }
 
 @_spi(Transports) extension URLSessionTransport: HeaderAddingTransport {
+    /// Returns `request` with the header fields that it would be sent with now.
     public func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
         let sent = exchanges.addingHeaders(to: request)
         #if canImport(FoundationNetworking)

@@ -73,3 +73,10 @@ extension TestObserver.Event: Equatable where Element: Equatable {
         }
     }
 }
+
+extension TestScheduler {
+    /// Subscribes to `single`, and records its event with its virtual time.
+    ///
+    /// - Returns: The subscription. It records the event even if you do not keep it, but then you cannot see it.
+    public func observe<Element: Sendable>(_ single: Single<Element>) -> TestObserver<Element> { TestObserver(single, self) }
+}
