@@ -38,7 +38,7 @@ extension APIError: CustomStringConvertible {
             return "The request was not sent: its user has signed out."
         case .transport(let request, let underlying):
             let redactor = Redactor(redaction, for: request)
-            let reason = urlError.map { $0.description(for: request, by: redactor) } ?? redactor.explanation(of: underlying)
+            let reason = urlError.map { $0.description(for: request.url, by: redactor) } ?? redactor.explanation(of: underlying)
             return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)

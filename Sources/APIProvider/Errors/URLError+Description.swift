@@ -26,21 +26,10 @@ extension URLError {
         return URLError(.dataLengthExceedsMaximum, reason: text)
     }
 
-    /// The error with a reason, if the connection was lost before the response to a large body came: a server that does not want to read a
-    /// body closes the connection. How much of it the server has read is unknown, because bytes that were sent may still be in the buffers
-    /// of the system.
-    func explained(for request: PreparedRequest) -> URLError {
-        let count = request.body?.count ?? 0
-        guard code == .networkConnectionLost, count > 65_536 else { return self }
-        let host = request.url.host ?? "the host"
-        let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"
-        return URLError(code, reason: reason, userInfo: userInfo)
-    }
-
     /// What happened and what to look at. Linux's own descriptions say only that "the operation could not be completed".
-    func description(for request: PreparedRequest, by redactor: Redactor) -> String {
+    func description(for url: URL, by redactor: Redactor) -> String {
         // If a proxy has failed, this is the URL of the proxy.
-        let url: URL = failingURL ?? request.url
+        let url: URL = failingURL ?? url
         let host = url.host ?? "the host"
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
         let words = reason(by: redactor) ?? standardReason(host, port) ?? redactor.message(localizedDescription.withoutFullStop)
@@ -106,7 +95,7 @@ extension URLError {
         case .badURL where host.contains(":"):
             "Foundation on Linux does not accept an IPv6 address as the host; use a name that leads to it, or another transport"
         case .unsupportedURL, .badURL: "its URL cannot be requested; check the scheme and the host"
-        case .httpTooManyRedirects: "it was redirected more than \(RedirectPolicy.maxRedirects) times"
+        case .httpTooManyRedirects: "it was redirected more than \(RedirectRules.maxRedirects) times"
         case .cancelled: "the session cancelled it, as it does when its delegate does not trust the server"
         default: nil
         }

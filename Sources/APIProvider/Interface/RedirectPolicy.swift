@@ -36,9 +36,6 @@ public struct RedirectPolicy: Sendable {
         default: false
         }
     }
-
-    /// How many redirects are followed.
-    static let maxRedirects = 20
 }
 
 extension RequestOptions {
@@ -76,16 +73,6 @@ extension PreparedRequest {
 
     /// Whether a redirect led to another origin.
     var hasLeftOrigin: Bool { redirectHistory == .otherOrigin }
-}
-
-extension APIResponse {
-    /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
-    func refuseRedirects(of request: PreparedRequest) throws {
-        guard let url = httpResponse.url, url.normalizedComponents != request.url.normalizedComponents else { return }
-        let reason =
-            "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport"
-        throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, reason: reason))
-    }
 }
 
 extension URL {

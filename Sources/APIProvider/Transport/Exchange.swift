@@ -203,7 +203,7 @@ extension Exchange {
         case .failure(let error, let sink):
             sink?.file?.remove()
             transport.executor.execute { [self] in
-                let urlError = sink == nil ? (error as? URLError)?.explained(for: original) : nil
+                let urlError = sink == nil ? (error as? URLError)?.addingUploadHint(for: original) : nil
                 deliver(nil) { throw urlError ?? error }
             }
         case .endOfStream(let stream, let error):
@@ -276,3 +276,16 @@ extension Exchange {
     func collect(_ metrics: URLSessionTaskMetrics) { state.withLock { $0.stopwatch.metrics.taskMetrics = metrics } }
 }
 #endif
+
+extension URLError {
+    /// The error with a reason, if the connection was lost before the response to a large body came: a server that does not want to read a
+    /// body closes the connection. How much of it the server has read is unknown, because bytes that were sent may still be in the buffers
+    /// of the system.
+    fileprivate func addingUploadHint(for request: PreparedRequest) -> URLError {
+        let count = request.body?.count ?? 0
+        guard code == .networkConnectionLost, count > 65_536 else { return self }
+        let host = request.url.host ?? "the host"
+        let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"
+        return URLError(code, reason: reason, userInfo: userInfo)
+    }
+}

@@ -24,7 +24,7 @@ extension Single<APIResponse> {
             guard !request.returnsRedirects,
                 var next = try response.redirectedRequest(by: response.redirectPolicy(or: request.options), of: request)
             else { return .event(.success(response)) }
-            guard count < RedirectPolicy.maxRedirects else {
+            guard count < RedirectRules.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
             let hasLeftOrigin = request.hasLeftOrigin || next.url.origin != response.request.url.origin
@@ -56,5 +56,15 @@ extension Transport {
             response.request.url = request.url
             return response
         }
+    }
+}
+
+extension APIResponse {
+    /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
+    func refuseRedirects(of request: PreparedRequest) throws {
+        guard let url = httpResponse.url, url.normalizedComponents != request.url.normalizedComponents else { return }
+        let reason =
+            "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport"
+        throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, reason: reason))
     }
 }

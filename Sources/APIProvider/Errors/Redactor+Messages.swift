@@ -1,0 +1,53 @@
+import Foundation
+
+extension Redactor {
+    package init(_ redaction: Redaction = .standard, for request: PreparedRequest?) {
+        guard let request else {
+            self.init(redaction)
+            return
+        }
+        self.init(redaction, redaction.showsEverything ? RequestSecrets() : request.secrets) { request.credentials }
+    }
+
+    /// `GET https://api.example.com/search?q=…`
+    package func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
+
+    /// What the server says went wrong, on one line: at most 200 bytes about the whole, and as many about its parts. `nil` if it says
+    /// nothing.
+    func message(of response: APIResponse) -> String? {
+        if let text = text(of: response.data.prefix(1024), total: response.data.count) { return text.onOneLine.cut(to: 200) }
+        guard !redaction.showsEverything, let message = ServerMessage(response) else { return nil }
+        let words = message.words.map { self.message($0).onOneLine.cut(to: 200) }
+        guard !message.details.isEmpty else { return words }
+        let details = self.message(message.details.map(\.withoutFullStop).joined(separator: "; ")).onOneLine.cut(to: 200)
+        return words.map { "\($0.withoutFullStop) (\(details))" } ?? details
+    }
+
+    /// What the server says went wrong, if the body of the response says itself that it is an error.
+    func message(ofError response: APIResponse) -> String? { ServerMessage.isError(response.data) ? message(of: response) : nil }
+}
+
+extension PreparedRequest {
+    /// The words that it sends under a name that stands for a credential, in its headers and its query.
+    fileprivate var credentials: [String] {
+        var values: [Substring] = headers.filter { $0.name.isOfCredential }.flatMap { field -> [Substring] in
+            let words = field.value.split { $0.isWhitespace || ";,=\"".contains($0) }
+            // The first is the scheme: Bearer.
+            return words.count > 1 && field.name.lowercased().hasSuffix("authorization") ? Array(words.dropFirst()) : words
+        }
+        _ = URLText.items(URLText(url.absoluteString).query ?? "") { name, value in
+            if let value, String(name).isOfCredential { values += [value, Substring(String(value).formDecoded)] }
+            return ""
+        }
+        return values.map(String.init)
+    }
+}
+
+extension String {
+    /// Whether the name of a header or of an item of a query stands for a credential.
+    fileprivate var isOfCredential: Bool {
+        let name = lowercased()
+        return ["token", "secret", "password", "cookie", "session", "signature", "authorization"].contains { name.contains($0) }
+            || ["key", "auth", "appid", "app_id"].contains { name.hasSuffix($0) }
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+
+extension APIResponse {
+    /// The same response with the file of `download`, which is missing if a middleware has made the response anew. If that has a body in
+    /// memory, it is not what has come in the file.
+    func restoringFile(of download: Download?) -> APIResponse {
+        guard let download, file == nil, data.isEmpty else { return self }
+        var response = self
+        response.file = download.file
+        return response
+    }
+
+    /// Puts the body into `destination`: the file in which it has come, or a new one.
+    func save(to destination: URL) throws {
+        do {
+            if let file { try file.moveToDestination() } else { try PartialFile.replace(destination, with: data) }
+        } catch {
+            throw APIError.transport(request, underlying: error)
+        }
+    }
+}
