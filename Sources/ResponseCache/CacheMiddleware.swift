@@ -31,8 +31,6 @@ public import MiniRx
 ///
 /// <doc:ShowingAListWithoutANetwork> shows a program without it, and with it.
 public final class CacheMiddleware: Middleware {
-    /// The name in `Cache-Status`.
-    static let name = "ResponseCache"
     static let maxVariants = 20
 
     struct State {
@@ -157,7 +155,7 @@ public final class CacheMiddleware: Middleware {
             case .validate(let stored): return validateOrUse(stored, lookup)
             case .send: return send(lookup)
             case .fail:
-                let cacheStatus = "\(Self.name); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
+                let cacheStatus = "\(CacheControl.cacheName); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
                 return .just(APIResponse(to: request, statusCode: 504, headers: ["Cache-Status": cacheStatus]))
             }
         }

@@ -15,7 +15,7 @@ extension CachedResponse {
         let remaining = remainingFreshness(at: now)
         let ttl = remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))"
         headers["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
-        headers["Cache-Status"] = "\(CacheMiddleware.name); \(cacheStatus)\(ttl)"
+        headers["Cache-Status"] = "\(CacheControl.cacheName); \(cacheStatus)\(ttl)"
         if isNotModified(for: request) {
             (statusCode, data) = (304, Data())
         } else if let range = request.range {

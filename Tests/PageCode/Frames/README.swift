@@ -10,5 +10,5 @@ private func model() async throws {
     #expect(model.items.map(\.name) == ["swift", "swift-nio"])
     model.search("swift")
     await eventually { model.message != nil }
-    #expect(model.message == "The server could not do this.")
+    #expect(model.message == "The server has a problem.")
 }
