@@ -44,7 +44,7 @@ struct FreshnessTests {
 
     @Test(
         "Only some statuses are stored without an explicit lifetime",
-        arguments: [(200, true), (203, true), (404, true), (410, true), (501, true), (201, false), (403, false), (503, false)])
+        arguments: [(200, true), (203, true), (404, true), (410, true), (501, true), (201, false), (400, false), (503, false)])
     func heuristics(status: Int, isKept: Bool) async throws {
         let world = World()
         world.serve(["Last-Modified": world.date(-1_000)], status: status)
@@ -54,6 +54,10 @@ struct FreshnessTests {
             #expect(try await world.get("/told").text == "1")
         }
         #expect(world.requests == (isKept ? 2 : 3))
+        // Servers send `private` with errors, too.
+        world.serve(["Cache-Control": "private"], at: "/private", status: status)
+        _ = try await world.get("/private")
+        #expect(try await world.get("/private", [:], .onlyIfCached).isFromCache == (isKept || status < 400))
     }
 
     @Test(
@@ -73,6 +77,7 @@ struct FreshnessTests {
         world.serve(["Cache-Control": "max-age=100", "Age": "7", "Date": world.date(-3), "Cache-Status": "ResponseCache; hit"])
         let first = try await world.get()
         #expect(first.age == 7 && !first.isFromCache)
+        #expect(try await world.get().age == 7)
         world.pass(10)
         let stored = try await world.get()
         #expect(stored.age == 17 && stored.isFromCache)
@@ -230,6 +235,15 @@ struct ValidationTests {
         hand.pass(7)
         #expect(hand.send().entries.isEmpty)
         #expect(hand.cache.statistics.staleHits == 3)
+    }
+
+    @Test("A stale response without a validator is requested once in the background, and replaced")
+    func replacingInTheBackground() {
+        let hand = Hand(storing: ["Cache-Control": "max-age=10, stale-while-revalidate=5"], "1", age: 14)
+        for _ in 0..<2 { #expect(hand.send().entries.first?.text == "1") }
+        #expect(hand.requests.count == 2)
+        hand.answer(1, 200, fresh, "2")
+        #expect(hand.stored() == "2")
     }
 
     @Test("A background validation that has failed is tried again, even while another request for the URL is in flight")
