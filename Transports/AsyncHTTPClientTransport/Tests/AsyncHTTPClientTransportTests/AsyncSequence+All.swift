@@ -1,8 +1,1 @@
-extension AsyncSequence {
-    /// All elements.
-    func all() async throws -> [Element] {
-        var elements: [Element] = []
-        for try await element in self { elements.append(element) }
-        return elements
-    }
-}
+../../../../Tests/APIProviderTests/Streams/AsyncSequence+All.swift

@@ -1,4 +1,1 @@
-struct Item: Codable, Sendable, Equatable {
-    let id: Int
-    let name: String
-}
+../../../../Tests/APIProviderTests/Item.swift

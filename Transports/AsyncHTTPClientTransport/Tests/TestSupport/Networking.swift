@@ -1,3 +1,1 @@
-#if canImport(FoundationNetworking)
-@_exported public import FoundationNetworking
-#endif
+../../../../Tests/TestSupport/Networking.swift
