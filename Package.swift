@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "APIProvider", targets: ["APIProvider"]),
         .library(name: "ResponseCache", targets: ["ResponseCache"]),
         .library(name: "MockNetwork", targets: ["MockNetwork"]),
+        .library(name: "MockNetworkRecordings", targets: ["MockNetworkRecordings"]),
         .library(name: "MockNetworkTesting", targets: ["MockNetworkTesting"]),
     ],
     targets: [
@@ -21,10 +22,13 @@ let package = Package(
         .target(name: "APIProvider", dependencies: ["MiniRx"], swiftSettings: settings),
         .target(name: "ResponseCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "MockNetworkTesting", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "MockNetworkRecordings", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(
+            name: "MockNetworkTesting", dependencies: ["MockNetworkRecordings", "MockNetwork", "APIProvider", "MiniRx"],
+            swiftSettings: settings),
         .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], path: "Examples/GitHubAPI", swiftSettings: settings),
         .executableTarget(
-            name: "github-demo", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "Fixtures"],
+            name: "github-demo", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkRecordings", "Fixtures"],
             path: "Examples/github-demo", swiftSettings: settings),
         .target(
             name: "Fixtures", dependencies: ["MockNetwork"], path: "Fixtures", resources: [.copy("GitHub")],
@@ -46,8 +50,13 @@ let package = Package(
         .testTarget(
             name: "MockNetworkTests",
             dependencies: ["MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "Fixtures", "TestSupport"],
-            resources: [.copy("Recordings/HAR")],
             swiftSettings: settings),
+        .testTarget(
+            name: "MockNetworkRecordingsTests",
+            dependencies: [
+                "MockNetworkRecordings", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport",
+            ],
+            resources: [.copy("HAR")], swiftSettings: settings),
         .testTarget(
             name: "GitHubAPITests",
             dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],
@@ -58,12 +67,15 @@ let package = Package(
         .plugin(name: "CodeOfPages", capability: .buildTool(), path: "Tests/PageCode", sources: ["CodeOfPages.swift"]),
         .target(
             name: "PageNames",
-            dependencies: ["GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "Fixtures", "TestSupport"],
+            dependencies: [
+                "GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "MockNetworkRecordings", "Fixtures", "TestSupport",
+            ],
             path: "Tests/PageNames", swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport",
+                "GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "MockNetworkRecordings", "MockNetworkTesting",
+                "Fixtures", "TestSupport",
                 "PageNames",
             ],
             resources: [.process("Fixtures")], swiftSettings: settings, plugins: ["CodeOfPages"]),

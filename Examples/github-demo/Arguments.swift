@@ -11,6 +11,8 @@ struct Arguments {
     let isLive: Bool
     let baseURL: URL?
     let token: String?
+    /// The path of a recording that answers; `nil` if none does.
+    let recording: String?
     let clientID: String
     let clientSecret: String
     private let options: [Option: String]
@@ -49,6 +51,7 @@ struct Arguments {
 
         let token = (options[.token] ?? environment["GITHUB_TOKEN"] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
         self.token = token.isEmpty ? nil : token
+        recording = environment["RECORDING"].flatMap { $0.isEmpty ? nil : $0 }
         let (clientID, clientSecret) = (environment["GITHUB_CLIENT_ID"], environment["GITHUB_CLIENT_SECRET"])
         try check(
             command != .login || !isLive || clientID != nil && clientSecret != nil,

@@ -4,6 +4,7 @@ import Foundation
 import GitHubAPI
 import MiniRx
 import MockNetwork
+import MockNetworkRecordings
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -16,12 +17,16 @@ struct Session {
     /// Where the answer comes from, as a sentence.
     private let source: String
 
-    init(_ arguments: Arguments) {
+    init(_ arguments: Arguments) throws {
         self.arguments = arguments
         let configuration: URLSessionConfiguration
         if arguments.isLive {
             configuration = .ephemeral
             source = "From \(arguments.baseURL?.host ?? "GitHub")."
+        } else if let recording = arguments.recording {
+            try MockURLProtocol.replay(contentsOf: URL(fileURLWithPath: recording))
+            configuration = MockURLProtocol.configuration
+            source = "From the recording \(URL(fileURLWithPath: recording).lastPathComponent)."
         } else {
             MockURLProtocol.responseWithDTO(type: arguments.sample)
             configuration = MockURLProtocol.configuration

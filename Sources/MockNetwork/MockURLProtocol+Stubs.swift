@@ -213,7 +213,7 @@ extension MockURLProtocol {
     }
 
     /// The report that no request came, though `setUp` should answer it.
-    static func noRequestReport(setUp: String?) -> String {
+    package static func noRequestReport(setUp: String?) -> String {
         """
         \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
         why. A provider or session that was created without the mock sends its requests to the network. Create it inside the test: \

@@ -2,6 +2,7 @@ public import APIProvider
 import Foundation
 import MiniRx
 import MockNetwork
+import MockNetworkRecordings
 public import Testing
 
 /// Gives each test its own mock network, so that tests may run in parallel. Each argument of a parameterised test has its own.
@@ -79,8 +80,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             Issue.record("\(report)", sourceLocation: test.sourceLocation)
         }
         for (report, place) in MockURLProtocol.mistakes {
-            let location = place.flatMap { $0.isInRecording ? nil : SourceLocation($0) } ?? test.sourceLocation
-            Issue.record("\(report)", sourceLocation: location)
+            Issue.record("\(report)", sourceLocation: place.map { SourceLocation($0) } ?? test.sourceLocation)
         }
         let (stubs, unused) = (MockURLProtocol.stubReports, MockURLProtocol.unusedMockReport)
         for (stub, report) in stubs {
@@ -93,7 +93,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
 
     #if compiler(>=6.2)
     private static func attachTraffic(of test: Test) {
-        guard let traffic = MockURLProtocol.recording else { return }
+        guard let traffic = MockURLProtocol.attachment else { return }
         Attachment.record([UInt8](traffic), named: "\(test.name.prefix { $0 != "(" }).har", sourceLocation: test.sourceLocation)
     }
     #endif
@@ -117,7 +117,8 @@ extension Trait where Self == MockNetworkTrait {
     /// ```
     ///
     /// `swift test` replays it and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and writes the
-    /// file if the test passes. `MOCK_NETWORK=verify` replays, and then asks the server whether its answers still have the same shape.
+    /// file if the test passes and a replay is the same. `MOCK_NETWORK=verify` replays, and then asks the server whether its answers still
+    /// have the same shape.
     /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
     ///
     /// Everything else is as with ``mockNetwork``. Stubs answer before the recording. At the end of a replay, a warning names the
@@ -128,20 +129,21 @@ extension Trait where Self == MockNetworkTrait {
     ///
     /// - Parameters:
     ///   - name: The name of the recording.
-    ///   - redaction: What is recorded: `.standard` leaves secrets out, `.none` keeps everything.
-    ///   - names: What `.standard` keeps as well: headers, query items, JSON members, fields and cookies by their names, and bodies by
-    ///     their media types, such as `text/html`.
-    ///   - ignored: The names of query items, members and fields that are not compared, such as those of a time.
+    ///   - redaction: `.standard` gives names to secrets; `.none` keeps everything.
+    ///   - hidden: Names of headers, query items, JSON members, fields and cookies whose values are secret, too.
+    ///   - kept: Names whose values are no secrets.
+    ///   - ignored: Names whose values change with each run, such as those of a time. They are not compared.
     ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
     ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
     ///   - filePath: The source file of the test.
     public static func mockNetwork(
-        recording name: String, redacting redaction: Redaction = .standard, keeping names: [String] = [], ignoring ignored: [String] = [],
-        forAnyHost isForAnyHost: Bool = false, from transport: (any Transport)? = nil, filePath: String = #filePath
+        recording name: String, redacting redaction: Redaction = .standard, hiding hidden: [String] = [], keeping kept: [String] = [],
+        ignoring ignored: [String] = [], forAnyHost isForAnyHost: Bool = false, from transport: (any Transport)? = nil,
+        filePath: String = #filePath
     ) -> Self {
         MockNetworkTrait(
             recording: Recording(
-                name, redacting: redaction, keeping: names, ignoring: ignored, forAnyHost: isForAnyHost, from: transport,
+                name, redacting: redaction, hiding: hidden, keeping: kept, ignoring: ignored, forAnyHost: isForAnyHost, from: transport,
                 filePath: filePath))
     }
 }
@@ -167,10 +169,10 @@ extension Recording? {
             StandardError.print(warning)
             #endif
         }
-        let name = String(test.name.prefix { $0 != "(" })
         let mock = MockURLProtocol.current
         try await self.run(
-            mode, test: name, at: "\(place.fileID):\(place.line)", hasFailed: { mock.hasTestFailed }, warn: warn
+            mode, test: test.name, at: "\(place.fileID.split(separator: "/").last ?? ""):\(place.line)", hasFailed: { mock.hasTestFailed },
+            warn: warn
         ) { try await function() }
     }
 }

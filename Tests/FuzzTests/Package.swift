@@ -9,7 +9,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "stream-fuzz",
-            dependencies: [.product(name: "APIProvider", package: "APIProvider"), .product(name: "MockNetwork", package: "APIProvider")],
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MockNetwork", package: "APIProvider"),
+                .product(name: "MockNetworkRecordings", package: "APIProvider"),
+            ],
             path: "Sources")
     ],
     swiftLanguageModes: [.v6]

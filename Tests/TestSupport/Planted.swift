@@ -12,8 +12,6 @@ package struct Planted: Sendable, CustomTestStringConvertible {
     package let place: Place
     package let text: String
     package let secret: String
-    /// Whether a recording of a response keeps it: a value whose name does not say that it is secret must decode in replay.
-    package private(set) var isRecorded = false
 
     package var testDescription: String { "\(place) \(text)" }
 
@@ -33,7 +31,7 @@ package struct Planted: Sendable, CustomTestStringConvertible {
         "Tr0ub4dor", "5f4dcc3b5aa765d61d8327deb882cf99", "ABCD-1234-EFGH-5678", "4111111111111111",
     ]
 
-    package static let all = headers + urls + json + recordedJSON + forms + others
+    package static let all = headers + urls + json + namedJSON + forms + others
 
     package static let headers = [
         "Authorization", "Cookie", "Set-Cookie", "X-Trace", "Authentication-Info", "Referer", "Link", "Location", "WWW-Authenticate",
@@ -49,7 +47,7 @@ package struct Planted: Sendable, CustomTestStringConvertible {
         ].map { "https://a.example/q\($0)" } + ["https://§@a.example/", "https://u:§@a.example/p", "https://u@x:§@a.example/p"])
 
     /// Under names that say so.
-    package static let recordedJSON = rows(
+    package static let namedJSON = rows(
         .body(type: "application/json"),
         [
             "password", "accessToken", "refresh_token", "client-secret", "apiKey", "passw\\u006frd", "jwt", "sessionId", "api.key",
@@ -76,7 +74,6 @@ package struct Planted: Sendable, CustomTestStringConvertible {
         ]
     ).map { row in
         var row = row
-        row.isRecorded = true
         return row
     }
 

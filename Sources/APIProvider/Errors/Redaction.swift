@@ -17,7 +17,7 @@
 ///
 /// Two kinds of secrets are not hidden: those in a path, unless you write `\(secret:)`, and short or digitless ones in a message of a server
 /// or of your own errors, unless the request has sent them as a credential. Recordings keep more, so that their bodies can be decoded: see
-/// Record and replay in MockNetwork.
+/// Record and replay in MockNetworkRecordings.
 public struct Redaction: Sendable {
     /// Shows what says nothing of a person or a credential.
     public static let standard = Redaction(showsEverything: false)

@@ -61,4 +61,12 @@ package struct RequestSecrets: Sendable {
     }
 
     package var isEmpty: Bool { replacements.isEmpty }
+
+    /// The secrets as the program has written them, without their escapes.
+    package var hiddenTexts: [String] {
+        replacements.filter { $0.value == "…" }.keys.filter { text in
+            let plain = text.removingPercentEncoding ?? text
+            return plain == text || replacements[plain] == nil
+        }.sorted()
+    }
 }

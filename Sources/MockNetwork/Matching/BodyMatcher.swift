@@ -50,7 +50,7 @@ public struct BodyMatcher: Sendable {
             }
             guard let tree else { return Difference(expected: "\(text.shown) (this is not JSON)", actual: body.shown) }
             let actual = try? JSONTree(body)
-            let redacted = [text, body].map { try? JSONTree(Data((RecordingRedactor.forReports.redactedText(of: $0) ?? "").utf8)) }
+            let redacted = [text, body].map { try? JSONTree(Data((ReportRedactor.standard.redactedText(of: $0) ?? "").utf8)) }
             let difference = JSONTree.firstDifference(
                 of: (tree, compared(actual, with: tree)), redacted: (redacted[0], compared(redacted[1], with: redacted[0])))
             let isSpelling = tree.withPlainNames == compared(actual?.withPlainNames, with: tree.withPlainNames)
@@ -102,7 +102,7 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher {
             bytes.isEmpty || $0.range(of: bytes) != nil
         } explain: {
-            Difference(expected: "text with \"\(RecordingRedactor.forReports.redactedText(of: bytes) ?? "")\"", actual: $0.shown)
+            Difference(expected: "text with \"\(ReportRedactor.standard.redactedText(of: bytes) ?? "")\"", actual: $0.shown)
         }
     }
 
@@ -128,7 +128,7 @@ extension Data {
     /// The beginning, on one line and without secrets.
     var shown: String {
         guard !isEmpty else { return "no body" }
-        guard let text = RecordingRedactor.forReports.redactedText(of: self) else { return "\(count) bytes that are not text" }
+        guard let text = ReportRedactor.standard.redactedText(of: self) else { return "\(count) bytes that are not text" }
         let line = text.prefix(1024).split(whereSeparator: \.isNewline).joined(separator: " ")
         return line.count > 200 ? "\(line.prefix(200))…" : line
     }
@@ -172,13 +172,13 @@ extension [URLQueryItem] {
     }
 
     /// The items with secrets masked.
-    var shown: String { map { "\(RecordingRedactor.forReports.itemName($0.name))=\($0.shownValue)" }.joined(separator: "&") }
+    var shown: String { map { "\(ReportRedactor.standard.itemName($0.name))=\($0.shownValue)" }.joined(separator: "&") }
 }
 
 extension URLQueryItem {
     /// The value with secrets masked. In a URL or JSON, only the secrets within it are.
-    var shownValue: String { RecordingRedactor.forReports.item(name, value ?? "") }
+    var shownValue: String { ReportRedactor.standard.item(name, value ?? "") }
 
     /// Whether there is a secret in it.
-    var isSecret: Bool { shownValue != value ?? "" || RecordingRedactor.forReports.itemName(name) != name }
+    var isSecret: Bool { shownValue != value ?? "" || ReportRedactor.standard.itemName(name) != name }
 }

@@ -49,7 +49,7 @@ extension Data {
     /// The redacted text of a body. If it is not text, its size and the byte at `place`.
     fileprivate func shown(orByteAt place: Int) -> String {
         guard !isEmpty else { return "no body" }
-        if let text = RecordingRedactor.forReports.redactedText(of: self) { return String(text.prefix(65_536)) }
+        if let text = ReportRedactor.standard.redactedText(of: self) { return String(text.prefix(65_536)) }
         let byte = place < count ? "byte \(place) is 0x\(String(self[startIndex + place], radix: 16, uppercase: true))" : "no byte \(place)"
         return "\(count) bytes that are not text, \(byte)"
     }

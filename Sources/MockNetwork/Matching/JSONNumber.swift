@@ -1,9 +1,9 @@
 import Foundation
 
 /// A number of JSON, compared by its exact value: `1`, `1.0` and `10e-1` are equal, and no digit is lost.
-struct JSONNumber: Sendable, Equatable {
+package struct JSONNumber: Sendable, Equatable {
     /// The number as it is written.
-    let text: String
+    package let text: String
     private let isNegative: Bool
     /// Without zeros at either end; empty for zero.
     private let digits: Substring
@@ -25,7 +25,7 @@ struct JSONNumber: Sendable, Equatable {
         exponent = digits.isEmpty ? 0 : min(max(power, .min / 2), .max / 2) - fraction.count + zeros
     }
 
-    static func == (lhs: JSONNumber, rhs: JSONNumber) -> Bool {
+    package static func == (lhs: JSONNumber, rhs: JSONNumber) -> Bool {
         (lhs.isNegative, lhs.digits, lhs.exponent) == (rhs.isNegative, rhs.digits, rhs.exponent)
     }
 }

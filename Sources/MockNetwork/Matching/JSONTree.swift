@@ -1,8 +1,8 @@
 import APIProvider
-import Foundation
+package import Foundation
 
 /// JSON that is compared by its meaning. Numbers are exact, and strings are compared by their bytes.
-enum JSONTree: Equatable {
+package enum JSONTree: Equatable {
     case null
     case bool(Bool)
     case number(JSONNumber)
@@ -16,7 +16,7 @@ enum JSONTree: Equatable {
     private struct NestedTooDeep: Error {}
 
     /// Throws if the data is not JSON (RFC 8259), or is nested too deeply. The text is UTF-8 or UTF-16.
-    init(_ data: Data) throws {
+    package init(_ data: Data) throws {
         // UTF-16 has a NUL beside each ASCII character.
         let hasMark = data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE])
         let encoding: String.Encoding =
@@ -107,6 +107,20 @@ enum JSONTree: Equatable {
         case .bool(let value): "\(value)"
         case .number(let value): value.text
         case .string(let value): "\(value)".debugDescription
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+extension JSONTree {
+    /// With its article, for sentences.
+    package var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a Boolean"
+        case .number: "a number"
+        case .string: "a string"
         case .array: "an array"
         case .object: "an object"
         }

@@ -9,8 +9,6 @@ struct PathPattern: Sendable {
     var isRelative = false
     /// Whether other segments may follow.
     var hasTrailingWildcard = false
-    /// Whether it is the path of a recording, so that segments may hold placeholders for secrets.
-    var isRecorded = false
     /// The path in reports, without secrets.
     var shown: String?
 
@@ -26,7 +24,7 @@ struct PathPattern: Sendable {
 
     private func matches(_ pattern: String?, _ segment: String) -> Bool {
         guard let pattern else { return !segment.isEmpty }
-        return isRecorded ? pattern.matchesRedacted(segment) : pattern.hasSameBytes(as: segment)
+        return pattern.hasSameBytes(as: segment)
     }
 
     /// A segment such as `{id}` or `:id`, by which other tools mean any segment.

@@ -1,14 +1,14 @@
 import APIProvider
-import Foundation
+package import Foundation
 
 /// The parts of a URL, normalized for comparison: escapes are decoded, the host is in lower case, and there is no default port.
-struct URLParts: Sendable {
+package struct URLParts: Sendable {
     /// The segments of the path. The last is empty if the path ends in a slash.
-    let segments: [String]
+    package let segments: [String]
     let text: URLText
 
     /// Reads a URL, or a reference that begins with its path.
-    init(_ url: String) {
+    package init(_ url: String) {
         text = URLText(url)
         let path = text.path.utf8
         segments = (path.first == UInt8(ascii: "/") ? path.dropFirst() : path).split(
@@ -17,7 +17,7 @@ struct URLParts: Sendable {
     }
 
     /// The scheme and the host, with the port unless it is the default. `nil` if the URL begins with its path.
-    var origin: String? {
+    package var origin: String? {
         guard let scheme = text.scheme?.lowercased() else { return nil }
         let host = text.hostAndPort
         // The colons inside the brackets of an IPv6 address do not start a port.
@@ -32,19 +32,19 @@ struct URLParts: Sendable {
     var query: [URLQueryItem] { .init(form: text.query?.replacingOccurrences(of: "+", with: "%2B") ?? "") }
 
     /// The items of the query, in which `+` is a space, as forms and browsers write it.
-    var formQuery: [URLQueryItem] { .init(form: text.query ?? "") }
+    package var formQuery: [URLQueryItem] { .init(form: text.query ?? "") }
 
     func values(of name: String) -> [String] {
         query.filter { $0.name.hasSameBytes(as: name) }.map { $0.value ?? "" }
     }
 
     /// The path without its escapes, except those of slashes within a segment.
-    var path: String { segments.path }
+    package var path: String { segments.path }
 }
 
 extension [URLQueryItem] {
     /// Reads a form (`application/x-www-form-urlencoded`), by the WHATWG URL standard (section 5.1).
-    init(form text: some StringProtocol) {
+    package init(form text: some StringProtocol) {
         self = Substring(text).utf8.split(separator: UInt8(ascii: "&")).map { item in
             let name = item.prefix { $0 != UInt8(ascii: "=") }
             return URLQueryItem(name: name.formDecoded, value: item[name.endIndex...].dropFirst().formDecoded)
@@ -68,5 +68,5 @@ extension Substring.UTF8View {
 
 extension [String] {
     /// The path of these segments. A slash within a segment is shown as `%2F`, because it does not match one between two segments.
-    var path: String { "/" + map { $0.replacingOccurrences(of: "/", with: "%2F") }.joined(separator: "/") }
+    package var path: String { "/" + map { $0.replacingOccurrences(of: "/", with: "%2F") }.joined(separator: "/") }
 }

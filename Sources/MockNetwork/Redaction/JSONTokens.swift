@@ -1,36 +1,37 @@
 import APIProvider
-import Foundation
+package import Foundation
 
 /// The tokens of JSON text (RFC 8259), in order.
 ///
 /// It checks the whole grammar, builds nothing and does not recurse, so neither long nor deep text can harm it. Time is linear.
-struct JSONTokens {
-    enum Kind: Sendable {
+package struct JSONTokens {
+    package enum Kind: Sendable {
         case beginObject, endObject, beginArray, endArray
         /// The name of a member, and the colon after it.
         case name
         case string, number, `true`, `false`, null
     }
 
-    struct Token: Sendable {
-        let kind: Kind
+    package struct Token: Sendable {
+        package let kind: Kind
         /// Strings and names include their quotes.
-        let range: Range<Int>
+        package let range: Range<Int>
     }
 
     /// The text is not JSON.
-    struct Invalid: Error {}
+    package struct Invalid: Error {}
 
     private enum Expected { case value, firstElement, firstName, name, separator }
 
-    let bytes: [UInt8]
-    private var position = 0
+    package let bytes: [UInt8]
+    /// Where the next token is looked for. After an error, the place of the fault.
+    package private(set) var position = 0
     private var expected = Expected.value
     /// For each open bracket, whether it begins an object.
     private var open: [Bool] = []
 
     /// Skips a byte order mark at the beginning.
-    init(_ data: Data) {
+    package init(_ data: Data) {
         bytes = [UInt8](data)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
@@ -39,7 +40,7 @@ struct JSONTokens {
     var depth: Int { open.count }
 
     /// The next token, or `nil` at the end of the text.
-    mutating func next() throws(Invalid) -> Token? {
+    package mutating func next() throws(Invalid) -> Token? {
         skipSpace()
         if expected == .separator {
             guard let isObject = open.last else {
@@ -160,7 +161,7 @@ struct JSONTokens {
 
 extension JSONTokens {
     /// The content of a string or a name, decoded.
-    func text(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
+    package func text(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
 
     /// The content of a string or a name in UTF-8, decoded. Half of a pair of surrogates becomes U+FFFD.
     func content(of token: Token) -> [UInt8] {
@@ -225,7 +226,7 @@ extension UInt8 {
 
 extension String {
     /// The text as a string of JSON.
-    var jsonString: [UInt8] {
+    package var jsonString: [UInt8] {
         var string = [UInt8(ascii: "\"")]
         for byte in utf8 {
             switch byte {

@@ -7,8 +7,8 @@ struct UnansweredReport: CustomStringConvertible {
     /// The stubs with the number of requests that each has answered, the oldest first.
     let stubs: [(stub: Stub, uses: Int)]
     let scope: String
-    /// How to record again what answers. `nil` without a recording.
-    var recordingHint: String?
+    /// Why no other source of answers has one; `nil` without a source.
+    var reason: String?
     /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
     let otherScopes: [String]
 
@@ -20,7 +20,7 @@ struct UnansweredReport: CustomStringConvertible {
 
             \(request.description.indented(by: 4))
 
-        \(nearest)\(unreadable)\(others)\(recordingHint.map { "\n\n\($0)" } ?? "")
+        \(nearest)\(others)
 
         To answer it, paste this before the request is sent:
 
@@ -29,6 +29,12 @@ struct UnansweredReport: CustomStringConvertible {
     }
 
     private var nearest: String {
+        // With a source, its reason is what the reader needs, unless the test has stubs.
+        guard !stubs.isEmpty || reason == nil else { return reason ?? "" }
+        return nearestStubs + (reason.map { "\n\n\($0)" } ?? "")
+    }
+
+    private var nearestStubs: String {
         let parts = RequestParts(request)
         let near = stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, to: parts) }.sorted { $0.distance < $1.distance }.prefix(3)
         let title =
@@ -41,13 +47,6 @@ struct UnansweredReport: CustomStringConvertible {
         return near.enumerated().reduce("The scope \(scope) \(title)") { text, item in
             "\(text)\n\n    \(item.offset + 1). \(item.element.description.indented(by: 7))"
         }
-    }
-
-    /// Entries of a recording that cannot be read are never among the nearest, so they are told here.
-    private var unreadable: String {
-        let unreadable = stubs.map(\.stub).filter { $0.problem != nil && $0.isFromRecording }
-        guard stubs.count > 3, let first = unreadable.first else { return "" }
-        return "\n\nOf its recordings, \(unreadable.count) cannot be read. The first is \(first.description): \(first.problem ?? "")"
     }
 
     private var others: String {

@@ -20,10 +20,8 @@ final class Scope: Sendable {
         var requests: [ReceivedRequest] = []
         var unanswered: [(request: ReceivedRequest, report: String)] = []
         var answered: [Traffic] = []
-        /// What a server answers while a recording is made.
-        var live: LiveTraffic?
-        /// How to record again what answers, for reports.
-        var recordingHint: String?
+        /// The oldest first.
+        var sources: [AnswerSource] = []
         var hasTestFailed = false
         /// What the test has set up wrongly, as requests have shown.
         var mistakes: [Mistake] = []
@@ -85,7 +83,7 @@ final class Scope: Sendable {
                 isReported: true)
             return (false, { .failure(failure) })
         }
-        let (responder, chosen) = chooseStub(for: received) ?? chooseDefaultAnswer(for: received)
+        let (responder, chosen) = chooseStub(for: received) ?? chooseOtherAnswer(for: received)
         return (
             responder.runsUserCode,
             {
@@ -114,17 +112,29 @@ final class Scope: Sendable {
         return nil
     }
 
-    private func chooseDefaultAnswer(for received: ReceivedRequest) -> Choice {
-        guard let responder = contents.withLock(\.defaultAnswer).responder(for: received.prepared) else { return failure(of: received) }
+    /// What a source answers, or else the default answer.
+    private func chooseOtherAnswer(for received: ReceivedRequest) -> Choice {
+        let (sources, defaultAnswer) = contents.withLock { ($0.sources, $0.defaultAnswer) }
+        var reason: String?
+        for source in sources.reversed() {
+            switch source.choose(received.prepared) {
+            case .answer(let answer):
+                contents.withLock { $0.requests.append(received) }
+                return (Responder { _ in answer }, received)
+            case .none(let other): reason = reason ?? other
+            }
+        }
+        guard let responder = defaultAnswer.responder(for: received.prepared) else { return failure(of: received, reason) }
         contents.withLock { $0.requests.append(received) }
         return (responder, received)
     }
 
-    private func failure(of request: ReceivedRequest) -> Choice {
-        let (stubs, uses, hint) = contents.withLock { ($0.stubs, $0.uses, $0.recordingHint) }
+    /// - Parameter reason: Why no source answers.
+    private func failure(of request: ReceivedRequest, _ reason: String? = nil) -> Choice {
+        let (stubs, uses) = contents.withLock { ($0.stubs, $0.uses) }
         let report = UnansweredReport(
             request: request, stubs: Array(zip(stubs, uses)), scope: shownName,
-            recordingHint: hint, otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : []
+            reason: reason, otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : []
         ).description
         contents.withLock {
             $0.requests.append(request)

@@ -1,26 +1,46 @@
-import APIProvider
-import Foundation
-import MiniRx
+package import APIProvider
+package import Foundation
+package import MiniRx
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 /// The answer to one request: after the delay comes the head, then each step, then what the feed sends.
-struct Answer: Sendable {
+package struct Answer: Sendable {
     /// In seconds.
     var delay: TimeInterval = 0
     /// `nil` for a failure, or if it has been delivered.
-    var head: HTTPURLResponse?
+    package var head: HTTPURLResponse?
     var steps: ArraySlice<StubResponse.Step> = []
     var feed: StreamFeed?
     /// Makes the whole answer, and delivers it on any thread. Disposing its result cancels that.
     var later: (@Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable)?
 
     /// A request without an answer ends by its timeout, or when it is cancelled.
-    static let never = Answer(delay: .infinity)
+    package static let never = Answer(delay: .infinity)
 
-    static func failure(_ error: any Error) -> Answer { Answer(steps: [.failure(error)]) }
+    package static func failure(_ error: any Error) -> Answer { Answer(steps: [.failure(error)]) }
+
+    package init(head: HTTPURLResponse, steps: [StubResponse.Step] = []) { (self.head, self.steps) = (head, steps[...]) }
+
+    /// A response whose body comes from `feed`.
+    package init(head: HTTPURLResponse, feed: StreamFeed) { (self.head, self.feed) = (head, feed) }
+
+    /// An answer that `later` makes, and delivers on any thread. Disposing its result cancels that.
+    package init(later: @escaping @Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable) { self.later = later }
+
+    init(
+        delay: TimeInterval = 0, head: HTTPURLResponse? = nil, steps: ArraySlice<StubResponse.Step> = [], feed: StreamFeed? = nil
+    ) {
+        (self.delay, self.head, self.steps, self.feed) = (delay, head, steps, feed)
+    }
+
+    /// The error by which it ends.
+    package var failure: (any Error)? {
+        for step in steps { if case .failure(let error) = step { return error } }
+        return nil
+    }
 
     /// Returns a response to `request`, without a body if HTTP allows none.
     static func response(
@@ -33,7 +53,7 @@ struct Answer: Sendable {
     }
 
     /// The pieces of the body. Empty if there is no body.
-    var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
+    package var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
 
     /// The mistake in what the test has set up that is the answer.
     var mistake: MockFailure? {
@@ -66,7 +86,7 @@ struct Answer: Sendable {
     }
 
     /// The answer to a request that fails if nothing arrives for `timeout` seconds.
-    func within(_ timeout: TimeInterval) -> Answer {
+    package func within(_ timeout: TimeInterval) -> Answer {
         let late = steps.firstIndex { if case .wait(let interval) = $0 { interval.seconds > timeout } else { false } }
         if timeout > 0, delay > timeout { return Answer(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
         guard timeout > 0, let late else { return self }
@@ -77,10 +97,10 @@ struct Answer: Sendable {
 }
 
 /// A request with its whole body, and its answer.
-struct Traffic: Sendable {
-    let request: PreparedRequest
-    var answer: Answer
-    let started: Date
+package struct Traffic: Sendable {
+    package let request: PreparedRequest
+    package var answer: Answer
+    package let started: Date
 }
 
 /// Makes the answer to a request.
@@ -106,7 +126,7 @@ struct Responder: Sendable {
 }
 
 extension HTTPURLResponse {
-    static func mock(_ status: Int, headers: [String: String]?, for url: URL) throws -> HTTPURLResponse {
+    package static func mock(_ status: Int, headers: [String: String]?, for url: URL) throws -> HTTPURLResponse {
         guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers) else {
             throw MockFailure("\(status) is not a valid HTTP status code.")
         }

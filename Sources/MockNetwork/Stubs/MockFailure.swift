@@ -2,20 +2,20 @@ import APIProvider
 import Foundation
 
 /// The reason why a mock could not answer, for the author of the test.
-struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
-    let description: String
+package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
+    package let description: String
     /// Whether it is no mistake in what the test has set up, or is reported elsewhere.
     let isReported: Bool
 
-    init(_ description: String, isReported: Bool = false) { (self.description, self.isReported) = (description, isReported) }
+    package init(_ description: String, isReported: Bool = false) { (self.description, self.isReported) = (description, isReported) }
 
     /// - Parameter error: The reason why the value of a stub cannot be encoded.
     init(encoding error: any Error) { self.init("The stub has no answer, because its value cannot be encoded: \(error.explanation)") }
 
-    var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// Foundation on Linux looks for the description only here.
-    var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description, NSError.isSafeToShowKey: true] }
+    package var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description, NSError.isSafeToShowKey: true] }
 
-    static var errorDomain: String { "MockNetwork" }
+    package static var errorDomain: String { "MockNetwork" }
 }

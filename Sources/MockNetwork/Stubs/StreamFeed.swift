@@ -133,7 +133,7 @@ extension StreamFeed {
     }
 
     /// Calls `body` when the reader leaves before the end. Call it before the feed answers.
-    func whenLeft(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenLeft = Action(body) } }
+    package func whenLeft(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenLeft = Action(body) } }
 
     /// Records that the reader has taken `count` more bytes.
     func didRead(_ count: Int) { change { $0.read += count } }

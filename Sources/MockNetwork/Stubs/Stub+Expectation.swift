@@ -26,7 +26,7 @@ extension Stub {
         if let counts = expectation.withLock({ $0 }) {
             return counts.contains(uses) ? nil : "The stub \(self) should answer \(counts.text), and has answered \(uses)\(ending)"
         }
-        let isWrong = problem != nil && !isFromRecording
+        let isWrong = problem != nil
         guard !isOptional && times > 0 || isWrong else { return nil }
         if uses == 0 { return "The stub \(self) was never used\(ending)" }
         guard let count = response.countOfSequence, uses < min(count, times) else { return nil }

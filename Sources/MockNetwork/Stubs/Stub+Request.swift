@@ -15,7 +15,7 @@ extension Stub {
         do {
             let sent = try endpoint.preparedRequest(relativeTo: baseURL ?? .anyHost, encoder: encoder, mediaType: nil)
             let parts = URLParts(sent.url.absoluteString)
-            let path = RecordingRedactor(for: sent, isReport: true).path(parts.path)
+            let path = ReportRedactor(for: sent).path(parts.path)
             let isRelative = endpoint.path.url == nil && baseURL == nil
             let origin = isRelative ? nil : parts.origin
             let query = parts.query

@@ -17,10 +17,7 @@ public struct Stub: Sendable {
         package let line: Int
         package let column: Int
 
-        /// In a recording, the line is 0, and `fileID` names the file and the entry.
-        package var isInRecording: Bool { line == 0 }
-
-        var text: String { isInRecording ? fileID : "\(fileID):\(line)" }
+        var text: String { "\(fileID):\(line)" }
     }
 
     /// The state and the identity that all copies share.
@@ -61,7 +58,7 @@ extension Stub {
         let pattern = URLPattern(url)
         let items = pattern.query + (query ?? [:])
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
-        let url = RecordingRedactor.forReports.url(String(pattern.pathAndOrigin))
+        let url = ReportRedactor.standard.url(String(pattern.pathAndOrigin))
         self.init(
             summary: "\(method.rawValue) \(url)\(items.isEmpty ? "" : "?" + items.shown)",
             matchers: [.method(method), .path(pattern.path), .origin(pattern.origin)] + Matcher.queries(items) + headerMatchers
@@ -69,9 +66,6 @@ extension Stub {
             times: times ?? .max, isOptional: isOptional, place: place, response: response,
             problem: pattern.problem.map { "its URL can match no request, because \($0)" } ?? body?.problem)
     }
-
-    /// Whether it comes from a recording.
-    var isFromRecording: Bool { place.isInRecording }
 
     /// The requests that this stub has answered, in order. Empty after its scope has ended.
     public var requests: [ReceivedRequest] { allRequests().filter { $0.stub?.isSame(as: self) == true } }

@@ -64,9 +64,6 @@ public struct StubResponse: Sendable {
         }
     }
 
-    /// What `traffic` gets from the server.
-    static func live(_ traffic: LiveTraffic) -> StubResponse { StubResponse { traffic.answer(to: $0) } }
-
     static func steps(of body: Data) -> [Step] { body.isEmpty ? [] : [.data(body)] }
 
     /// The responder after `count` requests. `nil` after the end of a sequence.
@@ -138,8 +135,7 @@ extension StubResponse {
     /// The answer that `respond` makes for each request. If it throws, the request fails with that error.
     ///
     /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
-    /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used. An expectation in it belongs to the
-    /// test that has written it.
+    /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used.
     public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
         let responder = Responder(runsUserCode: true, task: .current) { request in
             guard let responder = try respond(request).responder(after: 0) else {

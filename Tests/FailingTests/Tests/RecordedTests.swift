@@ -23,5 +23,11 @@ private let server = ClosureTransport { request in
 
     @Test(.mockNetwork(recording: "items")) func otherItems() {}
 
+    @Test(.mockNetwork(recording: "raw", from: server)) func `is it there?`() async throws {
+        let provider = DefaultAPIProvider(
+            baseURL: URL(string: "https://api.example.com"), configuration: MockURLProtocol.configuration)
+        _ = try await provider.request(Endpoint<Data>(.get, "/raw")).value
+    }
+
     @Test(.mockNetwork(recording: "each"), arguments: [1, 2]) func each(number: Int) {}
 }

@@ -2,6 +2,7 @@ import Foundation
 
 @testable import APIProvider
 @testable import MockNetwork
+@testable import MockNetworkRecordings
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -12,10 +13,9 @@ func parse(_ bytes: [UInt8], in folder: URL) {
     let (data, text) = (Data(bytes), String(decoding: bytes, as: UTF8.self))
     var tokens = JSONTokens(data)
     while let token = try? tokens.next() { if token.kind == .string || token.kind == .name { _ = tokens.text(of: token) } }
-    _ = RecordingRedactor(for: nil).body(data, contentType: "application/json")
+    _ = ReportRedactor(for: nil).redactedText(of: data)
     _ = Date(httpDate: text, now: Date())
     _ = SetCookie(text)
-    _ = text.setCookies
     if let url = URL(string: "https://api.example.com"),
         let head = HTTPURLResponse(url: url, statusCode: 503, httpVersion: nil, headerFields: ["Link": text, "Retry-After": text])
     {
@@ -25,9 +25,12 @@ func parse(_ bytes: [UInt8], in folder: URL) {
         let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .never))
         _ = retry.intercept(response.request) { _ in .just(response) }.subscribe { _ in }
     }
-    let file = folder.appendingPathComponent("fuzz.har")
-    if (try? data.write(to: file)) != nil {
-        _ = HAR.slices(of: data)
-        _ = (try? HAR.entries(of: file)).map { Recording("fuzz", filePath: file.path).stubs(for: $0) }
+    if let recording = try? RecordedFile(data, name: "fuzz.har") {
+        var replay = Replay(recording)
+        for entry in recording.entries { _ = replay.entry(for: entry.exchange) }
     }
+    var exchange = RecordedExchange(method: "POST", url: "https://api.example.com/\(text.escapedAsValue)?\(text)")
+    exchange.body = bytes
+    exchange.response = .init(status: 200, headers: [.init(name: "Set-Cookie", value: text)], body: bytes)
+    _ = try? NewRecording([exchange], RecordingOptions(), test: nil, name: "fuzz.har")
 }

@@ -8,12 +8,10 @@ import Testing
 
 @Suite("Secrets in texts", tenMinutes)
 struct SecretsTests {
-    private let folder = TemporaryFolder()
-
-    @Test("A secret shows in no error, log, cURL text, dump, report or recording", arguments: Planted.all)
+    @Test("A secret shows in no error, log, cURL text, dump or report", arguments: Planted.all)
     func planted(row: Planted) async throws {
         let (request, answer) = try row.exchange()
-        for (name, text) in try await shown(request, answer, isRecorded: !row.isRecorded) {
+        for (name, text) in try await shown(request, answer) {
             #expect(!text.contains(row.secret), "\(name): \(text)")
         }
     }
@@ -29,9 +27,7 @@ struct SecretsTests {
     }
 
     /// All that this package may show of an exchange.
-    ///
-    /// - Parameter isRecorded: Whether a recording of the answer is among it.
-    private func shown(_ request: PreparedRequest, _ answer: APIResponse, isRecorded: Bool) async throws -> [(String, String)] {
+    private func shown(_ request: PreparedRequest, _ answer: APIResponse) async throws -> [(String, String)] {
         var shown: [(String, String)] = [("cURL", request.curlCommand())]
         func add(_ name: String, _ value: Any) {
             var dumped = ""
@@ -39,7 +35,6 @@ struct SecretsTests {
             shown += [(name, "\(value)"), ("\(name), debug", String(reflecting: value)), ("\(name), dump", dumped)]
         }
         let log = Log<String>()
-        let file = folder.url("\(UUID()).har")
         // No endpoint has a user in its URL, but a middleware may put one there.
         let endpoint = Endpoint<[Int]>(.get, .url(example))
         for answer in [answer, APIResponse(to: request, statusCode: 200, headers: answer.allHeaders, data: answer.data)] {
@@ -72,19 +67,6 @@ struct SecretsTests {
         }
         add("invalid", APIError.invalidRequest(reason: words))
         shown.append(("log", log.entries.joined(separator: "\n")))
-        let traffic = Traffic(request: request, answer: Answer(head: answer.httpResponse, steps: [.data(answer.data)]), started: Date())
-        try HAR.file(of: [HAR.Entry(traffic).encoded()]).write(to: file)
-        for entry in try RecordedFile(file).entries {
-            let parts = try ["request", "response"].map { try #require(entry[$0] as? [String: Any]) }
-            let bodies = [parts[0]["postData"], isRecorded ? parts[1]["content"] : nil].compactMap { $0 as? [String: Any] }
-            let rest = parts.map { $0.filter { !["postData", "content"].contains($0.key) } }
-            shown.append(("recording", "\(entry.filter { !["request", "response"].contains($0.key) }) \(rest)"))
-            for body in bodies {
-                let text = body["text"] as? String ?? ""
-                // A recording has other bytes in Base64.
-                shown.append(("recorded body", "\(body) \(String(decoding: Data(base64Encoded: text) ?? Data(), as: UTF8.self))"))
-            }
-        }
         try await MockURLProtocol.withScope {
             let other = "[\(String(decoding: try request.body?.data() ?? Data(), as: UTF8.self))]"
             let headers = request.headers.map { (key: $0.name, value: "other") }
@@ -97,9 +79,6 @@ struct SecretsTests {
             }
             add("report", try request.url.user == nil ? #require(error.underlying) : error)
             add("unmatched", MockURLProtocol.unmatchedRequests)
-            // A URL with a user is not sent.
-            let attachment = try request.url.user == nil ? #require(MockURLProtocol.recording) : Data()
-            shown.append(("attachment", String(decoding: attachment, as: UTF8.self)))
         }
         return shown
     }

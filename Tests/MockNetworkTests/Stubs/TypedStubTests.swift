@@ -161,16 +161,4 @@ struct TypedStubTests {
             #expect("\(MockURLProtocol.unmatchedRequests)".contains("/bot…/x?chat="))
         }
     }
-
-    @Test("A recording shows no secret segment, and replays a request that has another")
-    func secrets() async throws {
-        let test = RecordedTest()
-        func request(_ secret: String) -> Endpoint<String> { Endpoint(.get, "/bot\(secret: secret)/getMe") }
-        let live = answering(headers: ["Content-Type": "application/json"]) { Data("{\"url\": \"\($0.url)\"}".utf8) }
-        let recorded = request("9:pl4nted")
-        _ = try await test.run(.record, from: live) { try await $0.request(recorded).value }
-        #expect(try !RecordedFile(test.file).text.contains("pl4nted"))
-        let other = request("10:an0ther")
-        _ = try await test.run(.replay) { try await $0.request(other).value }
-    }
 }

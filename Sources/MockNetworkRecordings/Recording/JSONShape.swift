@@ -1,3 +1,5 @@
+import MockNetwork
+
 /// The kinds of values at each place in JSON. All elements of an array share one place, such as `items[].name`.
 struct JSONShape {
     private struct Object {
@@ -12,7 +14,7 @@ struct JSONShape {
     init(_ tree: JSONTree) { add(tree, at: "") }
 
     private mutating func add(_ tree: JSONTree, at place: String) {
-        kinds[place, default: []].insert(tree.kind)
+        kinds[place, default: []].insert(tree.shapeKind)
         switch tree {
         case .object(let members):
             objects[place, default: Object()].count += 1
@@ -26,16 +28,13 @@ struct JSONShape {
     }
 
     /// What a reader of this finds changed in `other`, sorted by place: members that are gone and kinds that are new.
-    ///
-    /// - Parameter isWhole: Whether members that are new are changes.
-    func changes(in other: JSONShape, isWhole: Bool) -> [String] {
+    func changes(in other: JSONShape) -> [String] {
         var changes: [String] = []
         for (place, object) in objects {
             guard let now = other.objects[place] else { continue }
             let prefix = place.isEmpty ? "" : "\(place)."
             changes += object.members.filter { $0.value == object.count && now.members[$0.key, default: 0] < now.count }
                 .map { "\(prefix)\($0.key) is gone" }
-            if isWhole { changes += now.members.keys.filter { object.members[$0] == nil }.map { "\(prefix)\($0) is new" } }
         }
         for (place, kinds) in kinds {
             let new = other.kinds[place, default: []].subtracting(kinds)
@@ -52,14 +51,10 @@ extension Set<String> {
 }
 
 extension JSONTree {
-    fileprivate var kind: String {
-        switch self {
-        case .null: "null"
-        case .bool: "a Boolean"
-        case .number: "a number"
-        case .string: "a string"
-        case .array: "an array"
-        case .object: "an object"
-        }
+    /// An integer and another number are different kinds: a reader may decode an `Int`.
+    fileprivate var shapeKind: String {
+        guard case .number(let number) = self else { return kind }
+        return Int64(number.text) != nil || Double(number.text).map { $0.rounded() == $0 } == true
+            ? "an integer" : "a number with a fraction"
     }
 }

@@ -1,0 +1,227 @@
+import APIProvider
+import Foundation
+import MockNetwork
+
+/// A HAR 1.2 file, of a recording or of another program.
+///
+/// http://www.softwareishard.com/blog/har-12-spec/. Programs that write HAR files agree on little, so reading asks for little: an entry
+/// that cannot be read does not keep the others from answering.
+struct RecordedFile: Sendable {
+    struct Entry: Sendable {
+        var exchange: RecordedExchange
+        /// Such as `search.har: log.entries[3]`.
+        let place: String
+        /// Why it answers no request; `nil` if it can be read.
+        var problem: String?
+        /// Why it has no response to answer with; `nil` if it has one.
+        var responseProblem: String?
+    }
+
+    /// In the order in which the requests were sent.
+    var entries: [Entry] = []
+    var names = RecordedNames([:])
+    /// The test that the recording belongs to; `nil` in a file of another program.
+    var test: String?
+    var isFromOtherProgram = false
+
+    /// Reads the content of a file. Throws an error with one sentence that begins with the name of the file.
+    init(_ data: Data, name: String) throws {
+        guard !data.isEmpty else { throw MockFailure("\(name): the file is empty.") }
+        guard let json = try? JSONTree(data) else { throw MockFailure("\(name), \(Self.reasonForNoJSON(data)).") }
+        guard case .object = json else { throw MockFailure("\(name): expected an object at the top level, found \(json.kind).") }
+        guard let log = json["log"] else { throw MockFailure("\(name): this is not a HAR file, because it has no \"log\".") }
+        guard let elements = log["entries"] else { throw MockFailure("\(name): log.entries is missing.") }
+        guard case .array(let list) = elements else {
+            throw MockFailure("\(name): expected an array at log.entries, found \(elements.kind).")
+        }
+        test = log["_test"]?.text
+        isFromOtherProgram = log["_names"] == nil
+        if case .object(let members)? = log["_names"] {
+            names = RecordedNames(
+                Dictionary(members.compactMap { key, value in Secret.Origin(rawValue: value.text ?? "").map { (key.description, $0) } }) {
+                    $1
+                })
+        }
+        let read = list.enumerated().compactMap { Entry($1, at: "log.entries[\($0)]", in: name) }
+        // By time, as the format says, and as they stand where that is the same.
+        entries = read.enumerated().sorted { ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset) }.map(
+            \.element)
+        if isFromOtherProgram { nameSecretsOfRequests() }
+    }
+
+    private static func reasonForNoJSON(_ data: Data) -> String {
+        let lines = String(decoding: data, as: UTF8.self).split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        if let conflict = lines.firstIndex(where: { $0.hasPrefix("<<<<<<< ") }) {
+            return "line \(conflict + 1): there is the conflict of a merge"
+        }
+        var tokens = JSONTokens(data)
+        while (try? tokens.next()) != nil {}
+        let line = tokens.bytes[..<min(tokens.position, tokens.bytes.count)].count { $0 == 0x0A } + 1
+        return "line \(line): this is not JSON\(lines.first?.hasPrefix("<") == true ? ", but HTML or XML" : "")"
+    }
+
+    /// In a file of another program, secrets of requests match any text.
+    private mutating func nameSecretsOfRequests() {
+        var exchanges = entries.map(\.exchange)
+        let ends = exchanges.indices.flatMap { index in
+            [(exchanges[index].started, index, false), (exchanges[index].started + exchanges[index].duration, index, true)]
+        }
+        for (order, event) in ends.sorted(by: { ($0.0, $0.1, $0.2 ? 1 : 0) < ($1.0, $1.1, $1.2 ? 1 : 0) }).enumerated() {
+            if event.2 { exchanges[event.1].order.end = order } else { exchanges[event.1].order.begin = order }
+        }
+        let naming = Naming(exchanges, SecretNames(), ignoring: SecretNames())
+        for (index, exchange) in naming.rewritten({ $1.origin == .request ? $1.replacement : nil }).enumerated() {
+            entries[index].exchange = exchange
+        }
+        names = RecordedNames(
+            Dictionary(naming.namedSecrets.filter { $0.origin == .request }.map { ($0.name, Secret.Origin.request) }) { $1 })
+    }
+}
+
+// MARK: - Reading an entry
+
+extension RecordedFile.Entry {
+    private struct Problem: Error { let text: String }
+
+    /// `nil` for what no HTTP request gets: WebSockets, which start with the status 101, and `data:` URLs.
+    fileprivate init?(_ json: JSONTree, at path: String, in file: String) {
+        place = "\(file): \(path)"
+        exchange = RecordedExchange(method: "", url: "")
+        exchange.started = json["startedDateTime"]?.text.flatMap(Date.init(iso8601:)) ?? .distantPast
+        exchange.duration = (json["time"]?.double ?? 0) / 1000
+        do {
+            guard case .object = json else { throw Problem(text: "expected an object at \(path), found \(json.kind)") }
+            let request = try json.value("request", at: path)
+            exchange.method = try request.string("method", at: "\(path).request").uppercased()
+            exchange.url = try request.string("url", at: "\(path).request")
+            guard let url = URL(string: exchange.url.escapedAsURL), let scheme = url.scheme?.lowercased() else {
+                throw Problem(text: "this is not a URL at \(path).request.url")
+            }
+            guard ["http", "https"].contains(scheme) else { return nil }
+            guard url.host?.isEmpty == false else { throw Problem(text: "the URL has no host at \(path).request.url") }
+            exchange.url = String(exchange.url.prefix { $0 != "#" })
+            exchange.headers = request["headers"]?.fields ?? []
+            exchange.body = Self.body(of: request, exchange.method)
+            if exchange.type.isEmpty, let type = request["postData"]?["mimeType"]?.text, !type.isEmpty {
+                exchange.headers.append(.init(name: "Content-Type", value: type))
+            }
+        } catch {
+            problem = "its request cannot be read: \((error as? Problem)?.text ?? "\(error)")."
+            return
+        }
+        do {
+            guard let response = json["response"], response != .null else { throw Problem(text: "the recording has no response") }
+            try read(response, at: "\(path).response")
+            if exchange.response?.status == 101 { return nil }
+        } catch {
+            responseProblem = (error as? Problem)?.text ?? "\(error)"
+        }
+    }
+
+    /// `nil` if the file does not say what it was.
+    private static func body(of request: JSONTree, _ method: String) -> [UInt8]? {
+        let size = request["bodySize"]?.double
+        guard let data = request["postData"], data != .null else {
+            // Some programs do not say that there is no body.
+            return size == 0 || ["GET", "HEAD"].contains(method) && size ?? -1 < 1 ? [] : nil
+        }
+        guard let text = data["text"]?.text, !text.isEmpty else {
+            let fields = data["params"]?.fields ?? []
+            guard !fields.isEmpty, data["mimeType"]?.text?.mediaType == "application/x-www-form-urlencoded" else {
+                return fields.isEmpty && size ?? 0 <= 0 ? [] : nil
+            }
+            return Array(
+                fields.map { "\($0.name.formDecoded.escapedAsValue)=\($0.value.formDecoded.escapedAsValue)" }.joined(separator: "&").utf8)
+        }
+        let isBase64 = (data["_encoding"] ?? data["encoding"])?.text?.lowercased() == "base64"
+        return isBase64 ? Data(base64Encoded: text, options: .ignoreUnknownCharacters).map { Array($0) } : Array(text.utf8)
+    }
+
+    private mutating func read(_ json: JSONTree, at path: String) throws {
+        let value = try json.value("status", at: path)
+        guard let number = value.double, let status = Int(exactly: number) else {
+            throw Problem(text: "expected a number at \(path).status, found \(value.kind)")
+        }
+        let reason = json["_error"]?.text
+        guard status != 0 else {
+            exchange.failure = reason ?? "the recording does not say why"
+            return
+        }
+        guard 100...999 ~= status else { throw Problem(text: "\(status) is not an HTTP status") }
+        exchange.failure = reason
+        var response = RecordedExchange.Response(status: status, headers: json["headers"]?.fields ?? [], body: [])
+        defer { exchange.response = response }
+        guard let content = json["content"], content != .null, exchange.method != "HEAD", status != 204, status != 304 else { return }
+        if case .array(let times)? = content["_times"] { response.times = times.compactMap(\.double) }
+        guard let text = content["text"]?.text else {
+            guard content["size"]?.double ?? 0 > 0, 200...299 ~= status else { return }
+            response.missingBody = "its body was not saved; export the recording with the bodies of responses"
+            return
+        }
+        switch content["encoding"]?.text?.lowercased() ?? "" {
+        case "", "utf-8", "utf8": response.body = Array(text.utf8)
+        case "base64":
+            // Charles adds line breaks.
+            let plain = text.filter { !$0.isWhitespace }
+            guard let data = Data(base64Encoded: plain) else { throw Problem(text: "this is not Base64 at \(path).content.text") }
+            response.body = Array(data)
+        case let encoding: throw Problem(text: "the encoding \"\(encoding)\" is unknown at \(path).content.encoding")
+        }
+    }
+}
+
+extension JSONTree {
+    fileprivate subscript(name: String) -> JSONTree? { if case .object(let members) = self { members[ByteString(name)] } else { nil } }
+
+    fileprivate var text: String? { if case .string(let text) = self { text.description } else { nil } }
+
+    fileprivate var double: Double? { if case .number(let number) = self { Double(number.text) } else { nil } }
+
+    fileprivate func value(_ name: String, at path: String) throws -> JSONTree {
+        guard let value = self[name] else { throw RecordedFile.Entry.missing("\(path).\(name)") }
+        return value
+    }
+
+    fileprivate func string(_ name: String, at path: String) throws -> String {
+        let value = try value(name, at: path)
+        guard let text = value.text else { throw RecordedFile.Entry.other("a string", value, "\(path).\(name)") }
+        return text
+    }
+
+    /// Headers, or the fields of a form. A value may be a number or an array; a field without a name is no field.
+    fileprivate var fields: [RecordedExchange.Field] {
+        guard case .array(let elements) = self else { return [] }
+        return elements.flatMap { element -> [RecordedExchange.Field] in
+            guard let name = element["name"]?.text, !name.isEmpty, let value = element["value"] else { return [] }
+            let values = if case .array(let values) = value { values } else { [value] }
+            return values.compactMap { value in
+                switch value {
+                case .string(let text): RecordedExchange.Field(name: name, value: text.description)
+                case .number(let number): RecordedExchange.Field(name: name, value: number.text)
+                case .bool(let value): RecordedExchange.Field(name: name, value: "\(value)")
+                default: nil
+                }
+            }
+        }
+    }
+}
+
+extension RecordedFile.Entry {
+    fileprivate static func missing(_ path: String) -> any Error { Problem(text: "\(path) is missing") }
+
+    fileprivate static func other(_ expected: String, _ value: JSONTree, _ path: String) -> any Error {
+        Problem(text: "expected \(expected) at \(path), found \(value.kind)")
+    }
+}
+
+extension Date {
+    /// With or without a fraction of a second.
+    fileprivate init?(iso8601 text: String) {
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        if let date = formatter.date(from: text) { self = date; return }
+        formatter.formatOptions = [.withInternetDateTime]
+        guard let date = formatter.date(from: text) else { return nil }
+        self = date
+    }
+}

@@ -1,0 +1,77 @@
+import APIProvider
+import Foundation
+
+/// A request and its response, as they went over the network or stand in a file.
+struct RecordedExchange: Sendable {
+    struct Field: Sendable, Equatable {
+        var name: String
+        var value: String
+    }
+
+    struct Response: Sendable {
+        var status: Int
+        var headers: [Field]
+        /// Decompressed.
+        var body: [UInt8]
+        /// When each line of a stream came, in milliseconds since the head.
+        var times: [Double]?
+        /// Why the file has no body, though it should; `nil` if it has it.
+        var missingBody: String?
+
+        func value(of name: String) -> String? { headers.value(of: name) }
+    }
+
+    var method: String
+    var url: String
+    var headers: [Field] = []
+    /// Empty if there is none; `nil` if a file does not say.
+    var body: [UInt8]? = []
+    /// `nil` if there was none.
+    var response: Response?
+    /// Why the response is missing, or broke off.
+    var failure: String?
+    var started = Date()
+    /// In seconds.
+    var duration = 0.0
+    /// The places of the request and of the end of its response among all events of a recording.
+    var order = (begin: 0, end: 0)
+    /// Texts that the program calls secret.
+    var programSecrets: [String] = []
+
+    /// The app no longer waited: in replay, the response never ends.
+    static let givenUp = "given up"
+
+    var type: String { headers.value(of: "Content-Type") ?? "" }
+
+    /// The method, and the URL without its query and its user.
+    var line: String {
+        let text = URLText(url)
+        return "\(method) \(text.scheme.map { "\($0)://\(text.hostAndPort)" } ?? "")\(text.path)"
+    }
+}
+
+extension [RecordedExchange.Field] {
+    func value(of name: String) -> String? { first { $0.name.isField(name) }?.value }
+}
+
+extension [UInt8] {
+    /// The text of a body that is not UTF-8, if its type or a byte order mark names the encoding.
+    func text(type: String) -> String? {
+        guard !isUTF8 else { return String(decoding: self, as: UTF8.self) }
+        let charset = type.lowercased().range(of: "charset=").map { type.lowercased()[$0.upperBound...] } ?? ""
+        let encoding: String.Encoding? =
+            starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE]) || charset.hasPrefix("utf-16")
+            ? .utf16 : charset.hasPrefix("iso-8859") || charset.hasPrefix("windows-125") ? .isoLatin1 : nil
+        return encoding.flatMap { String(data: Data(self), encoding: $0) }
+    }
+
+    /// Whether these are text in UTF-8, which may have a NUL only in JSON's escapes.
+    var isUTF8: Bool { String(validatingUTF8Bytes: self) != nil }
+}
+
+extension String {
+    fileprivate init?(validatingUTF8Bytes bytes: [UInt8]) {
+        guard let text = String(data: Data(bytes), encoding: .utf8), text.utf8.count == bytes.count else { return nil }
+        self = text
+    }
+}

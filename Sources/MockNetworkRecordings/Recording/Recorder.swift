@@ -1,0 +1,240 @@
+import APIProvider
+import Dispatch
+import Foundation
+import MiniRx
+import MockNetwork
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends the requests of a scope to the server, and keeps what comes.
+///
+/// Every request is sent as a stream, so nothing waits for the end of a stream of events. Redirects are responses: whoever has sent the
+/// request follows them.
+final class Recorder: Sendable {
+    private struct Item {
+        var exchange: RecordedExchange
+        /// Whether it is recorded even without its end: its reader has what has come so far.
+        var isStream = false
+        var isEnded = false
+        let start = DispatchTime.now()
+        /// The milliseconds from the start to the head of the response.
+        var headTime = 0.0
+        let cancellation: any Disposable
+
+        mutating func add(_ chunk: Data) {
+            exchange.response?.body += chunk
+            guard exchange.response?.times != nil else { return }
+            let time = max(0, milliseconds - headTime)
+            exchange.response?.times? += repeatElement(time, count: chunk.count { $0 == 0x0A })
+        }
+
+        var milliseconds: Double { (Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e6).rounded() }
+    }
+
+    private struct State {
+        /// In the order in which the requests began.
+        var items: [Item] = []
+        /// How many requests and responses have begun and ended.
+        var events = 0
+        var isClosed = false
+    }
+
+    private let transport: any Transport
+    private let state = Locked(State())
+
+    init(_ transport: any Transport) { self.transport = transport }
+
+    /// What was sent and what has come so far. A request without a response is one that the app has given up.
+    var exchanges: [RecordedExchange] {
+        state.withLock { state in
+            state.items.map { item in
+                var exchange = item.exchange
+                guard !item.isEnded else { return exchange }
+                exchange.order.end = state.events + 1
+                if item.isStream { exchange.response?.cutToWholeLines() } else { exchange.giveUp() }
+                return exchange
+            }
+        }
+    }
+
+    /// Cancels what is under way, and sends nothing more. What comes later is not kept.
+    func close() {
+        let open = state.withLock { state in
+            state.isClosed = true
+            return state.items.filter { !$0.isEnded }
+        }
+        open.forEach { $0.cancellation.dispose() }
+    }
+
+    /// The answer of the server. Nothing is sent or cancelled on the caller's thread, which may be the one that sessions share.
+    func answer(to request: PreparedRequest) -> Answer {
+        Answer { [self] deliver in
+            let cancellation = SerialDisposable()
+            let number = state.withLock { state -> Int? in
+                guard !state.isClosed else { return nil }
+                var exchange = RecordedExchange(request)
+                exchange.order.begin = state.events
+                state.events += 1
+                state.items.append(Item(exchange: exchange, cancellation: cancellation))
+                return state.items.count - 1
+            }
+            guard let number else {
+                deliver(.failure(URLError(.cancelled)))
+                return Disposables.create()
+            }
+            DispatchQueue.global().async { [self] in
+                let sending = SerialDisposable()
+                cancellation.disposable = sending
+                sending.disposable = transport.sendStreamed(request).subscribe { event in
+                    switch event {
+                    case .success(let response): cancellation.disposable = self.read(response, of: request, number, deliver)
+                    case .failure(let error): deliver(self.fail(number, error))
+                    }
+                }
+            }
+            return Disposables.create { [self] in
+                end(number) { if !$0.isStream { $0.exchange.giveUp() } else { $0.exchange.response?.cutToWholeLines() } }
+                DispatchQueue.global().async { cancellation.dispose() }
+            }
+        }
+    }
+
+    /// Delivers the head of a stream at once, and any other response as a whole. Returns a disposable that stops reading.
+    private func read(
+        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ deliver: @escaping @Sendable (Answer) -> Void
+    ) -> any Disposable {
+        let head = response.headWithoutEncoding
+        let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
+        let feed = request.isStreamed || hasLines ? StreamFeed() : nil
+        change(number) { item in
+            item.isStream = feed != nil
+            item.headTime = item.milliseconds
+            item.exchange.response = .init(
+                status: head.statusCode, headers: head.headerFields.sortedByName.map { .init(name: $0.name, value: $0.value) }, body: [],
+                times: hasLines ? [] : nil)
+        }
+        let task = Task { [self] in
+            var body = Data()
+            do {
+                for try await chunk in ByteStream(response) {
+                    if feed == nil { body += chunk }
+                    change(number) { $0.add(chunk) }
+                    feed?.send(chunk)
+                }
+                end(number)
+                feed?.finish()
+                if feed == nil { deliver(Answer(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
+            } catch is CancellationError {
+                end(number) { if $0.isStream { $0.exchange.response?.cutToWholeLines() } else { $0.exchange.giveUp() } }
+                feed?.fail(URLError(.cancelled))
+                if feed == nil { deliver(.failure(URLError(.cancelled))) }
+            } catch {
+                let failure = fail(number, error)
+                if let feed { feed.fail(error.withoutRequest) } else { deliver(failure) }
+            }
+        }
+        if let feed {
+            feed.whenLeft { DispatchQueue.global().async { task.cancel() } }
+            deliver(Answer(head: head, feed: feed))
+        }
+        return Disposables.create { task.cancel() }
+    }
+
+    private func change(_ number: Int, _ body: (inout Item) -> Void) {
+        state.withLock { if !$0.isClosed, !$0.items[number].isEnded { body(&$0.items[number]) } }
+    }
+
+    private func end(_ number: Int, _ body: (inout Item) -> Void = { _ in }) {
+        state.withLock { state in
+            guard !state.isClosed, !state.items[number].isEnded else { return }
+            body(&state.items[number])
+            state.items[number].isEnded = true
+            state.items[number].exchange.order.end = state.events
+            state.items[number].exchange.duration = state.items[number].milliseconds / 1000
+            state.events += 1
+        }
+    }
+
+    private func fail(_ number: Int, _ error: any Error) -> Answer {
+        end(number) { item in
+            item.exchange.failure = error.recordedReason
+            if !item.isStream { item.exchange.response = nil }
+        }
+        return .failure(error.withoutRequest)
+    }
+}
+
+extension RecordedExchange {
+    init(_ request: PreparedRequest) {
+        // The format leaves fragments out.
+        self.init(method: request.method.rawValue, url: String(request.url.absoluteString.prefix { $0 != "#" }))
+        headers = request.headers.dictionary.sortedByName.map { Field(name: $0.name, value: $0.value) }
+        body = request.body.map { (try? $0.data()).map { Array($0) } } ?? []
+        programSecrets = request.secrets.hiddenTexts
+    }
+
+    fileprivate mutating func giveUp() { (response, failure) = (nil, Self.givenUp) }
+}
+
+extension RecordedExchange.Response {
+    /// Drops what came of a line or an event that had not ended.
+    fileprivate mutating func cutToWholeLines() {
+        guard times != nil else { return }
+        let isEvents = value(of: "Content-Type")?.mediaType == "text/event-stream"
+        let text = body.filter { $0 != 0x0D }
+        let end = isEvents ? text.lastRange(of: [0x0A, 0x0A]) : text.lastIndex(of: 0x0A).map { $0 + 1 }
+        body = Array(text[..<(end ?? 0)])
+        times = times.map { Array($0.prefix(body.count { $0 == 0x0A })) }
+    }
+}
+
+extension [UInt8] {
+    /// The end of the last `other`.
+    fileprivate func lastRange(of other: [UInt8]) -> Int? {
+        indices.reversed().first { $0 + other.count <= count && self[$0..<$0 + other.count].elementsEqual(other) }.map { $0 + other.count }
+    }
+}
+
+extension Transport {
+    /// Sends the same request as one whose response is read while it comes.
+    func sendStreamed(_ request: PreparedRequest) -> Single<APIResponse> {
+        var streamed = request
+        streamed.destination = .stream()
+        return send(streamed)
+    }
+}
+
+extension APIResponse {
+    /// The head for the body as it is here, decompressed.
+    fileprivate var headWithoutEncoding: HTTPURLResponse {
+        var fields = headers
+        if fields["Content-Encoding"] != nil { fields["Content-Length"] = nil }
+        (fields["Content-Encoding"], fields["Transfer-Encoding"]) = (nil, nil)
+        return (try? .mock(statusCode, headers: fields.dictionary, for: request.url)) ?? httpResponse
+    }
+}
+
+private let prefix = "URLError "
+
+extension Error {
+    /// The error that a transport has wrapped.
+    fileprivate var withoutRequest: any Error { (self as? APIError)?.underlying ?? self }
+
+    /// Why a recorded request had no response, as text without secrets: `URLError -1001`, or the name of another error's type.
+    var recordedReason: String {
+        let error = (self as? APIError)?.urlError ?? (self as? APIError)?.underlying ?? self
+        return (error as? URLError).map { "\(prefix)\($0.code.rawValue)" } ?? "\(type(of: error))"
+    }
+}
+
+extension URLError {
+    /// The error in replay. The reason may be a browser's.
+    init(recordedReason reason: String) {
+        let number = reason.hasPrefix(prefix) ? Int(reason.dropFirst(prefix.count)) : nil
+        let code = number.flatMap { Code(rawValue: $0) as Code? } ?? .unknown
+        let userInfo = code == .unknown ? [NSLocalizedDescriptionKey: "there was no response when this was recorded: \(reason)"] : [:]
+        self.init(code, userInfo: userInfo)
+    }
+}

@@ -1,0 +1,230 @@
+import APIProvider
+import Foundation
+
+/// What a test has sent and got, as a file.
+struct NewRecording {
+    let content: Data
+    let exchanges: [RecordedExchange]
+    let naming: Naming
+    private let file: RecordedFile
+    private let options: RecordingOptions
+    /// Why it cannot be written.
+    private(set) var problems: [String]
+
+    /// - Parameter exchanges: In the order in which they began.
+    init(_ exchanges: [RecordedExchange], _ options: RecordingOptions, test: String?, name: String) throws {
+        self.options = options
+        naming = Naming(exchanges, options.keepsEverything ? nil : options.names, ignoring: options.ignored)
+        self.exchanges = naming.namedExchanges
+        content = try RecordedFile.content(of: self.exchanges, naming.namedSecrets, test: test)
+        file = try RecordedFile(content, name: name)
+        problems = naming.problems
+        if problems.isEmpty { problems = replayProblems() }
+    }
+
+    /// The requests that do not find their own entries: in the order in which they were sent, and with those in flight together the other
+    /// way round.
+    private func replayProblems() -> [String] {
+        let sent = naming.replayedExchanges
+        let order = Array(exchanges.indices)
+        let problems = problems(sending: sent, in: order, isSwapped: false)
+        guard problems.isEmpty else { return problems }
+        let swapped = exchanges.swappingInFlight
+        return swapped == order ? [] : self.problems(sending: sent, in: swapped, isSwapped: true)
+    }
+
+    private func problems(sending sent: [RecordedExchange], in order: [Int], isSwapped: Bool) -> [String] {
+        var replay = Replay(file, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
+        // The file is sorted by time, and two requests may have the same.
+        var problems: [String] = []
+        for index in order {
+            let line = exchanges[index].line
+            switch replay.entry(for: sent[index]) {
+            case .failure(let failure): problems.append("\(line) finds no entry in a replay: \(failure.description)")
+            case .success(let found) where found != index && !(isSwapped && sent[found].isSameRequest(as: sent[index])):
+                let other = "\(line) gets the response of \(exchanges[found].line) (entry \(found), and not \(index)) in a replay"
+                let isSecret = naming.namedSecrets.contains { $0.origin == .request }
+                if isSwapped {
+                    problems.append(
+                        "\(other) if it is sent first. They were in flight together, and differ "
+                            + "\(isSecret ? "only in secrets of the test or the environment" : "in nothing that replay compares")"
+                            + ", which cannot tell them apart in another order. Send one after the other has its response.")
+                } else {
+                    problems.append(
+                        "\(other). Its secrets were sent before in another order; send them in one order, each with its request.")
+                }
+            case .success: break
+            }
+        }
+        return problems
+    }
+}
+
+extension NewRecording {
+    /// What a reader of the file should know.
+    var warnings: [String] {
+        var warnings: [String] = []
+        let names = RecordedNames(Dictionary(naming.namedSecrets.map { ($0.name, $0.origin) }) { $1 })
+        for exchange in exchanges {
+            guard let response = exchange.response else { continue }
+            if !response.body.isUTF8, response.body.count >= 1 << 20 {
+                warnings.append("\(exchange.line) has a binary body of \(response.body.count >> 20) MB.")
+            }
+            let leaves = LeafFinder.leaves(ofBody: response.body, type: response.value(of: "Content-Type") ?? "")
+            let moving = Set(leaves.filter { !names.occurrences(in: $0.text.bytes).isEmpty }.map(\.group)).subtracting([0])
+            for leaf in leaves where leaf.kind != .key && leaf.name.isExpiry && !moving.contains(leaf.group) {
+                guard let end = leaf.text.string.time, end > Date() else { continue }
+                warnings.append("\(exchange.line) has \(leaf.name), by which the test may be green until \(leaf.text.string) only.")
+            }
+        }
+        return warnings
+    }
+}
+
+/// How a recording is made and compared.
+struct RecordingOptions: Sendable {
+    var keepsEverything = false
+    var names = SecretNames()
+    var ignored = SecretNames()
+    var isForAnyHost = false
+}
+
+extension RecordedExchange {
+    fileprivate func isSameRequest(as other: RecordedExchange) -> Bool {
+        method == other.method && url == other.url && body == other.body && headers == other.headers
+    }
+}
+
+extension [RecordedExchange] {
+    /// The indices in an order in which each two that were in flight together have changed places.
+    var swappingInFlight: [Int] {
+        var (rest, order): ([Int], [Int]) = (Array<Int>(indices), [])
+        while !rest.isEmpty {
+            // The last that began before any of the others had ended.
+            let firstEnd = rest.map { self[$0].order.end }.min() ?? 0
+            let place = rest.lastIndex { self[$0].order.begin <= firstEnd } ?? 0
+            order.append(rest.remove(at: place))
+        }
+        return order
+    }
+}
+
+// MARK: - A server that has not changed
+
+extension NewRecording {
+    /// Whether a reader of both files sees no difference: each request finds an entry of its own in the old file, with the same response.
+    func isSame(as old: RecordedFile) -> Bool {
+        guard old.entries.count == exchanges.count, !old.isFromOtherProgram, old.test == file.test else { return false }
+        let names = RecordedNames(Dictionary(naming.namedSecrets.map { ($0.name, $0.origin) }) { $1 })
+        let sent = naming.replayedExchanges
+        var replay = Replay(old, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
+        var renaming = Renaming(names, old.names)
+        var found: [Int: Int] = [:]
+        let events = exchanges.indices.flatMap { [(exchanges[$0].order.begin, $0, false), (exchanges[$0].order.end, $0, true)] }
+        for (_, index, isEnd) in events.sorted(by: { ($0.0, $0.2 ? 1 : 0) < ($1.0, $1.2 ? 1 : 0) }) {
+            if isEnd {
+                guard let place = found[index], renaming.isSame(exchanges[index], old.entries[place].exchange) else { return false }
+            } else {
+                guard let request = renaming.renamed(sent[index]), case .success(let place) = replay.entry(for: request),
+                    replay.uses[place] == 1
+                else { return false }
+                found[index] = place
+            }
+        }
+        return Set(names.origins.values.map(\.rawValue)) == Set(old.names.origins.values.map(\.rawValue))
+            && names.origins.count == old.names.origins.count
+    }
+}
+
+/// Which names of two files stand for the same.
+private struct Renaming {
+    let (new, old): (RecordedNames, RecordedNames)
+    private var names: [String: String] = [:]
+    private var taken: Set<String> = []
+
+    init(_ new: RecordedNames, _ old: RecordedNames) { (self.new, self.old) = (new, old) }
+
+    /// A request with the old names; `nil` if it has one that no response has had.
+    func renamed(_ exchange: RecordedExchange) -> RecordedExchange? {
+        var (exchange, isComplete) = (exchange, true)
+        func renamed(_ bytes: [UInt8]) -> [UInt8] {
+            var (output, copied): ([UInt8], Int) = ([], 0)
+            for (range, name) in new.occurrences(in: bytes) {
+                guard let other = names[name] else {
+                    if new.isFromResponse(name) { isComplete = false }
+                    continue
+                }
+                output += bytes[copied..<range.upperBound - name.utf8.count] + Array(other.utf8)
+                copied = range.upperBound
+            }
+            return output + bytes[copied...]
+        }
+        exchange.url = String(decoding: renamed(Array(exchange.url.utf8)), as: UTF8.self)
+        for index in exchange.headers.indices {
+            exchange.headers[index].value = String(decoding: renamed(Array(exchange.headers[index].value.utf8)), as: UTF8.self)
+        }
+        exchange.body = exchange.body.map(renamed)
+        return isComplete ? exchange : nil
+    }
+
+    mutating func isSame(_ exchange: RecordedExchange, _ other: RecordedExchange) -> Bool {
+        guard let mine = exchange.response, let others = other.response else {
+            return exchange.response == nil && other.response == nil && exchange.failure == other.failure
+        }
+        guard mine.status == others.status, exchange.failure == other.failure else { return false }
+        for name in ["content-type", "location", "link"] {
+            let values = [mine, others].map { Array(($0.value(of: name) ?? "").utf8) }
+            guard isSame(values[0], values[1], name == "content-type" ? nil : "") else { return false }
+        }
+        // Other headers may differ, but a cookie or a token in them has another name in each file.
+        for field in mine.headers {
+            guard let other = others.value(of: field.name) else { continue }
+            let names = [new.occurrences(in: Array(field.value.utf8)).map(\.name), old.occurrences(in: Array(other.utf8)).map(\.name)]
+            if names[0].count == names[1].count, !isSame(names[0], names[1]) { return false }
+        }
+        return isSame(mine.body, others.body, mine.value(of: "Content-Type") ?? "")
+            && cookies(of: mine).elementsEqual(cookies(of: others))
+    }
+
+    private func cookies(of response: RecordedExchange.Response) -> [String] {
+        (response.value(of: "Set-Cookie") ?? "").setCookieFields.map { String($0.prefix { $0 != "=" }) }
+    }
+
+    /// - Parameter type: Of a body; times beside a secret are not compared in it.
+    private mutating func isSame(_ bytes: [UInt8], _ others: [UInt8], _ type: String?) -> Bool {
+        let mine = pieces(of: bytes, new, type), theirs = pieces(of: others, old, type)
+        return mine.texts == theirs.texts && mine.names.count == theirs.names.count && isSame(mine.names, theirs.names)
+    }
+
+    private mutating func isSame(_ mine: [String], _ others: [String]) -> Bool {
+        for (name, other) in zip(mine, others) {
+            guard new.origins[name] == old.origins[other] else { return false }
+            if let known = names[name] {
+                guard known == other else { return false }
+            } else {
+                guard taken.insert(other).inserted else { return false }
+                names[name] = other
+            }
+        }
+        return true
+    }
+
+    private func pieces(of bytes: [UInt8], _ names: RecordedNames, _ type: String?) -> (texts: [[UInt8]], names: [String]) {
+        let occurrences = names.occurrences(in: bytes)
+        guard !occurrences.isEmpty else { return ([bytes], []) }
+        var cuts = occurrences.map { (range: $0.range, name: $0.name as String?) }
+        let leaves = type.map { LeafFinder.leaves(ofBody: bytes, type: $0) } ?? []
+        let groups = Set(
+            leaves.filter { leaf in occurrences.contains { leaf.text.range.overlaps($0.range) } }.map(\.group)
+        ).subtracting([0])
+        for leaf in leaves where leaf.kind != .key && leaf.name.isExpiry && groups.contains(leaf.group) {
+            cuts.append((leaf.text.range, nil))
+        }
+        var (texts, copied): ([[UInt8]], Int) = ([], 0)
+        for cut in cuts.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where cut.range.lowerBound >= copied {
+            texts.append(Array(bytes[copied..<cut.range.lowerBound]))
+            copied = cut.range.upperBound
+        }
+        return (texts + [Array(bytes[copied...])], occurrences.map(\.name))
+    }
+}

@@ -1,0 +1,55 @@
+import APIProvider
+import Foundation
+import MockNetwork
+
+extension ReplaySource {
+    struct Findings {
+        var changes: [String] = []
+        /// What was not sent.
+        var skipped: [String] = []
+        var unreachable: [String] = []
+    }
+
+    /// Sends each GET and HEAD again, as the test has sent it, and compares the responses with those of the file.
+    func verify(asking transport: any Transport) async throws -> Findings {
+        var findings = Findings()
+        for (request, index) in answered where [.get, .head].contains(request.method) {
+            let entry = file.entries[index]
+            let line = "\(entry.exchange.line) (\(entry.place))"
+            guard let recorded = entry.exchange.response else { continue }
+            let texts = [request.url.absoluteString] + request.headers.map(\.value)
+            // A token or a cookie of a replayed response is no credential.
+            let found = texts.flatMap { file.names.occurrences(in: Array($0.utf8)) }
+            if found.contains(where: { file.names.isFromResponse($0.name) }) {
+                findings.skipped.append(line)
+                continue
+            }
+            do {
+                let response = try await transport.sendStreamed(request).value
+                findings.changes += try await recorded.changes(in: response).map { "\(line): \($0)" }
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                findings.unreachable.append("\(line): \(error.recordedReason)")
+            }
+        }
+        return findings
+    }
+}
+
+extension RecordedExchange.Response {
+    /// What a reader of this finds changed in `response`. The data of a stream, which may not end, is not read.
+    fileprivate func changes(in response: APIResponse) async throws -> [String] {
+        guard response.statusCode == status else { return ["the status is \(response.statusCode), and was \(status)"] }
+        let types = [response.value(forHTTPHeaderField: "Content-Type"), value(of: "Content-Type")].map { $0?.mediaType ?? "" }
+        guard types[0] == types[1] else {
+            let words = types.map { $0.isEmpty ? "missing" : $0 }
+            return ["the media type is \(words[0]), and was \(words[1])"]
+        }
+        guard !types[0].isStreamOfLines, missingBody == nil, let old = try? JSONTree(Data(body)) else { return [] }
+        var data = Data()
+        for try await chunk in ByteStream(response) { data += chunk }
+        guard let tree = try? JSONTree(data) else { return ["the body is not JSON, and was"] }
+        return JSONShape(old).changes(in: JSONShape(tree))
+    }
+}

@@ -1,0 +1,154 @@
+import APIProvider
+import Foundation
+import MockNetwork
+
+/// Chooses the entry of a file that answers each request.
+struct Replay: Sendable {
+    struct Entry: Sendable {
+        let exchange: RecordedExchange
+        /// The place in the file, such as `search.har: log.entries[3]`.
+        let place: String
+        let shape: RequestShape
+        /// The headers that tell responses apart. Their names are lowercased.
+        var significantHeaders: [String] = []
+        /// Why it answers no request; `nil` if it can be read.
+        var problem: String?
+    }
+
+    /// Why no entry answers.
+    struct Failure: Error {
+        /// In sentences.
+        let description: String
+    }
+
+    private struct Candidate {
+        let index: Int
+        let bindings: Bindings
+        let likeness: Int
+    }
+
+    let names: RecordedNames
+    let ignored: SecretNames
+    let isForAnyHost: Bool
+    /// Whether another program has sent other headers than the app does.
+    private let isFromOtherProgram: Bool
+    /// In the order in which they were recorded.
+    let entries: [Entry]
+    private(set) var uses: [Int]
+    private(set) var bindings = Bindings()
+
+    init(_ file: RecordedFile, ignoring ignored: SecretNames = SecretNames(), forAnyHost isForAnyHost: Bool = false) {
+        (names, self.ignored, self.isForAnyHost) = (file.names, ignored, isForAnyHost)
+        isFromOtherProgram = file.isFromOtherProgram
+        var entries = file.entries.map { entry in
+            Entry(
+                exchange: entry.exchange, place: entry.place,
+                shape: RequestShape(entry.exchange, file.names, ignoring: ignored, forAnyHost: isForAnyHost), problem: entry.problem)
+        }
+        for index in entries.indices { entries[index].significantHeaders = Self.significantHeaders(of: entries[index].exchange) }
+        if file.isFromOtherProgram {
+            // There, a header tells responses apart only where two entries differ in it.
+            for index in entries.indices where !entries[index].significantHeaders.isEmpty {
+                let shape = entries[index].shape
+                let others = entries.filter {
+                    $0.shape.method == shape.method && $0.shape.path == shape.path && $0.shape.query == shape.query
+                }
+                entries[index].significantHeaders.removeAll { name in
+                    others.allSatisfy { $0.shape.value(of: name)?.bytes == shape.value(of: name)?.bytes }
+                }
+            }
+        }
+        self.entries = entries
+        uses = Array(repeating: 0, count: entries.count)
+    }
+
+    private static func significantHeaders(of exchange: RecordedExchange) -> [String] {
+        let varying = (exchange.response?.value(of: "Vary") ?? "").lowercased().split(separator: ",")
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        let others: Set = ["", "*", "authorization", "cookie", "accept-encoding", "user-agent", "origin"]
+        return ["range"] + varying.filter { !others.contains($0) }
+    }
+
+    /// The entry that answers, which is used from now on.
+    mutating func entry(for exchange: RecordedExchange) -> Result<Int, Failure> {
+        let sent = RequestShape(exchange, names, ignoring: ignored, forAnyHost: isForAnyHost)
+        var candidates: [Candidate] = []
+        for index in entries.indices where entries[index].problem == nil {
+            var attempt = bindings
+            attempt.count = 0
+            guard entries[index].shape.matches(sent, names, &attempt), entries[index].hasSignificantHeaders(of: sent, names, &attempt)
+            else {
+                continue
+            }
+            if let least = candidates.first?.bindings.count, attempt.count > least { continue }
+            if let least = candidates.first?.bindings.count, attempt.count < least { candidates = [] }
+            let likeness = entries[index].shape.likeness(to: sent, names, &attempt, differenceCounts: !isFromOtherProgram)
+            candidates.append(Candidate(index: index, bindings: attempt, likeness: likeness))
+        }
+        guard !candidates.isEmpty else { return .failure(Failure(description: report(of: exchange, sent))) }
+        let unused = candidates.filter { uses[$0.index] == 0 }
+        let most = candidates.map(\.likeness).max() ?? 0
+        let chosen: Candidate
+        if let first = unused.first(where: { $0.likeness == most }) {
+            chosen = first
+        } else if ["GET", "HEAD"].contains(exchange.method), let last = candidates.last(where: { $0.likeness == most }) {
+            chosen = last
+        } else if let first = unused.first {
+            chosen = first
+        } else {
+            return .failure(Failure(description: usedUp(exchange, candidates.map(\.index))))
+        }
+        uses[chosen.index] += 1
+        bindings = chosen.bindings
+        return .success(chosen.index)
+    }
+
+    private func usedUp(_ exchange: RecordedExchange, _ indices: [Int]) -> String {
+        let count = indices.count
+        let path = URLParts(exchange.url).path
+        let times = count == 1 ? "once" : count == 2 ? "twice" : "\(count) times"
+        let ordinal = ["second", "third", "fourth", "fifth"].dropFirst(count - 1).first ?? "\(count + 1)th"
+        return "\(exchange.method) \(path) was recorded \(times), and this is its \(ordinal) (\(entries[indices[count - 1]].place))."
+    }
+}
+
+extension Replay.Entry {
+    fileprivate func hasSignificantHeaders(of sent: RequestShape, _ names: RecordedNames, _ bindings: inout Bindings) -> Bool {
+        for name in significantHeaders {
+            switch (shape.value(of: name), sent.value(of: name)) {
+            case (nil, nil): break
+            case (let mine?, let other?): guard mine.matches(other, names, &bindings) else { return false }
+            default: return false
+            }
+        }
+        return true
+    }
+}
+
+extension RequestShape {
+    func value(of name: String) -> Pattern? { headers.first { $0.name == name }?.value }
+
+    /// How many headers are the same. One that fits only because its name has no text yet counts less. Names get their texts.
+    ///
+    /// - Parameter differenceCounts: Whether a header that only one of them has, or that differs, makes them less alike.
+    fileprivate func likeness(
+        to sent: RequestShape, _ names: RecordedNames, _ bindings: inout Bindings, differenceCounts: Bool
+    ) -> Int {
+        let difference = differenceCounts ? -1 : 0
+        var likeness = 0
+        let count = bindings.count
+        for (name, value) in headers {
+            guard let other = sent.value(of: name) else {
+                likeness += difference
+                continue
+            }
+            let bound = bindings.count
+            var attempt = bindings
+            let isMatch = value.matches(other, names, &attempt)
+            if isMatch { bindings = attempt }
+            likeness += !isMatch ? difference : bindings.count > bound ? 1 : 2
+        }
+        bindings.count = count
+        return likeness + difference * sent.headers.count { value(of: $0.name) == nil }
+    }
+}

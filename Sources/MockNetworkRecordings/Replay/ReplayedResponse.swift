@@ -1,0 +1,162 @@
+import APIProvider
+import Foundation
+import MockNetwork
+
+/// The response of an entry as the app gets it: with the texts that names stand for in this replay, and times moved to now.
+struct ReplayedResponse {
+    let status: Int
+    let headers: [RecordedExchange.Field]
+    let body: [UInt8]
+
+    /// - Parameter seconds: The time that has passed since the entry was made.
+    init(_ response: RecordedExchange.Response, _ names: RecordedNames, _ bindings: Bindings, movedBy seconds: TimeInterval) {
+        status = response.status
+        headers = response.headers.map { field in
+            let leaves = LeafFinder.leaves(ofHeader: field.name, Array(field.value.utf8))
+            let bytes = Self.replacing(Array(field.value.utf8), leaves, names, bindings, seconds)
+            return RecordedExchange.Field(
+                name: field.name, value: String(decoding: bytes, as: UTF8.self).moved(in: field.name, by: seconds))
+        }
+        let type = response.value(of: "Content-Type") ?? ""
+        guard !names.occurrences(in: response.body).isEmpty else {
+            body = response.body
+            return
+        }
+        body = Self.replacing(response.body, LeafFinder.leaves(ofBody: response.body, type: type), names, bindings, seconds)
+    }
+
+    private static func replacing(
+        _ bytes: [UInt8], _ leaves: [Leaf], _ names: RecordedNames, _ bindings: Bindings, _ seconds: TimeInterval
+    ) -> [UInt8] {
+        let occurrences = names.occurrences(in: bytes)
+        guard !occurrences.isEmpty else { return bytes }
+        var replacements: [(range: Range<Int>, text: [UInt8])] = []
+        var groups: Set<Int> = []
+        let sorted = leaves.enumerated().sorted {
+            ($0.element.text.range.lowerBound, $0.offset) < ($1.element.text.range.lowerBound, $1.offset)
+        }
+        .map(\.element)
+        for (range, name) in occurrences {
+            // The innermost leaf that has it.
+            let around = sorted.prefix(upToStart: range.lowerBound).last { $0.text.range.upperBound >= range.upperBound }
+            if let around { groups.insert(around.group) }
+            if let value = bindings.values[name], Array(name.utf8) != value {
+                let text = String(decoding: value, as: UTF8.self)
+                if around?.kind == .number, (try? JSONTree(Data(value))).map({ if case .number = $0 { false } else { true } }) ?? true {
+                    continue
+                }
+                replacements.append((range, Array((around?.text.escaped(text) ?? text).utf8)))
+            } else if range.count > name.utf8.count, seconds != 0 {
+                replacements.append((range, bytes[range].movingJWT(by: seconds)))
+            }
+        }
+        groups.remove(0)
+        for leaf in leaves where seconds != 0 && leaf.kind != .key && groups.contains(leaf.group) && leaf.name.isExpiry {
+            if let moved = leaf.text.string.moved(by: seconds) {
+                replacements.append((leaf.text.range, Array(leaf.text.escaped(moved).utf8)))
+            }
+        }
+        var (output, copied): ([UInt8], Int) = ([], 0)
+        for (range, text) in replacements.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where range.lowerBound >= copied {
+            output += bytes[copied..<range.lowerBound] + text
+            copied = range.upperBound
+        }
+        return output + bytes[copied...]
+    }
+}
+
+extension [Leaf] {
+    /// Those that begin at or before `place`; these are sorted.
+    fileprivate func prefix(upToStart place: Int) -> ArraySlice<Leaf> {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].text.range.lowerBound > place { high = middle } else { low = middle + 1 }
+        }
+        return self[..<low]
+    }
+}
+
+// MARK: - Times
+
+extension Collection<UInt8> {
+    /// The JWT with its times moved.
+    fileprivate func movingJWT(by seconds: TimeInterval) -> [UInt8] {
+        let parts = split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+        guard parts.count == 3, let claims = Data(base64URL: parts[1]) else { return Array(self) }
+        let text = SourceText(claims)
+        var (output, copied): ([UInt8], Int) = ([], 0)
+        for leaf in LeafFinder.leaves(ofBody: text.bytes, type: "application/json")
+        where leaf.kind == .number && ["exp", "iat", "nbf"].contains(leaf.name) {
+            guard let moved = leaf.text.string.moved(by: seconds) else { continue }
+            output += text.bytes[copied..<leaf.text.range.lowerBound] + Array(moved.utf8)
+            copied = leaf.text.range.upperBound
+        }
+        return Array("\(parts[0]).\(Data(output + text.bytes[copied...]).base64URL).\(parts[2])".utf8)
+    }
+}
+
+extension String {
+    /// Whether a value of this name says when something ends.
+    var isExpiry: Bool {
+        let words = SecretNames.words(of: self)
+        let endings: Set = [
+            "expires", "expiry", "expiration", "exp", "expiresat", "expireson", "expirydate", "expirationdate", "validuntil",
+        ]
+        return (1...2).contains { words.count >= $0 && endings.contains(words.suffix($0).joined()) }
+    }
+
+    /// The time that it says; `nil` if it says none.
+    var time: Date? {
+        if let number = Double(self) {
+            return utf8.count < 10 ? nil : Date(timeIntervalSince1970: utf8.count >= 13 ? number / 1000 : number)
+        }
+        let formatter = ISO8601DateFormatter()
+        if let date = formatter.date(from: self) { return date }
+        formatter.formatOptions.insert(.withFractionalSeconds)
+        return formatter.date(from: self) ?? Date(httpDate: self, now: Date())
+    }
+
+    /// The time later, in the same form; `nil` if it is no time: seconds or milliseconds since 1970, ISO 8601, or an HTTP date.
+    func moved(by seconds: TimeInterval) -> String? {
+        if let number = Int64(self), 10...14 ~= utf8.count, abs(seconds) < 1e11 {
+            return "\(number + Int64(utf8.count >= 13 ? seconds * 1000 : seconds))"
+        }
+        let formatter = ISO8601DateFormatter()
+        for options: ISO8601DateFormatter.Options in [[.withInternetDateTime], [.withInternetDateTime, .withFractionalSeconds]] {
+            formatter.formatOptions = options
+            if let date = formatter.date(from: self) { return formatter.string(from: date + seconds) }
+        }
+        return Date(httpDate: self, now: Date()).map { ($0 + seconds).httpDate }
+    }
+
+    /// The value of a header in replay.
+    fileprivate func moved(in header: String, by seconds: TimeInterval) -> String {
+        switch header.lowercased() {
+        case "retry-after": return "0"
+        case "date", "expires": return Date(httpDate: self, now: Date()).map { ($0 + seconds).httpDate } ?? self
+        case "set-cookie":
+            return setCookieFields.map { field in
+                field.split(separator: ";", omittingEmptySubsequences: false).map { attribute in
+                    let halves = attribute.split(separator: "=", maxSplits: 1)
+                    guard halves.count == 2, halves[0].trimmingCharacters(in: .whitespaces).lowercased() == "expires",
+                        let date = Date(httpDate: halves[1].replacingOccurrences(of: "-", with: " "), now: Date())
+                    else { return String(attribute) }
+                    return "\(halves[0])=\((date + seconds).httpDate)"
+                }.joined(separator: ";")
+            }.joined(separator: ", ")
+        default: return self
+        }
+    }
+}
+
+extension Date {
+    /// RFC 9110, section 5.6.7.
+    var httpDate: String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: self)
+    }
+}

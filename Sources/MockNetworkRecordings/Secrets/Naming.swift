@@ -1,0 +1,312 @@
+import APIProvider
+import Foundation
+
+/// Gives each secret in some traffic a name, and puts the name in its place wherever it stands.
+struct Naming {
+    /// A URL, a header or a body of one message.
+    private struct Part {
+        enum Field: Equatable { case url, requestHeader(Int), requestBody, responseHeader(Int), responseBody, claims(of: Int) }
+
+        let exchange: Int
+        let field: Field
+        let isResponse: Bool
+        let bytes: [UInt8]
+        let leaves: [Leaf]
+        var hits: [(range: Range<Int>, secret: Int)] = []
+    }
+
+    private let exchanges: [RecordedExchange]
+    private let names: SecretNames?
+    private var parts: [Part] = []
+    private var indices: [[UInt8]: Int] = [:]
+    /// Ordinary texts that a response has under a name of the list, and that are no secrets therefore.
+    private var plainTexts: Set<[UInt8]> = []
+    private(set) var secrets: [Secret] = []
+    /// Why these exchanges cannot be written.
+    private(set) var problems: [String] = []
+
+    /// - Parameter names: The names under which values are secret; `nil` keeps everything.
+    init(_ exchanges: [RecordedExchange], _ names: SecretNames?, ignoring ignored: SecretNames) {
+        (self.exchanges, self.names) = (exchanges, names)
+        let events = exchanges.indices.flatMap { [(exchanges[$0].order.begin, $0, false), (exchanges[$0].order.end, $0, true)] }
+        for (_, exchange, isResponse) in events.sorted(by: { ($0.0, $0.2 ? 1 : 0, $0.1) < ($1.0, $1.2 ? 1 : 0, $1.1) }) {
+            for part in isResponse ? responseParts(of: exchange) : requestParts(of: exchange) {
+                parts.append(part)
+                findSecrets(in: parts.count - 1, ignored)
+            }
+        }
+        findOccurrences()
+        nameSecrets()
+    }
+
+    /// The names that stand in the file, and where the secret stood first.
+    var namedSecrets: [Secret] { secrets.filter { !$0.name.isEmpty } }
+
+    /// The exchanges with the names.
+    var namedExchanges: [RecordedExchange] { rewritten { $1.replacement } }
+
+    /// The exchanges as the app sends them in a replay: what it takes from a response is a name, and all else is as it came.
+    var replayedExchanges: [RecordedExchange] {
+        rewritten { isResponse, secret in isResponse || secret.origin == .response ? secret.replacement : nil }
+    }
+}
+
+// MARK: - Finding secrets
+
+extension Naming {
+    private func requestParts(of index: Int) -> [Part] {
+        let exchange = exchanges[index]
+        let url = Array(exchange.url.utf8)
+        return [Part(exchange: index, field: .url, isResponse: false, bytes: url, leaves: LeafFinder.leaves(ofURL: url))]
+            + headers(exchange.headers, of: index, isResponse: false)
+            + body(exchange.body ?? [], exchange.type, of: index, isResponse: false)
+    }
+
+    private func responseParts(of index: Int) -> [Part] {
+        guard let response = exchanges[index].response else { return [] }
+        return headers(response.headers, of: index, isResponse: true)
+            + body(response.body, response.value(of: "Content-Type") ?? "", of: index, isResponse: true)
+    }
+
+    private func headers(_ fields: [RecordedExchange.Field], of index: Int, isResponse: Bool) -> [Part] {
+        fields.enumerated().map { number, field in
+            let bytes = Array(field.value.utf8)
+            return Part(
+                exchange: index, field: isResponse ? .responseHeader(number) : .requestHeader(number), isResponse: isResponse, bytes: bytes,
+                leaves: LeafFinder.leaves(ofHeader: field.name, bytes))
+        }
+    }
+
+    private func body(_ bytes: [UInt8], _ type: String, of index: Int, isResponse: Bool) -> [Part] {
+        guard !bytes.isEmpty else { return [] }
+        let isText = bytes.isUTF8 || type.mediaType.hasPrefix("multipart/")
+        let leaves = isText ? LeafFinder.leaves(ofBody: bytes, type: type) : []
+        return [
+            Part(
+                exchange: index, field: isResponse ? .responseBody : .requestBody, isResponse: isResponse, bytes: bytes, leaves: leaves)
+        ]
+    }
+
+    private mutating func findSecrets(in index: Int, _ ignored: SecretNames) {
+        let part = parts[index]
+        for leaf in part.leaves {
+            if leaf.kind != .key, !part.isResponse, let base = ignored.ignored(leaf.name) {
+                add(leaf.text.bytes, base, at: leaf.text.range, in: index, isIgnored: true)
+                continue
+            }
+            guard let names else { continue }
+            findSecret(leaf, in: index, names)
+            for (range, base) in leaf.kind == .text ? leaf.text.unmistakableSecrets() : [] {
+                add(Array(leaf.text.bytes[range]), base, at: leaf.text.range(of: range), in: index)
+            }
+        }
+        guard names != nil else { return }
+        if !part.isResponse { findProgramSecrets(in: index) }
+        findInOtherEncoding(part)
+    }
+
+    /// A credential, or a value under a name of the list.
+    private mutating func findSecret(_ leaf: Leaf, in index: Int, _ names: SecretNames) {
+        let bytes = leaf.text.bytes
+        guard leaf.kind != .key, bytes.hasWord, !names.keeps(leaf.name) else { return }
+        let listed = names.secret(leaf.name, isNumber: leaf.kind == .number)
+        if leaf.isCredential {
+            let base = leaf.isCookie ? listed?.base ?? "cookie" : leaf.name.isField("user") ? "user" : listed?.base ?? "authorization"
+            add(bytes, base, at: leaf.text.range, in: index, isCookie: leaf.isCookie)
+            if let pair = Data(base64Encoded: leaf.text.string), let colon = pair.firstIndex(of: UInt8(ascii: ":")) {
+                // The password of Basic authentication may stand elsewhere, too.
+                add(Array(pair[(colon + 1)...]), "password", at: nil, in: index)
+            }
+            return
+        }
+        guard let (base, rule) = listed, !bytes.isBracketed else { return }
+        if rule == .mixedTextInResponses, bytes.isOrdinary {
+            if parts[index].isResponse {
+                plainTexts.insert(bytes)
+                return
+            }
+            if plainTexts.contains(bytes) { return }
+        }
+        let scheme = ["bearer ", "basic ", "token "].first { leaf.text.string.lowercased().hasPrefix($0) }?.utf8.count ?? 0
+        let range = scheme < bytes.count ? scheme..<bytes.count : 0..<bytes.count
+        add(Array(bytes[range]), base, at: leaf.text.range(of: range), in: index)
+    }
+
+    private mutating func findProgramSecrets(in index: Int) {
+        let part = parts[index]
+        for secret in exchanges[part.exchange].programSecrets.map({ Array($0.utf8) }) where secret.hasWord {
+            let wholes = part.leaves.filter { $0.text.bytes == secret }.map { ($0, 0..<secret.count) }
+            let inner =
+                part.field == .requestBody
+                ? []
+                : part.leaves.compactMap { leaf in
+                    leaf.text.bytes.firstRange(of: secret).map { (leaf, $0..<$0 + secret.count) }
+                }
+            for (leaf, range) in wholes.isEmpty ? inner : wholes {
+                add(secret, "secret", at: leaf.text.range(of: range), in: index)
+            }
+        }
+    }
+
+    /// A secret in a body that is text in another encoding than UTF-8 cannot be replaced.
+    private mutating func findInOtherEncoding(_ part: Part) {
+        guard part.field == .requestBody || part.field == .responseBody, let names else { return }
+        let exchange = exchanges[part.exchange]
+        let type = part.isResponse ? exchange.response?.value(of: "Content-Type") ?? "" : exchange.type
+        if !part.isResponse, let coding = exchange.headers.value(of: "Content-Encoding"), !coding.isField("identity") {
+            problems.append("\(exchange.line) has a body in \(coding), in which secrets cannot be found; send it as it is")
+        }
+        guard !part.bytes.isUTF8, !type.mediaType.hasPrefix("multipart/"), let text = part.bytes.text(type: type) else { return }
+        for leaf in LeafFinder.leaves(ofBody: Array(text.utf8), type: type) where leaf.kind != .key && leaf.text.bytes.hasWord {
+            guard let (base, rule) = names.secret(leaf.name, isNumber: leaf.kind == .number) else { continue }
+            if rule == .anyText || !part.isResponse || !leaf.text.bytes.isOrdinary {
+                problems.append("\(exchange.line) has a \(base) in a body that is not UTF-8, where it cannot be replaced")
+            }
+        }
+    }
+
+    private mutating func add(
+        _ text: [UInt8], _ base: String, at range: Range<Int>?, in index: Int, isCookie: Bool = false, isIgnored: Bool = false
+    ) {
+        guard !text.isEmpty else { return }
+        let isNew = indices[text] == nil
+        let secret = indices[text] ?? secrets.count
+        if isNew {
+            indices[text] = secret
+            secrets.append(Secret(text, base: base, isCookie: isCookie, isIgnored: isIgnored))
+            if secrets[secret].origin != .ignored { secrets[secret].origin = parts[index].isResponse ? .response : .request }
+        } else if !isCookie {
+            secrets[secret].isCookie = false
+        }
+        if let range { parts[index].hits.append((range, secret)) }
+        guard isNew, case .jwt(_, let claims) = secrets[secret].kind, let json = Data(base64URL: claims), let names else { return }
+        let bytes = Array(json)
+        parts.append(
+            Part(
+                exchange: parts[index].exchange, field: .claims(of: secret), isResponse: parts[index].isResponse, bytes: bytes,
+                leaves: LeafFinder.leaves(ofBody: bytes, type: "application/json")))
+        let claimsIndex = parts.count - 1
+        for leaf in parts[claimsIndex].leaves { findSecret(leaf, in: claimsIndex, names) }
+    }
+}
+
+extension [UInt8] {
+    /// Whether it is an object or an array of JSON, which is looked into.
+    fileprivate var isBracketed: Bool {
+        first == UInt8(ascii: "{") && last == UInt8(ascii: "}") || first == UInt8(ascii: "[") && last == UInt8(ascii: "]")
+    }
+}
+
+// MARK: - Replacing secrets
+
+extension Naming {
+    /// Finds the secrets everywhere: one that is not ordinary in any text, an ordinary one where it is the whole value.
+    private mutating func findOccurrences() {
+        let searched = secrets.indices.filter { !secrets[$0].isOrdinary }
+        let search = EscapedSearch(searched.map { secrets[$0].text })
+        for index in parts.indices {
+            let part = parts[index]
+            var hits = part.hits
+            for leaf in part.leaves {
+                let whole = indices[leaf.text.bytes]
+                if leaf.kind == .number {
+                    if let whole, secrets[whole].kind == .number, !secrets[whole].isOrdinary || isReplaced(whole, in: part) {
+                        hits.append((leaf.text.range, whole))
+                    }
+                    continue
+                }
+                if let whole, secrets[whole].isOrdinary, isReplaced(whole, in: part) { hits.append((leaf.text.range, whole)) }
+                hits += search.matches(in: leaf.text.bytes).map { (leaf.text.range(of: $0.range), searched[$0.index]) }
+            }
+            if part.leaves.isEmpty, let found = search.matches(in: part.bytes).first {
+                let base = secrets[searched[found.index]].base
+                problems.append("\(exchanges[part.exchange].line) has a \(base) in a binary body, where it cannot be replaced")
+            }
+            parts[index].hits = hits.longestFirst
+        }
+    }
+
+    /// Whether an ordinary secret is replaced in a value that is the same, under any name.
+    private func isReplaced(_ secret: Int, in part: Part) -> Bool {
+        switch secrets[secret].origin {
+        case .response: !part.isResponse && !secrets[secret].isCookie
+        case .ignored: part.isResponse
+        case .request: false
+        }
+    }
+
+    private mutating func nameSecrets() {
+        var order: [Int] = []
+        var seen: Set<Int> = []
+        for part in parts {
+            for hit in part.hits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where seen.insert(hit.secret).inserted {
+                order.append(hit.secret)
+                if secrets[hit.secret].origin != .ignored { secrets[hit.secret].origin = part.isResponse ? .response : .request }
+            }
+        }
+        let counts = Dictionary(order.map { (secrets[$0].pattern.prefix, 1) }) { $0 + $1 }
+        var last: [String: Int] = [:]
+        var taken: [String: Set<String>] = [:]
+        for index in order {
+            let (prefix, width) = secrets[index].pattern
+            let standing = taken[prefix] ?? names(in: prefix)
+            taken[prefix] = standing
+            let digits = max(width, "\(counts[prefix, default: 0] + standing.count)".count)
+            repeat {
+                last[prefix, default: 0] += 1
+                let number = "\(last[prefix, default: 0])"
+                secrets[index].name = prefix + String(repeating: "0", count: max(0, digits - number.count)) + number
+            } while standing.contains(secrets[index].name)
+            secrets[index].replacement = secrets[index].name
+        }
+        for index in parts.indices {
+            guard case .claims(let secret) = parts[index].field, case .jwt(let head, let claims) = secrets[secret].kind else { continue }
+            let isChanged = !parts[index].hits.isEmpty
+            let others = isChanged ? Data(rewritten(parts[index], \.replacement)).base64URL : claims
+            secrets[secret].replacement = "\(head).\(others).\(secrets[secret].name)"
+        }
+    }
+
+    /// The texts in the traffic that would be names.
+    private func names(in prefix: String) -> Set<String> {
+        let mark = Array(prefix.utf8)
+        var names: Set<String> = []
+        for part in parts {
+            var position = 0
+            while let place = part.bytes.firstRange(of: mark, from: position) {
+                position = place + mark.count
+                names.insert(prefix + String(decoding: part.bytes[position...].prefix(while: \.isDigit), as: UTF8.self))
+            }
+        }
+        return names
+    }
+
+    private func rewritten(_ part: Part, _ replacement: (Secret) -> String?) -> [UInt8] {
+        var (output, copied): ([UInt8], Int) = ([], 0)
+        for hit in part.hits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
+            guard let replacement = replacement(secrets[hit.secret]) else { continue }
+            output += part.bytes[copied..<hit.range.lowerBound]
+            output += replacement.utf8
+            copied = hit.range.upperBound
+        }
+        return output + part.bytes[copied...]
+    }
+
+    /// The exchanges with what `replacement` gives for each secret in a request or a response; `nil` leaves it as it is.
+    func rewritten(_ replacement: (_ isResponse: Bool, Secret) -> String?) -> [RecordedExchange] {
+        var exchanges = exchanges
+        for part in parts where !part.hits.isEmpty {
+            let bytes = rewritten(part) { replacement(part.isResponse, $0) }
+            let text = String(decoding: bytes, as: UTF8.self)
+            switch part.field {
+            case .url: exchanges[part.exchange].url = text
+            case .requestHeader(let index): exchanges[part.exchange].headers[index].value = text
+            case .requestBody: exchanges[part.exchange].body = bytes
+            case .responseHeader(let index): exchanges[part.exchange].response?.headers[index].value = text
+            case .responseBody: exchanges[part.exchange].response?.body = bytes
+            case .claims: break
+            }
+        }
+        return exchanges
+    }
+}

@@ -1,0 +1,121 @@
+import APIProvider
+import Foundation
+
+/// A text that does not stand in the file, and the name that stands there in its place.
+struct Secret {
+    enum Origin: String {
+        /// The app took it from a response: its name matches itself alone.
+        case response
+        /// It is the test's or the environment's: its name matches any text.
+        case request
+        /// It changes with each run: its name matches anything.
+        case ignored
+    }
+
+    enum Kind: Equatable {
+        case text, number, uuid
+        /// The head and the claims of the JWT, in Base64.
+        case jwt(head: String, claims: String)
+    }
+
+    let text: [UInt8]
+    let base: String
+    let kind: Kind
+    var isCookie: Bool
+    var origin = Origin.request
+    var name = ""
+    /// The name, behind the head and the claims of a JWT.
+    var replacement = ""
+    /// Whether it may stand in the traffic by chance, so that it is replaced only where it is known to be the secret.
+    let isOrdinary: Bool
+
+    init(_ text: [UInt8], base: String, isCookie: Bool = false, isIgnored: Bool = false) {
+        (self.text, self.base, self.isCookie) = (text, base, isCookie)
+        isOrdinary = text.isOrdinary
+        if isIgnored { origin = .ignored }
+        let string = String(decoding: text, as: UTF8.self)
+        let parts = string.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        if text.count == 36, UUID(uuidString: string) != nil {
+            kind = .uuid
+        } else if text.allSatisfy(\.isDigit), text.count < 19, text.first != UInt8(ascii: "0") || text.count == 1 {
+            kind = .number
+        } else if string.isJWT {
+            kind = .jwt(head: parts[0], claims: parts[1])
+        } else {
+            kind = .text
+        }
+    }
+
+    /// What a name begins with, and how many digits follow at least.
+    var pattern: (prefix: String, width: Int) {
+        switch kind {
+        case .text, .jwt: ("\(base)-", 3)
+        case .number: ("90000000", 1)
+        case .uuid: ("00000000-0000-4000-8000-", 12)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether a text of this kind stands in ordinary traffic: under 8 bytes, letters of one case, or under 12 digits.
+    var isOrdinary: Bool {
+        if count < 8 || allSatisfy({ $0.isLowercaseLetter }) || allSatisfy({ $0.isUppercaseLetter }) { return true }
+        // With an exponent, a point or a sign it may be a number of JSON.
+        return allSatisfy { $0.isDigit || "eE.+-".utf8.contains($0) } && (count < 12 || !allSatisfy(\.isDigit))
+    }
+
+    /// Whether it can be secret: something other than space and punctuation.
+    var hasWord: Bool { contains(where: \.isWordByte) }
+}
+
+extension String {
+    /// Whether this is a signed JSON Web Token (RFC 7519): the head, the claims and the signature.
+    var isJWT: Bool {
+        guard utf8.starts(with: "ey".utf8) else { return false }
+        let parts = utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 3 && parts.allSatisfy { $0.count > 3 && $0.allSatisfy(\.isBase64URL) }
+            && parts[..<2].allSatisfy { Data(base64URL: String(Substring($0)))?.first == UInt8(ascii: "{") }
+    }
+}
+
+extension UInt8 {
+    var isBase64URL: Bool { isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
+}
+
+extension Data {
+    /// RFC 4648, section 5, without padding.
+    init?(base64URL text: String) {
+        let plain = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        self.init(base64Encoded: plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
+    }
+
+    var base64URL: String {
+        base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+}
+
+extension [(range: Range<Int>, secret: Int)] {
+    /// Of those that overlap, the longest.
+    var longestFirst: Self {
+        var chosen: Self = []
+        // By their starts, so that only neighbours may overlap.
+        for hit in sorted(by: { ($1.range.count, $0.range.lowerBound, $0.secret) < ($0.range.count, $1.range.lowerBound, $1.secret) })
+        where !hit.range.isEmpty {
+            let place = chosen.partitioningIndex { $0.range.lowerBound >= hit.range.lowerBound }
+            if place < chosen.count, chosen[place].range.lowerBound < hit.range.upperBound { continue }
+            if place > 0, chosen[place - 1].range.upperBound > hit.range.lowerBound { continue }
+            chosen.insert(hit, at: place)
+        }
+        return chosen
+    }
+
+    private func partitioningIndex(where isAfter: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isAfter(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,86 @@
+import APIProvider
+
+/// The names under which values are secret.
+struct SecretNames: Sendable {
+    enum Rule { case anyText, mixedTextInResponses }
+
+    /// What the test hides and keeps beside the list, as words without their separators.
+    private let hidden: Set<String>
+    private let kept: Set<String>
+    /// What changes with each run.
+    private let ignored: Set<String>
+
+    init(hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = []) {
+        (self.hidden, self.kept, self.ignored) = (Self.joined(hidden), Self.joined(kept), Self.joined(ignored))
+    }
+
+    private static func joined(_ names: [String]) -> Set<String> { Set(names.map { words(of: $0).joined() }) }
+
+    /// What a value of this name is called in the file, such as `token`, and when it is secret; `nil` if the name is not on the list.
+    func secret(_ name: String, isNumber: Bool) -> (base: String, rule: Rule)? {
+        var words = Self.words(of: name)
+        guard !words.isEmpty, !isKept(words) else { return nil }
+        if let base = Self.match(words, hidden) { return (base, .anyText) }
+        while words.count > 1, Self.endings.contains(words[words.count - 1]) { words.removeLast() }
+        if let base = Self.match(words, Self.strong) { return isNumber && !Self.numbers.contains(base) ? nil : (base, .anyText) }
+        // In a signed URL, it cannot be anything else.
+        let isSigned = words.count > 2 && words[0] == "x" && ["amz", "goog"].contains(words[1])
+        return isNumber ? nil : Self.match(words, Self.weak).map { ($0, isSigned ? .anyText : .mixedTextInResponses) }
+    }
+
+    /// Whether the test keeps the values of this name.
+    func keeps(_ name: String) -> Bool { !kept.isEmpty && isKept(Self.words(of: name)) }
+
+    private func isKept(_ words: [String]) -> Bool { !kept.isEmpty && Self.match(words, kept) != nil }
+
+    /// What a value that changes with each run is called; `nil` if the test does not ignore this name.
+    func ignored(_ name: String) -> String? {
+        guard !ignored.isEmpty else { return nil }
+        let words = Self.words(of: name)
+        return ignored.contains(words.joined()) ? words.joined(separator: "-") : nil
+    }
+
+    /// Whether a header of this name is a credential.
+    static func isListed(_ name: String) -> Bool { SecretNames().secret(name, isNumber: false) != nil }
+
+    /// The last of `words`, up to four of them, that make a name of `list`.
+    private static func match(_ words: [String], _ list: Set<String>) -> String? {
+        for count in (1...4).reversed() where count <= words.count && list.contains(words.suffix(count).joined()) {
+            return words.suffix(count).joined(separator: "-")
+        }
+        return nil
+    }
+
+    /// The words of a name, in lower case: `accessToken`, `X-API-Key` and `user[password]` have two, three and two.
+    static func words(of name: String) -> [String] {
+        var (words, word): ([String], [UInt8]) = ([], [])
+        func end() {
+            if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+            word = []
+        }
+        let bytes = Array(name.utf8)
+        for (index, byte) in bytes.enumerated() {
+            guard byte.isLetter || byte >= 0x80 else {
+                end()
+                continue
+            }
+            let isAfterLower = index > 0 && bytes[index - 1].isLowercaseLetter
+            let isBeforeLower = index + 1 < bytes.count && bytes[index + 1].isLowercaseLetter
+            if byte.isUppercaseLetter, isAfterLower || isBeforeLower { end() }
+            word.append(byte.lowercased)
+        }
+        end()
+        return words
+    }
+
+    /// In a response, an ordinary text is secret only under these.
+    private static let strong: Set = [
+        "password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp", "cvv", "cvc", "cardnumber",
+    ]
+    private static let weak: Set = [
+        "secret", "token", "apikey", "accesskey", "privatekey", "credential", "authorization", "sessionid", "csrf", "signature", "sig",
+    ]
+    /// A number is secret only under these.
+    private static let numbers: Set = ["pin", "otp", "passcode", "cvv", "cvc", "card-number", "cardnumber"]
+    private static let endings: Set = ["confirm", "confirmation", "again", "repeat", "hash", "value"]
+}

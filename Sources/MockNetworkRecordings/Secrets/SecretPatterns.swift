@@ -1,0 +1,158 @@
+import APIProvider
+import Foundation
+
+extension SourceText {
+    /// What cannot be anything but a secret, whatever its name: a JWT, what follows `Bearer` and `Basic`, a private key, the keys of
+    /// services, and the password of a URL.
+    func unmistakableSecrets() -> [(range: Range<Int>, base: String)] {
+        guard bytes.count >= 8 else { return [] }
+        var found: [(range: Range<Int>, base: String)] = []
+        for place in bytes.indices {
+            let before = place > 0 ? bytes[place - 1] : 0x20
+            switch bytes[place] {
+            case UInt8(ascii: "e") where !before.isBase64URL && has("ey", at: place):
+                let run = word(from: place) { $0.isBase64URL || $0 == UInt8(ascii: ".") }
+                // A sentence may end behind it.
+                let end = run.upperBound - bytes[run].reversed().prefix { $0 == UInt8(ascii: ".") }.count
+                if String(decoding: bytes[place..<end], as: UTF8.self).isJWT { found.append((place..<end, "token")) }
+            case UInt8(ascii: "B") where !before.isWordByte, UInt8(ascii: "b") where !before.isWordByte:
+                guard let length = ["bearer ", "basic "].first(where: { has($0, at: place, ignoringCase: true) })?.utf8.count else {
+                    continue
+                }
+                let run = word(from: place + length) { $0.isLetter || $0.isDigit || "-._~+/=".utf8.contains($0) }
+                let end = run.upperBound - bytes[run].reversed().prefix { ".-".utf8.contains($0) }.count
+                let secret = run.lowerBound..<max(end, run.lowerBound)
+                let core = Array(bytes[secret].filter { $0 != UInt8(ascii: "=") })
+                if !core.isOrdinary, core.contains(where: \.isDigit) || core.contains(where: \.isUppercaseLetter) {
+                    found.append((secret, "authorization"))
+                }
+            case UInt8(ascii: "-") where has("-----BEGIN ", at: place):
+                guard let end = first(of: "PRIVATE KEY-----", from: place), end - place < 40 else { continue }
+                let close = first(of: "-----END", from: end + 16) ?? bytes.count
+                found.append((end + 16..<close, "private-key"))
+            case UInt8(ascii: ":") where has("://", at: place):
+                let authority = word(from: place + 3) { $0 > 0x20 && !"/?#\"'<>\\".utf8.contains($0) }
+                guard let at = bytes[authority].lastIndex(of: UInt8(ascii: "@")), let colon = first(":", in: authority.lowerBound..<at)
+                else { continue }
+                found.append((colon + 1..<at, "password"))
+                found.append((authority.lowerBound..<colon, "user"))
+            default:
+                guard !before.isWordByte, let key = Self.keys.first(where: { has($0.prefix, at: place) }) else { continue }
+                let run = word(from: place) { $0.isLetter || $0.isDigit || "-_".utf8.contains($0) }
+                if run.count >= key.length { found.append((run, "key")) }
+            }
+        }
+        return found.filter { !$0.range.isEmpty }
+    }
+
+    private static let keys: [(prefix: String, length: Int)] = [
+        ("ghp_", 16), ("gho_", 16), ("ghs_", 16), ("github_pat_", 20), ("sk_live_", 14), ("sk_test_", 14), ("rk_live_", 14),
+        ("xoxb-", 14), ("xoxp-", 14), ("AKIA", 20), ("ASIA", 20), ("AIza", 30),
+    ]
+
+    private func has(_ text: String, at place: Int, ignoringCase: Bool = false) -> Bool {
+        var position = place
+        for byte in text.utf8 {
+            guard position < bytes.count, bytes[position] == byte || ignoringCase && bytes[position].lowercased == byte else {
+                return false
+            }
+            position += 1
+        }
+        return true
+    }
+
+    private func word(from start: Int, _ isPart: (UInt8) -> Bool) -> Range<Int> {
+        let start = min(start, bytes.count)
+        return start..<(bytes[start...].firstIndex { !isPart($0) } ?? bytes.count)
+    }
+}
+
+/// Finds texts in other text, however they are escaped there: in percent, JSON or HTML, and once in the other.
+struct EscapedSearch {
+    private let texts: [[UInt8]]
+    /// The texts that begin with each byte, the longest first.
+    private var starting: [[Int]] = Array(repeating: [], count: 256)
+
+    init(_ texts: [[UInt8]]) {
+        self.texts = texts
+        for index in texts.indices.sorted(by: { texts[$0].count > texts[$1].count }) {
+            if let first = texts[index].first { starting[Int(first)].append(index) }
+        }
+    }
+
+    /// The places of the texts, and the index of each.
+    func matches(in bytes: [UInt8]) -> [(range: Range<Int>, index: Int)] {
+        guard !texts.isEmpty else { return [] }
+        var found: [(range: Range<Int>, index: Int)] = []
+        for place in bytes.indices {
+            var candidates = starting[Int(bytes[place])]
+            if bytes[place].beginsEscape {
+                let firsts = Set(Self.units(bytes, at: place).compactMap { $0.bytes.first })
+                candidates = firsts.flatMap { starting[Int($0)] }.sorted { texts[$0].count > texts[$1].count }
+            }
+            for index in candidates {
+                guard let end = Self.end(of: texts[index], in: bytes, at: place) else { continue }
+                if texts[index].allSatisfy(\.isDigit), place > 0 && bytes[place - 1].isDigit || end < bytes.count && bytes[end].isDigit {
+                    continue
+                }
+                found.append((place..<end, index))
+                break
+            }
+        }
+        return found
+    }
+
+    private static func end(of text: [UInt8], in bytes: [UInt8], at start: Int) -> Int? {
+        var (position, matched) = (start, 0)
+        while matched < text.count {
+            if position < bytes.count, bytes[position] == text[matched], !bytes[position].beginsEscape {
+                (position, matched) = (position + 1, matched + 1)
+                continue
+            }
+            guard position < bytes.count, bytes[position].beginsEscape else { return nil }
+            guard let unit = units(bytes, at: position).first(where: { text[matched...].starts(with: $0.bytes) }) else { return nil }
+            position = unit.end
+            matched += unit.bytes.count
+        }
+        return position
+    }
+
+    /// What the bytes at `place` may stand for. The escapes come first.
+    private static func units(_ bytes: [UInt8], at place: Int) -> [(bytes: [UInt8], end: Int)] {
+        guard place < bytes.count else { return [] }
+        let plain = (bytes: [bytes[place]], end: place + 1)
+        switch bytes[place] {
+        case UInt8(ascii: "%"):
+            var (units, position) = ([plain], place)
+            // `%2541` is `%41`, which is `A`.
+            while let byte = percentEscape(bytes, at: position) {
+                units.insert(([byte], position + 3), at: 0)
+                guard byte == UInt8(ascii: "%"), position + 4 < bytes.count, let high = bytes[position + 3].hexValue,
+                    let low = bytes[position + 4].hexValue
+                else { break }
+                units.insert(([high << 4 | low], position + 5), at: 0)
+                guard high << 4 | low == UInt8(ascii: "%") else { break }
+                position += 2
+            }
+            return units
+        case UInt8(ascii: "\\"):
+            // In JSON in JSON, there are several before a letter.
+            let last = (bytes[place...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count) - 1
+            let ends = Set([place, place + 1, place + 3, last]).filter { $0 <= last }
+            return ends.sorted(by: >).compactMap { JSONEscape(bytes, at: $0) }.map { (Array(String($0.scalar).utf8), $0.end) }
+                + (last > place ? [([UInt8(ascii: "\\")], place + 2), ([UInt8(ascii: "\\")], min(place + 4, last + 1))] : []) + [plain]
+        case UInt8(ascii: "+"): return [plain, ([0x20], place + 1)]
+        case UInt8(ascii: "&"):
+            let entities: KeyValuePairs = [
+                "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&#x27;": "'", "&#x2F;": "/",
+            ]
+            let rest = bytes[place...].prefix(6)
+            return entities.filter { rest.starts(with: $0.key.utf8) }.map { (Array($0.value.utf8), place + $0.key.utf8.count) } + [plain]
+        default: return [plain]
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var beginsEscape: Bool { self == 0x25 || self == 0x5C || self == 0x2B || self == 0x26 }
+}

@@ -1,0 +1,185 @@
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+import TestSupport
+import Testing
+
+@testable import MockNetworkRecordings
+
+@Suite("Recordings", tenMinutes)
+struct RecordingTests {
+    private let test = RecordedTest()
+
+    @Test("What a server has answered is replayed without it", arguments: [true, false])
+    func replayed(bySession: Bool) async throws {
+        let server = try LoopbackServer { request, connection in
+            connection.respond(headers: ["Content-Type": "application/json"], body: "[\"\(request.target)\"]")
+        }
+        let request = Endpoint<[String]>(.get, .url(server.url, "/items"), query: ["page": 1])
+        for mode in [Recording.Mode.record, .replay, .replay] {
+            let value = try await test.run(mode, bySession: bySession) { try await $0.request(request).value }
+            #expect(value == ["/items?page=1"])
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("A secret has one name everywhere, and two secrets have two")
+    func names() async throws {
+        let token = "s3cr3t-tok3n-9999"
+        let server = server { request in
+            request.url.path == "/login"
+                ? #"{"accessToken":"\#(token)","user":"me"}"# : "{\"path\":\"\(request.url.path)\",\"q\":\"\(request.url.query ?? "")\"}"
+        }
+        let program: @Sendable (String) -> @Sendable (DefaultAPIProvider) async throws -> [String] = { password in
+            { provider in
+                let body = try await provider.text(.post, "/login", json: #"{"password":"\#(password)","otp":"\#(password.count)00"}"#)
+                let token = try #require((try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: String])?["accessToken"])
+                return [
+                    token, try await provider.text(.get, "/items/\(token)/x?after=\(token)", headers: ["Authorization": "Bearer \(token)"]),
+                ]
+            }
+        }
+        _ = try await test.run(.record, from: server, program("correct horse 1"))
+        let text = try test.text
+        #expect(!text.contains(token) && !text.contains("correct horse"))
+        #expect(text.contains("items/token-001/x?after=token-001") && text.contains("Bearer token-001"))
+        #expect(try await test.run(.replay, program("another")) == ["token-001", #"{"path":"/items/token-001/x","q":"after=token-001"}"#])
+        #expect(await test.failure(program("")).contains("got nothing, where a secret is expected"))
+    }
+
+    @Test("A value that is no secret tells requests apart, in any order")
+    func noSecrets() async throws {
+        let server = server { "{\"query\":\"\($0.url.query ?? "")\"}" }
+        let queries = ["sha=main", "sha=6dcb09b5b57875f334f61aebed695e2e4193db5e", "sha=open"]
+        try await test.run(.record, from: server) { for query in queries { _ = try await $0.text(.get, "/c?\(query)") } }
+        for query in queries.reversed() {
+            let answer = try await test.run(.replay) { try await $0.text(.get, "/c?\(query)") }
+            #expect(answer == "{\"query\":\"\(query)\"}")
+        }
+        #expect(try test.text.contains("6dcb09b5b57875f334f61aebed695e2e4193db5e"))
+    }
+
+    @Test("A second POST fails, and says how often it was recorded; a GET gets the last response again")
+    func usedUp() async throws {
+        try await test.run(.record, from: server { _ in "[1]" }) {
+            _ = try await $0.text(.post, "/orders", json: "{}")
+            _ = try await $0.text(.get, "/orders")
+        }
+        let failure = await test.failure { for _ in 0..<2 { _ = try await $0.text(.post, "/orders", json: "{}") } }
+        #expect(failure.contains("POST /orders was recorded once, and this is its second"), "\(failure)")
+        _ = try await test.run(.replay) { for _ in 0..<3 { _ = try await $0.text(.get, "/orders") } }
+    }
+
+    @Test("Two secrets of the environment in flight together, which nothing else tells apart, are not written")
+    func twoKeys() async throws {
+        let error = await #expect(throws: (any Error).self) {
+            try await test.run(.record, from: server { "[\"\($0.headers["Authorization"] ?? "")\"]" }) { provider in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    let gate = Producer<Int>()
+                    _ = gate
+                    for key in ["k3y-of-the-first", "k3y-of-the-second"] {
+                        group.addTask { _ = try await provider.text(.get, "/me", headers: ["Authorization": "Bearer \(key)"]) }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+        // They may also have come one after the other.
+        if let error { #expect("\(error)".contains("They were in flight together") && !"\(error)".contains("k3y"), "\(error)") }
+    }
+
+    @Test("What changes with each run is ignored by its name, and comes back as it was sent")
+    func ignored() async throws {
+        var test = test
+        let send: @Sendable (String) -> @Sendable (DefaultAPIProvider) async throws -> String = { state in
+            { try await $0.text(.post, "/a?state=\(state)", json: #"{"clientMutationId":"\#(state)","n":1}"#) }
+        }
+        let server = server { "{\"state\":\"\($0.url.query?.dropFirst(6) ?? "")\"}" }
+        try await test.run(.record, from: server) { _ = try await send("abcdef01")($0) }
+        let failure = await test.failure(send("abcdef99"))
+        #expect(failure.contains(#"record again with ignoring: ["clientMutationId", "state"]"#), "\(failure)")
+        test.ignored = ["state", "clientMutationId"]
+        try await test.run(.record, from: server) { _ = try await send("abcdef01")($0) }
+        #expect(try await test.run(.replay, send("zz")) == #"{"state":"zz"}"#)
+    }
+
+    @Test("Nothing is written after a failure, without a request, after a reset, and over the file of another test")
+    func notWritten() async throws {
+        try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }
+        let old = try test.text
+        try await test.run(.record, from: server { _ in "[2]" }, hasFailed: true) { _ = try await $0.text(.get, "/a") }
+        #expect(test.warnings.entries.last == "session.har was not written, because the test has failed.")
+        let sentences = [
+            await error { _ in },
+            await error {
+                MockURLProtocol.reset(); MockURLProtocol.stub(.get, "/a", respond: .status(200)); _ = try await $0.text(.get, "/a")
+            },
+            await error(test: "other()") { _ = try await $0.text(.get, "/a") },
+        ]
+        #expect(sentences[0].contains("no request has reached this mock"), "\(sentences[0])")
+        #expect(sentences[1].contains("MockURLProtocol.reset() has removed what was recorded"), "\(sentences[1])")
+        #expect(sentences[2].contains("is the recording of another test, Tests.swift session,"), "\(sentences[2])")
+        #expect(try test.text == old)
+    }
+
+    private func error(
+        test function: String = "session()", _ body: @Sendable (DefaultAPIProvider) async throws -> Void
+    ) async -> String {
+        do {
+            try await test.run(.record, from: server { _ in "[2]" }, test: function, body)
+            return "written"
+        } catch { return "\(error)" }
+    }
+
+    @Test("A server that has not changed does not change the file, and one that has does")
+    func stable() async throws {
+        let answers = Locked(["/a": "1", "/b": "1"])
+        let count = Locked(0)
+        let transport = ClosureTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let body =
+                #"{"n":\#(answers.withLock { $0[request.url.path] } ?? ""),"token":"t0ken-of-run-\#(number)","expires_at":\#(1_900_000_000 + number)}"#
+            return .just(
+                APIResponse(
+                    to: request, headers: ["Content-Type": "application/json", "Date": "\(Date().timeIntervalSince1970)"],
+                    data: Data(body.utf8)))
+        }
+        func record() async throws -> String {
+            try await test.run(.record, from: transport) { for path in ["/a", "/b"] { _ = try await $0.text(.get, path) } }
+            return try test.text
+        }
+        let first = try await record()
+        #expect(try await record() == first)
+        answers.withLock { $0["/b"] = "2" }
+        #expect(try await record() != first)
+    }
+
+    @Test("Attempts that were retried are entries, a failure is replayed, and nothing waits for Retry-After")
+    func retried() async throws {
+        let count = Locked(0)
+        let transport = ClosureTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { return .error(URLError(.timedOut)) }
+            return .just(APIResponse(to: request, statusCode: number == 2 ? 503 : 201, headers: ["Retry-After": "100"]))
+        }
+        let program: @Sendable (DefaultAPIProvider) async throws -> [String] = { provider in
+            var seen: [String] = []
+            for _ in 0..<3 {
+                do {
+                    let response = try await provider.request(anyRequest("https://a.example/")).value
+                    seen.append("\(response.statusCode) \(response.headers["Retry-After"] ?? "")")
+                } catch { seen.append("\((error as? APIError)?.urlError?.code.rawValue ?? 0)") }
+            }
+            return seen
+        }
+        #expect(try await test.run(.record, from: transport, program) == ["-1001", "503 100", "201 100"])
+        #expect(try await test.run(.replay, program) == ["-1001", "503 0", "201 0"])
+    }
+}

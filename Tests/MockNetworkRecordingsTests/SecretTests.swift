@@ -1,0 +1,162 @@
+import APIProvider
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MockNetworkRecordings
+
+@Suite("Secrets of recordings", tenMinutes)
+struct SecretTests {
+    private func recording(
+        _ body: String, type: String = "application/json", of url: String = "https://a.example/", isRequest: Bool = false,
+        hiding hidden: [String] = [], keeping kept: [String] = []
+    ) throws -> NewRecording {
+        var exchange = RecordedExchange(method: "POST", url: url)
+        if isRequest { exchange.headers = [.init(name: "Content-Type", value: type)] }
+        exchange.body = isRequest ? Array(body.utf8) : []
+        exchange.response = .init(
+            status: 200, headers: [.init(name: "Content-Type", value: type)], body: isRequest ? [] : Array(body.utf8))
+        exchange.order = (0, 1)
+        return try NewRecording(
+            [exchange], RecordingOptions(names: SecretNames(hiding: hidden, keeping: kept)), test: nil, name: "a.har")
+    }
+
+    private func body(_ text: String, type: String = "application/json", isRequest: Bool = false) throws -> String {
+        let exchange = try recording(text, type: type, isRequest: isRequest).exchanges[0]
+        return String(decoding: (isRequest ? exchange.body : exchange.response?.body) ?? [], as: UTF8.self)
+    }
+
+    @Test(
+        "The kind of a secret stays, and all else stays byte for byte",
+        arguments: [
+            (
+                "{\"a\" : 1.50, \"accessToken\":\"abc123def\",\r\n \"d\": [1e5 ]}",
+                "{\"a\" : 1.50, \"accessToken\":\"token-001\",\r\n \"d\": [1e5 ]}"
+            ),
+            (
+                #"{"pin":4711,"sessionId":"6F9619FF-8B86-D011-B42D-00C04FC964FF"}"#,
+                #"{"pin":900000001,"sessionId":"00000000-0000-4000-8000-000000000001"}"#
+            ),
+            (#"{"password":"admin","role":"admin"}"#, #"{"password":"password-001","role":"admin"}"#),
+            (
+                #"{"session":"open","token":"none","token_type":"bearer","total_tokens":21,"next_token":7}"#,
+                #"{"session":"open","token":"none","token_type":"bearer","total_tokens":21,"next_token":7}"#
+            ),
+            (
+                #"{"token":{"id":"x1y2z3w4q5"},"pinned":1,"pin":{"lat":48.1}}"#,
+                #"{"token":{"id":"x1y2z3w4q5"},"pinned":1,"pin":{"lat":48.1}}"#
+            ),
+            (
+                #"{"next":"https://a.example/?page=2&api_key=abc123def#top"}"#,
+                #"{"next":"https://a.example/?page=2&api_key=api-key-001#top"}"#
+            ),
+            (#"{"inner":"{\"secret\":\"abc\\/123def\",\"b\":[1]}"}"#, #"{"inner":"{\"secret\":\"secret-001\",\"b\":[1]}"}"#),
+            (
+                #"{"dsn":"postgres://bob:s3cr3tWord@db/x","html_url":"https://a.example/b#c"}"#,
+                #"{"dsn":"postgres://user-001:password-001@db/x","html_url":"https://a.example/b#c"}"#
+            ),
+            (
+                #"{"message":"Bearer abc123DEF456 has expired","k":"ghp_16C7e42F292c6912E7710c838347Ae178B4a"}"#,
+                #"{"message":"Bearer authorization-001 has expired","k":"key-001"}"#
+            ),
+            ("token-001: no secret", "token-001: no secret"), ("42", "42"), ("\"pong\"", "\"pong\""),
+        ])
+    func kinds(body: String, recorded: String) throws { #expect(try self.body(body) == recorded) }
+
+    @Test(
+        "Forms, multipart bodies, XML, events and HTML are searched",
+        arguments: [
+            ("application/x-www-form-urlencoded", "a=1&password=corr%65ct&b=2", "a=1&password=password-001&b=2"),
+            (
+                "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nx y\r\n--b--\r\n",
+                "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\npassword-001\r\n--b--\r\n"
+            ),
+            ("text/xml", "<a><s:Password>x y</s:Password><b>c</b></a>", "<a><s:Password>password-001</s:Password><b>c</b></a>"),
+            ("text/event-stream", "data: {\"password\": \"x y\", \"n\": 1}\n\n", "data: {\"password\": \"password-001\", \"n\": 1}\n\n"),
+            ("text/html", "<a href='/x?a=1&amp;password=abc'>", "<a href='/x?a=1&amp;password=password-001'>"),
+        ])
+    func bodies(type: String, body: String, recorded: String) throws {
+        #expect(try self.body(body, type: type, isRequest: true) == recorded)
+    }
+
+    @Test("A secret is replaced wherever it stands, in any escape")
+    func escapes() throws {
+        let secret = "pä/\"s w0rd&1"
+        let json = try String(decoding: JSONEncoder().encode(secret), as: UTF8.self)
+        let twice = secret.escapedAsValue.escapedAsValue
+        let text = """
+            {"password":\(json),"a":"\(twice)","b":\(json.replacingOccurrences(of: "/", with: "\\/")),"c":"\(secret.escapedAsValue)",
+            "d":"p\\u00e4/\\u0022s w0rd\\u00261","e":"<p>pä&#x2F;&quot;s w0rd&amp;1</p>"}
+            """
+        let body = try body(text)
+        #expect(body.components(separatedBy: "password-001").count == 7, "\(body)")
+    }
+
+    @Test("A JWT keeps its head and its claims, and its times move")
+    func jwt() throws {
+        func jwt(_ claims: String, _ signature: String) -> String {
+            [#"{"alg":"HS256"}"#, claims].map { Data($0.utf8).base64URL }.joined(separator: ".") + "." + signature
+        }
+        let recording = try recording("{\"t\":\"\(jwt(#"{"sub":"me","exp":1900000000}"#, "c2lnbmF0dXJl"))\"}")
+        let text = String(decoding: recording.exchanges[0].response?.body ?? [], as: UTF8.self)
+        #expect(text == "{\"t\":\"\(jwt(#"{"sub":"me","exp":1900000000}"#, "token-001"))\"}")
+        let response = try #require(recording.exchanges[0].response)
+        let replayed = ReplayedResponse(response, RecordedNames(["token-001": .response]), Bindings(), movedBy: 60)
+        #expect(String(decoding: replayed.body, as: UTF8.self) == "{\"t\":\"\(jwt(#"{"sub":"me","exp":1900000060}"#, "token-001"))\"}")
+    }
+
+    @Test("Dates move by the time that has passed, and what says when a token ends, too")
+    func dates() throws {
+        let body = Array(#"{"access_token":"token-001","expires_at":"2026-01-01T00:00:00Z","at":"2026-01-01T00:00:00Z"}"#.utf8)
+        let response = RecordedExchange.Response(
+            status: 200,
+            headers: [
+                .init(name: "Content-Type", value: "application/json"), .init(name: "Date", value: "Thu, 01 Jan 2026 00:00:00 GMT"),
+                .init(name: "Set-Cookie", value: "a=b; Expires=Thu, 01-Jan-2026 00:00:00 GMT; Path=/"),
+                .init(name: "Retry-After", value: "9"),
+            ], body: body)
+        let replayed = ReplayedResponse(response, RecordedNames(["token-001": .response]), Bindings(), movedBy: 86_400)
+        #expect(
+            replayed.headers.map(\.value).dropFirst() == [
+                "Fri, 02 Jan 2026 00:00:00 GMT", "a=b; Expires=Fri, 02 Jan 2026 00:00:00 GMT; Path=/", "0",
+            ])
+        #expect(
+            String(decoding: replayed.body, as: UTF8.self)
+                == #"{"access_token":"token-001","expires_at":"2026-01-02T00:00:00Z","at":"2026-01-01T00:00:00Z"}"#)
+    }
+
+    @Test("Names are hidden and kept as the test says")
+    func options() throws {
+        let body = #"{"ssn":"7-x","token":"abc123def","n":1}"#
+        let exchange = try recording(body, hiding: ["ssn"], keeping: ["token"]).exchanges[0]
+        #expect(String(decoding: exchange.response?.body ?? [], as: UTF8.self) == #"{"ssn":"ssn-001","token":"abc123def","n":1}"#)
+    }
+
+    @Test("A secret that cannot be replaced keeps the file from being written")
+    func unwritable() throws {
+        var exchange = RecordedExchange(method: "POST", url: "https://a.example/?token=abc123def")
+        exchange.body = [0xFF] + Array("abc123def".utf8)
+        let binary = try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har").problems
+        #expect(binary == ["POST https://a.example/ has a token in a binary body, where it cannot be replaced"])
+        exchange.body = [0x1F, 0x8B]
+        exchange.headers = [.init(name: "Content-Encoding", value: "gzip")]
+        #expect(
+            try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har").problems.first?.contains("has a body in gzip")
+                == true)
+    }
+
+    @Test("400 requests to one URL replay in a second", .longComputing)
+    func many() throws {
+        let exchanges = (0..<400).map { number -> RecordedExchange in
+            var exchange = RecordedExchange(method: "POST", url: "https://a.example/graphql")
+            exchange.body = Array(#"{"query":"query($id:ID!){node(id:$id){id}}","variables":{"id":"MDQ6VXNlc\#(number)"}}"#.utf8)
+            exchange.response = .init(status: 200, headers: [], body: Array("[\(number)]".utf8))
+            exchange.order = (2 * number, 2 * number + 1)
+            return exchange
+        }
+        let recording = try NewRecording(exchanges, RecordingOptions(), test: nil, name: "a.har")
+        #expect(recording.problems == [])
+        var replay = Replay(try RecordedFile(recording.content, name: "a.har"))
+        for index in exchanges.indices.reversed() { #expect((try? replay.entry(for: exchanges[index]).get()) == index) }
+    }
+}
