@@ -101,7 +101,7 @@ extension MockURLProtocol {
     ///
     /// - Parameters:
     ///   - description: The name of the stub in reports.
-    ///   - matches: Called on any thread, and maybe more than once for a request. It must not send requests; ``StubResponse/handler(_:)``
+    ///   - matches: Called on any thread, at most once for a request. It must not send requests; ``StubResponse/handler(_:)``
     ///     may.
     ///   - times: The number of requests that the stub answers. `nil` means any number.
     ///   - isOptional: Whether the stub may go unused.

@@ -110,7 +110,7 @@ public struct BodyMatcher: Sendable {
     ///
     /// - Parameters:
     ///   - description: The name of the expectation in reports.
-    ///   - matches: Called on any thread, and maybe more than once for a request. It must not send requests; ``StubResponse/handler(_:)``
+    ///   - matches: Called on any thread, at most once for a request. It must not send requests; ``StubResponse/handler(_:)``
     ///     may.
     public static func matching(
         _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool

@@ -4,8 +4,8 @@ import Foundation
 /// The report for a request without an answer: the request, the nearest stubs, and a stub to paste.
 struct UnansweredReport: CustomStringConvertible {
     let request: ReceivedRequest
-    /// The stubs with the number of requests that each has answered, the oldest first.
-    let stubs: [(stub: Stub, uses: Int)]
+    /// The stubs with the number of requests that each has answered, the oldest first. The first mismatch is `nil` if it is unknown.
+    let stubs: [(stub: Stub, uses: Int, firstMismatch: Int?)]
     let scope: String
     /// Why no other source of answers has one; `nil` without a source.
     var reason: String?
@@ -36,7 +36,8 @@ struct UnansweredReport: CustomStringConvertible {
 
     private var nearestStubs: String {
         let parts = RequestParts(request)
-        let near = stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, to: parts) }.sorted { $0.distance < $1.distance }.prefix(3)
+        let near = stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, $0.firstMismatch, to: parts) }
+            .sorted { $0.distance < $1.distance }.prefix(3)
         let title =
             switch stubs.count {
             case 0: "has no stubs."
@@ -67,8 +68,8 @@ private struct NearMiss: CustomStringConvertible {
     let distance: Double
     let description: String
 
-    init(of stub: Stub, uses: Int, to request: RequestParts) {
-        let mismatches = stub.mismatches(with: request)
+    init(of stub: Stub, uses: Int, _ firstMismatch: Int?, to request: RequestParts) {
+        let mismatches = stub.mismatches(with: request, from: firstMismatch)
         // A problem counts as one mismatch.
         distance = mismatches.reduce(stub.problem == nil ? 0 : 0.5) { $0 + $1.distance }
         let requests = uses == 1 ? "1 request" : "\(uses) requests"

@@ -83,7 +83,8 @@ final class Scope: Sendable {
                 isReported: true)
             return (false, { .failure(failure) })
         }
-        let (responder, chosen) = chooseStub(for: received) ?? chooseOtherAnswer(for: received)
+        var mismatches: [Int?] = []
+        let (responder, chosen) = chooseStub(for: received, &mismatches) ?? chooseOtherAnswer(for: received, mismatches)
         return (
             responder.runsUserCode,
             {
@@ -101,19 +102,25 @@ final class Scope: Sendable {
     typealias Choice = (responder: Responder, request: ReceivedRequest)
 
     /// The newest stub that matches `request` and is not used up. The user's code never runs under the lock.
-    private func chooseStub(for request: ReceivedRequest) -> Choice? {
+    ///
+    /// - Parameter mismatches: Gets the first mismatch of each stub that was asked, for a report.
+    private func chooseStub(for request: ReceivedRequest, _ mismatches: inout [Int?]) -> Choice? {
         let stubs = contents.withLock(\.stubs)
         guard !stubs.isEmpty else { return nil }
         let parts = RequestParts(request)
-        for index in stubs.indices.reversed() where stubs[index].matches(parts) {
-            guard let choice = contents.withLock({ $0.use(stubs[index], at: index, for: request) }) else { continue }
-            return choice.responder.map { ($0, choice.request) } ?? failure(of: request)
+        for index in stubs.indices.reversed() where stubs[index].problem == nil {
+            let mismatch = stubs[index].firstMismatch(with: parts)
+            let choice = mismatch == nil ? contents.withLock { $0.use(stubs[index], at: index, for: request) } : nil
+            if let choice, let responder = choice.responder { return (responder, choice.request) }
+            if mismatches.isEmpty { mismatches = Array(repeating: nil, count: stubs.count) }
+            mismatches[index] = mismatch ?? stubs[index].matchers.count
+            if choice != nil { return failure(of: request, mismatches) }
         }
         return nil
     }
 
     /// What a source answers, or else the default answer.
-    private func chooseOtherAnswer(for received: ReceivedRequest) -> Choice {
+    private func chooseOtherAnswer(for received: ReceivedRequest, _ mismatches: [Int?]) -> Choice {
         let (sources, defaultAnswer) = contents.withLock { ($0.sources, $0.defaultAnswer) }
         var reason: String?
         for source in sources.reversed() {
@@ -124,16 +131,17 @@ final class Scope: Sendable {
             case .none(let other): reason = reason ?? other
             }
         }
-        guard let responder = defaultAnswer.responder(for: received.prepared) else { return failure(of: received, reason) }
+        guard let responder = defaultAnswer.responder(for: received.prepared) else { return failure(of: received, mismatches, reason) }
         contents.withLock { $0.requests.append(received) }
         return (responder, received)
     }
 
     /// - Parameter reason: Why no source answers.
-    private func failure(of request: ReceivedRequest, _ reason: String? = nil) -> Choice {
+    private func failure(of request: ReceivedRequest, _ mismatches: [Int?], _ reason: String? = nil) -> Choice {
         let (stubs, uses) = contents.withLock { ($0.stubs, $0.uses) }
+        let tried = stubs.indices.map { (stubs[$0], uses[$0], mismatches.indices.contains($0) ? mismatches[$0] : nil) }
         let report = UnansweredReport(
-            request: request, stubs: Array(zip(stubs, uses)), scope: shownName,
+            request: request, stubs: tried, scope: shownName,
             reason: reason, otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : []
         ).description
         contents.withLock {

@@ -70,11 +70,16 @@ extension Stub {
     /// The requests that this stub has answered, in order. Empty after its scope has ended.
     public var requests: [ReceivedRequest] { allRequests().filter { $0.stub?.isSame(as: self) == true } }
 
-    func matches(_ request: RequestParts) -> Bool { problem == nil && matchers.allSatisfy { $0.matches(request) } }
+    /// The index of the first matcher that `request` does not meet. `nil` if it meets all.
+    func firstMismatch(with request: RequestParts) -> Int? { matchers.firstIndex { !$0.matches(request) } }
 
     /// The differences between `request` and what this stub expects.
-    func mismatches(with request: RequestParts) -> [Matcher.Mismatch] {
-        matchers.filter { !$0.matches(request) }.map { $0.explain(request) }
+    ///
+    /// - Parameter first: The first mismatch, if it is known. The matchers up to it are not asked again: one may be a closure of the test,
+    ///   with an expectation that would fail twice.
+    func mismatches(with request: RequestParts, from first: Int?) -> [Matcher.Mismatch] {
+        matchers.enumerated().filter { $0.offset == first || $0.offset > first ?? -1 && !$0.element.matches(request) }
+            .map { $0.element.explain(request) }
     }
 
     func isSame(as other: Stub) -> Bool { shared === other.shared }

@@ -65,6 +65,32 @@ struct ExpectationTests {
         }
     }
 
+    @Test("Once, also if the request finds no answer and its report compares it with each stub", arguments: Way.allCases)
+    func unanswered(way: Way) async {
+        let stubs: [@Sendable () -> Void] = [
+            { MockURLProtocol.stub(where: { !Self.expect($0.body) }, respond: .status(200)) },
+            { MockURLProtocol.stub(where: { Self.expect($0.body) }, times: 0, respond: .status(200)) },
+            { MockURLProtocol.stub(where: { Self.expect($0.body) }, respond: .sequence([])) },
+            { MockURLProtocol.stub(.post, "/a", body: .matching { !Self.expect($0) }, respond: .status(200)) },
+            { MockURLProtocol.stub(.get, "/a", body: .matching { Self.expect($0) }, respond: .status(200)) },
+        ]
+        for (index, stub) in stubs.enumerated() {
+            let (texts, reports) = (Log<String>(), Log<String>())
+            await withKnownIssue {
+                await MockURLProtocol.withScope {
+                    stub()
+                    await Sender.task.send(way.provider, "wrong")
+                    reports.append(MockURLProtocol.unansweredReports.joined())
+                }
+            } matching: { issue in
+                texts.append("\(issue)")
+                return true
+            }
+            #expect(texts.count == 1, "\(index): \(texts.entries)")
+            #expect(reports.entries.first?.contains("has one stub") == true)
+        }
+    }
+
     @Test("Under a hundred requests at once", arguments: Way.allCases)
     func concurrent(way: Way) async {
         let texts = Log<String>()
