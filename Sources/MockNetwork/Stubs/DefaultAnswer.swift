@@ -37,7 +37,7 @@ struct DefaultAnswer: Sendable {
         let response = try response?.get() ?? .mock(200, headers: nil, for: .any)
         guard response.url == .any else { return response }
         var headers = HTTPHeaders(response.headerFields)
-        if length > 0, headers["Content-Length"] == nil { headers["Content-Length"] = "\(length)" }
+        if length > 0, response.statusCode != 204, headers["Content-Length"] == nil { headers["Content-Length"] = "\(length)" }
         return try .mock(response.statusCode, headers: headers.dictionary, for: url)
     }
 }

@@ -53,7 +53,9 @@ public struct StubResponse: Sendable {
         var headers = headers
         if let type, headers["Content-Type"] == nil { headers["Content-Type"] = type }
         let steps = Result { try steps() }.mapError { $0 as? MockFailure ?? MockFailure(encoding: $0) }
-        if case .success(let steps) = steps, hasLength, headers["Content-Length"] == nil, headers["Transfer-Encoding"] == nil {
+        // A 204 has no length (RFC 9110, section 8.6).
+        let mayHaveLength = hasLength && statusCode != 204 && headers["Content-Length"] == nil && headers["Transfer-Encoding"] == nil
+        if case .success(let steps) = steps, mayHaveLength {
             let count = steps.reduce(0) { if case .data(let data) = $1 { $0 + data.count } else { $0 } }
             if count > 0 { headers["Content-Length"] = "\(count)" }
         }

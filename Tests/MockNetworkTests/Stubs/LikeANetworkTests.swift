@@ -42,7 +42,7 @@ struct LikeANetworkTests {
         let table: [(StubResponse, String?)] = [
             (.json([1]), "3"), (.data(Data("ab".utf8)), "2"), (.data(Data("ab".utf8), headers: ["content-length": "2"]), "2"),
             (.data(Data("ab".utf8), headers: ["Transfer-Encoding": "chunked"]), nil), (.status(200), nil),
-            (.data(Data(), statusCode: 204), nil),
+            (.data(Data(), statusCode: 204), nil), (.json([1], statusCode: 204), nil),
             (.stream([.chunk("a")]), nil), (.handler { _ in .json([1]) }, "3"),
         ]
         for (response, length) in table {
