@@ -155,7 +155,7 @@ extension MockURLProtocol {
 
     /// Encodes a value of a stub.
     static func encode(_ value: some Encodable) throws -> Data {
-        do { return try (encoder ?? .sortingKeys).encode(value) } catch { throw MockFailure(encoding: error) }
+        try (encoder ?? .sortingKeys).encode(value)
     }
 
     /// The requests that have reached the mock, in order.

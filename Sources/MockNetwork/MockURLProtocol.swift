@@ -76,11 +76,15 @@ public class MockURLProtocol: URLProtocol {
     }
 
     private func makeAnswer() {
-        if let unsupportedTaskError { return play(.failure(unsupportedTaskError)) }
+        if let unsupportedTaskError {
+            Self.liveScope?.note(unsupportedTaskError.description)
+            return play(.failure(unsupportedTaskError))
+        }
         var sent = requestWithBody
         let taskDescription = task?.taskDescription
-        // A transport has described its task, and adds the settings of its session itself.
-        if taskDescription == nil { addSessionSettings(to: &sent) } else if let task { sent.secrets = task.requestSecrets }
+        // A transport has described its task, and adds the settings of its session itself. An app may describe its own.
+        let isOfTransport = taskDescription == Self.descriptionOfTask || taskDescription == Self.descriptionOfLateTask
+        if !isOfTransport { addSessionSettings(to: &sent) } else if let task { sent.secrets = task.requestSecrets }
         let time = taskDescription == Self.descriptionOfLateTask ? DispatchTime(uptimeNanoseconds: 0) : creationTime
         let (runsUserCode, answer) = Self.receive(sent, madeAt: time)
         // On Linux, sessions do not apply timeouts to protocol classes (as of Swift 6.3.1).
@@ -182,11 +186,11 @@ extension MockURLProtocol: NetworkStandIn {
         return { request in
             mock.noteIfEnded()
             let isLate = request.context.map { mock.liveScope?.isOfThisTest($0.subscriptionTime) == false } ?? false
-            return isLate ? descriptionOfLateTask : ""
+            return isLate ? descriptionOfLateTask : descriptionOfTask
         }
     }
 
-    private static let descriptionOfLateTask = "its test has ended"
+    private static let (descriptionOfTask, descriptionOfLateTask) = ("", "its test has ended")
 
     /// The scheduler for delays.
     static let delayScheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)

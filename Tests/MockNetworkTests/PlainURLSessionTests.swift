@@ -61,6 +61,13 @@ struct PlainURLSessionTests {
         }
         #expect(MockURLProtocol.requests.map { $0.headers["Authorization"] } == ["Bearer x", nil])
         #expect(MockURLProtocol.requests.map { $0.headers["X-Own"] } == ["request", nil])
+        // An app may describe its tasks.
+        let described = await outcome { done in
+            let task = other.dataTask(with: own, completionHandler: done)
+            task.taskDescription = "avatar"
+            task.resume()
+        }
+        #expect(described.status == 200 && MockURLProtocol.requests.last?.headers["Authorization"] == "Bearer x")
         let error = await outcome { other.dataTask(with: request("/never"), completionHandler: $0).resume() }.error
         #expect((error as? URLError)?.code == .timedOut)
         // A provider leaves such fields out where they do not belong.
@@ -79,9 +86,14 @@ struct PlainURLSessionTests {
     #if canImport(FoundationNetworking)
     @Test("A download task fails on Linux, and does not trap")
     func download() async throws {
-        let outcome = await outcome { done in session.downloadTask(with: request("/a")) { done(nil, $1, $2) }.resume() }
-        #expect("\(try #require(outcome.error))".contains("download task"))
-        await #expect(throws: (any Error).self) { try await session.download(for: request("/a")) }
+        // That is an issue of its scope.
+        try await MockURLProtocol.withScope {
+            let session = URLSession(configuration: MockURLProtocol.configuration)
+            let outcome = await outcome { done in session.downloadTask(with: request("/a")) { done(nil, $1, $2) }.resume() }
+            let error = try #require(outcome.error)
+            #expect("\(error)".contains("download task"))
+            await #expect(throws: (any Error).self) { try await session.download(for: request("/a")) }
+        }
     }
     #endif
 

@@ -61,7 +61,7 @@ public struct BodyMatcher: Sendable {
     }
 
     private static let spellingHint =
-        " (only the keys are spelled differently: set MockURLProtocol.encoder to the encoder of the provider)"
+        " (only the keys are spelled differently: for those of a type, set MockURLProtocol.encoder to the encoder of the provider)"
 
     /// Matches a form (`application/x-www-form-urlencoded`) with exactly these parameters. The order matters among parameters of the same
     /// name.

@@ -40,7 +40,9 @@ extension MockDTO {
     /// The content of the file.
     func load() throws -> Data {
         guard let file = try file() else { return Data() }
-        return try Data(contentsOf: file)
+        do { return try Data(contentsOf: file) } catch {
+            throw MockFailure("The fixture \"\(fileName)\" cannot be read from \(file.path): \(error.explanation)")
+        }
     }
 
     /// The file, where `Bundle.url(forResource:withExtension:subdirectory:)` finds it. `nil` for an empty body.
