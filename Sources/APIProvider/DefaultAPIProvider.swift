@@ -93,9 +93,9 @@ public struct DefaultAPIProvider: APIProvider {
             try endpoint.checkDestination()
             let reporter = endpoint.makeProgressReporter()
             if let report = reporter.report { request.reportProgress = report }
-            var value = send(request).map { try endpoint.value(of: $0.with(decoder: decoder).restoringFile(of: context.download)) }
-            if let download = context.download { value = download.removingRest(after: value) }
-            return endpoint.applyTimeout(to: reporter.reportingLast(before: value), of: request)
+            let value = send(request).map { try endpoint.value(of: $0.with(decoder: decoder).restoringFile(of: context.download)) }
+            let response = endpoint.applyTimeout(to: reporter.reportingLast(before: value), of: request)
+            return context.download?.removingRest(before: response) ?? response
         }
     }
 

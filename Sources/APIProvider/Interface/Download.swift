@@ -1,29 +1,54 @@
 import Foundation
 import MiniRx
 
-/// Keeps the file of a download from the transport to the endpoint, which moves it to its destination.
+/// Keeps the files of a download from the transport to the endpoint, which moves one to its destination.
 final class Download: Sendable {
-    private let latest = Locked<PartialFile?>(nil)
+    private struct State {
+        /// Those of all attempts, also while they are written.
+        var files: [PartialFile] = []
+        var latest: PartialFile?
+        var isOver = false
+    }
+
+    private let state = Locked(State())
 
     /// The whole file that has come last.
-    var file: PartialFile? { latest.withLock { $0 } }
+    var file: PartialFile? { state.withLock(\.latest) }
+
+    /// Keeps a file before it is written, or removes it if the download is over.
+    func begin(_ file: PartialFile) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.files.append(file) }
+            return state.isOver
+        }
+        if isOver { file.remove() }
+    }
 
     func receive(_ file: PartialFile) {
-        _ = latest.withLock { latest in
-            defer { latest = file }
-            return latest
+        // The one before stays in `files`, so nothing is released under the lock.
+        state.withLock { $0.latest = $0.isOver ? $0.latest : file }
+    }
+
+    /// Wraps `single`, which moves the file, so that nothing is left of a file that was not moved when the event comes or `dispose`
+    /// returns.
+    func removingRest<Value>(before single: Single<Value>) -> Single<Value> {
+        .create { observer in
+            let subscription = single.subscribe { event in
+                self.removeRest()
+                observer(event)
+            }
+            return Disposables.create {
+                subscription.dispose()
+                self.removeRest()
+            }
         }
     }
 
-    /// Wraps `single`, which moves the file, so that nothing is left of a file that was not moved when the event has been delivered or
-    /// `dispose` returns.
-    func removingRest<Value>(after single: Single<Value>) -> Single<Value> {
-        .create { observer in
-            let subscription = single.subscribe(observer)
-            return Disposables.create {
-                subscription.dispose()
-                self.file?.remove()
-            }
+    private func removeRest() {
+        let files = state.withLock { state in
+            state.isOver = true
+            return state.files
         }
+        for file in files { file.remove() }
     }
 }

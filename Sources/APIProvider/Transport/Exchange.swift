@@ -96,6 +96,7 @@ public import FoundationNetworking
             case .memory: return true
             case .file(let url):
                 let file = try PartialFile(beside: url)
+                original.context?.download?.begin(file)
                 let isOpen = state.withLock { $0.replaceSink(with: .file(file)) } != nil
                 if !isOpen { file.remove() }
                 return isOpen

@@ -236,6 +236,39 @@ struct DownloadTests {
         #expect(try folder.names == ["file.bin"])
     }
 
+    enum Failure: CaseIterable { case validating, middleware, laterAttempt, timeout }
+
+    @Test("When the error comes, nothing is left behind, whoever holds a response", arguments: Failure.allCases)
+    func nothingIsLeftWithTheError(failure: Failure) async throws {
+        let (held, names, done) = (Log<APIResponse>(), Log<[String]>(), Signals<Void>())
+        let server = try LoopbackServer { _, connection in
+            if failure == .laterAttempt, !held.entries.isEmpty { return connection.respond("404 Not Found") }
+            guard failure == .timeout else { return connection.respond(body: "body") }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+            connection.waitUntilClosed()
+        }
+        let middleware = ClosureMiddleware { request, next in
+            next(request).flatMap { response in
+                held.append(response)
+                if failure == .middleware { throw URLError(.cannotParseResponse) }
+                return failure == .laterAttempt ? next(request) : .just(response)
+            }
+        }
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [middleware])
+        var endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).validating {
+            if failure == .validating { throw URLError(.cannotParseResponse) }
+            if $0.statusCode == 404 { throw APIError.unacceptableStatus($0) }
+        }
+        if failure == .timeout { endpoint = endpoint.timeout(.milliseconds(300)) }
+        let subscription = provider.request(endpoint).subscribe(onFailure: { _ in
+            names.append((try? folder.names) ?? ["?"])
+            done.send(())
+        })
+        await done.next()
+        #expect(names.entries == [[]])
+        withExtendedLifetime((held, subscription)) {}
+    }
+
     @Test("When dispose returns while a middleware holds the whole response, nothing is left behind")
     func disposedInMiddleware() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
