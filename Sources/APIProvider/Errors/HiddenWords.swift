@@ -29,7 +29,23 @@ extension String {
         guard let end, end >= marks.endIndex else { return self }
         let (word, rest) = (String(unicodeScalars[marks.endIndex...end]), unicodeScalars[unicodeScalars.index(after: end)...])
         guard word.contains("://") || word.hasPrefix("/") else { return hidingSecret }
-        return String(marks) + Redactor.redacted(url: word, hidesWords: true) + String(rest)
+        return String(marks) + word.hidingURL + String(rest)
+    }
+
+    /// A path or a URL, maybe with other text before its scheme, which is hidden as a word is. Without a host that can be one, nothing of
+    /// it is shown but the scheme.
+    private var hidingURL: String {
+        guard let mark = range(of: "://") else { return Redactor.redacted(url: self, hidesWords: true) }
+        let start = self[..<mark.lowerBound].lastIndex { !$0.isASCII || !($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let url = self[(start.map { index(after: $0) } ?? startIndex)...]
+        let before = self[..<url.startIndex]
+        // The other URL is a part of the path, the query or the fragment of this one.
+        guard !before.hasPrefix("/"), !before.contains(where: { "?#".contains($0) }) else {
+            return Redactor.redacted(url: self, hidesWords: true)
+        }
+        let isHost = URLText(url).hostAndPort.allSatisfy { $0.isLetter || $0.isNumber || "-._:[]".contains($0) }
+        let shown = isHost ? Redactor.redacted(url: String(url), hidesWords: true) : "\(url[..<mark.upperBound])…"
+        return String(before).hidingSecret + shown
     }
 
     /// A word, or `…` in its place if it may be a secret. Marks around it stay, such as quotes.

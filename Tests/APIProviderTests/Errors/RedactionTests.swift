@@ -19,6 +19,9 @@ struct RedactionTests {
             ("see (https://u:p@h:8080/reset?t=1 now", "see (https://h:8080/reset?t=… now"),
             ("see https://u:p@example.com/reset/abcdefghijk1/2?token=letters now", "see https://example.com/reset/…/2?token=… now"),
             ("Cannot GET /api/v1/users/12345/keys/abcdefghijk1?a=b", "Cannot GET /api/v1/users/12345/keys/…?a=…"),
+            ("token=abcdefghijk1,https://h/a and https://h:80,token=abcdefghijk1", "…,https://h/a and https://…"),
+            (#"{token="abcdefghijk1",url="https://u:p@h/"}"#, #"{…="https://h/"}"#),
+            ("url=https://h/?t=letters or h/a?t=letters&u=https://h", "url=https://h/?t=… or h/a?t=…&u=…"),
             (
                 "2026-03-01T10:00:00.000+00:00 to 2026-03-01, 14-Jun-26 05:00:00",
                 "2026-03-01T10:00:00.000+00:00 to 2026-03-01, 14-Jun-26 05:00:00"
