@@ -129,7 +129,7 @@ extension Endpoint {
     /// stream.
     private func check(_ response: APIResponse) throws {
         if case .never = response.redirectPolicy(or: options).kind, case .memory = configuration.destination,
-            300..<400 ~= response.statusCode
+            300..<400 ~= response.statusCode, response.statusCode != 304
         {
             return
         }

@@ -51,6 +51,17 @@ struct RedirectPolicyTests {
         #expect(seen.entries == ["api.example.com/a 1", "api.example.com/b 2", "cdn.example.com/c 2"])
     }
 
+    @Test(
+        "A 304 is no redirect, and is refused with each policy",
+        arguments: [.follow, .never, .decide { next, _ in next }] as [RedirectPolicy])
+    func notModified(policy: RedirectPolicy) async throws {
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: ClosureTransport { .just(APIResponse(to: $0, statusCode: 304, headers: ["Location": "/b"])) })
+        let endpoint = Endpoint<Data>(.get, "/a", headers: ["If-None-Match": "\"1\""]).option(\.redirectPolicy, policy)
+        let error = await #expect(throws: APIError.self) { try await provider.request(endpoint).value }
+        #expect(error?.statusCode == 304)
+    }
+
     @Test("If the closure returns nil, the redirect is the response, and its status is refused")
     func decideNot() async throws {
         let error = await #expect(throws: APIError.self) {
