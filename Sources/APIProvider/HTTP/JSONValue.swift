@@ -173,7 +173,8 @@ extension JSONValue: Codable {
         if let value = try? container.decode(String.self) { return .string(value) }
         if let value = try? container.decode(Bool.self) { return .bool(value) }
         if let value = try? container.decode(Int64.self) { return .int(value) }
-        if let value = try? container.decode(UInt64.self) { return .uint(value) }
+        // `JSONDecoder` on Linux reads 9223372036854775807.0 as a UInt64, and not as an Int64.
+        if let value = try? container.decode(UInt64.self) { return JSONValue(value).storage }
         // A number that does not fit is an error, and no other kind of value.
         do { return JSONValue(try container.decode(Double.self)).storage } catch DecodingError.typeMismatch { return nil }
     }

@@ -55,6 +55,14 @@ struct JSONValueTests {
     }
 
     @Test(
+        "A whole number that an Int holds is one, however it is written",
+        arguments: ["9223372036854775807.0", "-9223372036854775808.0", "1E2"])
+    func wholeNumber(text: String) throws {
+        let value = try read(text)
+        #expect(value.int != nil && value == JSONValue(value.int))
+    }
+
+    @Test(
         "Numbers are those of JSONDecoder: whole ones are exact up to 64 bits, and 1.0 is 1",
         arguments: [
             ("1.0", "1"), ("1e3", "1000"), ("-0.0", "0"), ("100000000000000000000", "1e+20"),
