@@ -124,11 +124,13 @@ private func failures() async -> [Case] {
     }
     var grouped = cases.grouped
     grouped[grouped.count - 1].names.append("any other `URLError`")
-    let request = PreparedRequest(.get, URL(fileURLWithPath: "/"))
-    for (name, underlying) in [
-        ("a full disk", CocoaError(.fileWriteOutOfSpace)), ("another error of a file", CocoaError(.fileReadNoPermission)),
-    ] {
-        grouped.append(Case(names: [name], error: APIError.transport(request, underlying: underlying)))
+    for (name, code, reason) in [
+        ("a full disk", .fileWriteOutOfSpace, "the disk is full"),
+        ("another error of a file", .fileWriteNoPermission, "permission is denied"),
+    ] as [(String, CocoaError.Code, String)] {
+        let words = [NSLocalizedDescriptionKey: "the file cannot be written to photo.jpg: \(reason)."]
+        let failed = await error { .error(APIError.transport($0, underlying: CocoaError(code, userInfo: words))) }
+        grouped.append(Case(names: [name], error: failed))
     }
     return grouped + [Case(names: ["``/MiniRx/RxError/timeout``"], error: RxError.timeout)]
 }

@@ -145,8 +145,8 @@ extension MockURLProtocol {
     /// MockURLProtocol.stub(CreateTask(dueDate: .now), respond: .status(201))
     /// ```
     ///
-    /// It encodes the bodies and values of an `APIRequest`, and also ``StubResponse/json(_:statusCode:headers:)``,
-    /// ``StubResponse/jsonLines(_:every:headers:)``, ``BodyMatcher/json(_:)`` and ``BodyMatcher/json(containing:)``. Do not change it
+    /// It encodes the bodies and values of an `APIRequest`, and also `StubResponse.json`,
+    /// ``StubResponse/jsonLines(_:every:headers:)``, `BodyMatcher.json`. Do not change it
     /// afterwards.
     public static var encoder: JSONEncoder? {
         get { scope.contents.withLock(\.encoder) }

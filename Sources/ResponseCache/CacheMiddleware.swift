@@ -211,7 +211,7 @@ public final class CacheMiddleware: Middleware {
     /// Asks the server whether a stored response is still valid. Requests at the same time share the answer.
     private func validate(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
         let request = lookup.request
-        guard stored.hasValidator, !request.asksIfModified, request.method != .head, request.range == nil else { return send(lookup) }
+        guard stored.hasValidator, !request.asksIfModified, request.method != .head else { return send(lookup) }
         return lookup.keyState.validationCoalescer.intercept(request.validating(stored)) { [self] conditional in
             count { $0.revalidations += 1 }
             let sending = sending(lookup)

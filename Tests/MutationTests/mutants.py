@@ -280,7 +280,8 @@ def mutants_of(path, text):
                 if change.strip() in ("<=", ">=") and re.search(r"\$0[\w.]* [<>] \$1|static func [<>]", line): change = f" {'<>'[' < ' in line]} "
                 if change == "NEXT": new = str(int(match[1].replace("_", "")) * 2 or 1) if len(match[1]) > 3 else str(int(match[1]) + 1)
                 else: new = re.sub(r"\\(\d)", lambda group: text[slice(*match.span(int(group[1])))], change)
-                yield Mutant(path, text, match.start(), match.end(), new, code.place(*match.span()))
+                if new != text[match.start():match.end()]:
+                    yield Mutant(path, text, match.start(), match.end(), new, code.place(*match.span()))
     for place in code.clauses():
         for new in ("true", "false"): yield Mutant(path, text, place[0], place[1], new, place)
     previous = None

@@ -190,6 +190,20 @@ struct OrderTests {
         hasSubscribed.signal()
     }
 
+    #if compiler(>=6.2) && os(Linux)
+    @Test("Nothing is kept of a URL after the last request for it", .longComputing)
+    func states() async {
+        await #expect(processExitsWith: .success) {
+            let epoch = StoreEpoch()
+            func use(_ numbers: Range<Int>) { for number in numbers { _ = epoch.state(for: "https://api.example.com/users/\(number)") } }
+            use(0..<1_000)
+            let before = try residentKilobytes()
+            use(1_000..<50_000)
+            #expect(try residentKilobytes() - before < 3_000)
+        }
+    }
+    #endif
+
     @Test("removeAll waits for responses that are being stored, and removes them")
     func removalWaits() async throws {
         let store = HookedStore()

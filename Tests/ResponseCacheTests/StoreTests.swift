@@ -94,6 +94,19 @@ struct StoreTests {
         #expect(cache.responses(for: "key99") != [])
     }
 
+    @Test("On disk, reading a file counts as a use")
+    func readingIsUse() throws {
+        let cache = DiskCache(folder.url("cache"), maxBytes: 100_000)
+        let text = String(repeating: "x", count: 40_000)
+        for key in ["a", "b"] { cache.replace([response(text)], for: key) }
+        for file in try files() {
+            try FileManager.default.setAttributes([.modificationDate: Date() - 3_600], ofItemAtPath: file.path)
+        }
+        #expect(cache.responses(for: "a") != [])
+        cache.replace([response(text)], for: "c")
+        #expect(cache.responses(for: "a") != [] && cache.responses(for: "b") == [] && cache.responses(for: "c") != [])
+    }
+
     @Test("Only their owner may access files, and the folder is created with the first of them")
     func mode() throws {
         _ = DiskCache(folder.url("cache"))
@@ -284,6 +297,17 @@ struct StoreTests {
     }
 
     #if os(Linux)
+    @Test("removeAll leaves nothing to read, even if the folder cannot be renamed")
+    func removalFaults() async {
+        let count = await Faults.inTurn { faults in
+            let cache = DiskCache(folder.url("cache"))
+            cache.replace([response("1")], for: "a")
+            _ = await FaultyFiles.within(folder.url("cache"), faults) { () async in cache.removeAll() }
+            #expect(cache.responses(for: "a") == [])
+        }
+        #expect(count > 0)
+    }
+
     @Test("If any file operation fails, no file is left open or half written", arguments: [false, true])
     func faults(isLasting: Bool) async throws {
         let count = await Faults.inTurn(isLasting: isLasting) { faults in

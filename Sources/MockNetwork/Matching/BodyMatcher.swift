@@ -25,7 +25,7 @@ public struct BodyMatcher: Sendable {
     ///     respond: .json(["data": ["me": ["name": "octocat"]]]))
     /// ```
     ///
-    /// It is encoded as in ``json(_:)``.
+    /// It is encoded as in `json(_:)`.
     public static func json(containing value: some Encodable) -> BodyMatcher {
         json(Result { try MockURLProtocol.encode(value) }, isPart: true)
     }

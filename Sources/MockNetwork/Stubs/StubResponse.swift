@@ -137,7 +137,8 @@ extension StubResponse {
     /// The answer that `respond` makes for each request. If it throws, the request fails with that error.
     ///
     /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
-    /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used.
+    /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used. An expectation in it belongs to the
+    /// test that has written it.
     public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
         let responder = Responder(runsUserCode: true, task: .current) { request in
             guard let responder = try respond(request).responder(after: 0) else {

@@ -6,7 +6,7 @@ import NIOSSL
 import TestSupport
 import Testing
 
-@testable import APIProvider
+@_spi(Transports) @testable import APIProvider
 @testable import AsyncHTTPClientTransport
 
 @Suite("Connections of AsyncHTTPClient", tenMinutes)
