@@ -145,9 +145,8 @@ extension MockURLProtocol {
     /// MockURLProtocol.stub(CreateTask(dueDate: .now), respond: .status(201))
     /// ```
     ///
-    /// It encodes the bodies and values of an `APIRequest`, and also `StubResponse.json`,
-    /// ``StubResponse/jsonLines(_:every:headers:)``, `BodyMatcher.json`. Do not change it
-    /// afterwards.
+    /// It encodes the bodies and values of an `APIRequest`, and also those of `StubResponse.json`,
+    /// ``StubResponse/jsonLines(_:every:headers:)`` and `BodyMatcher.json`. Do not change it afterwards.
     public static var encoder: JSONEncoder? {
         get { scope.contents.withLock(\.encoder) }
         set { _ = scope.contents.withLock { exchange(&$0.encoder, with: newValue) } }

@@ -124,8 +124,7 @@ extension RecordedExchange {
         failure = answer.failure.map { $0 is MockFailure ? "NoAnswerFromTheMock" : $0.recordedReason }
         let body = answer.chunks.flatMap { Array($0) }
         response = answer.head.map { head in
-            Response(
-                status: head.statusCode, headers: head.headerFields.sortedByName.map { .init(name: $0.name, value: $0.value) }, body: body)
+            Response(status: head.statusCode, headers: .init(head.headerFields), body: body)
         }
         if failure != nil, response?.value(of: "Content-Type")?.mediaType.isStreamOfLines != true { response = nil }
         if response == nil, failure == nil { failure = URLError(.timedOut).recordedReason }

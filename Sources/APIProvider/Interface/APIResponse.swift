@@ -119,15 +119,13 @@ public struct APIResponse: Sendable {
     ///
     /// - Parameter excerpt: Returns the response of an error.
     func decode<T: Decodable>(_ type: T.Type, from data: Data, excerpt: () -> APIResponse) throws -> T {
-        do {
+        try Self.explainingDecodingErrors(of: type, in: excerpt()) {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
             let wrapped = optional?.wrapped ?? type
             if wrapped == Data.self, let value = data as? T { return value }
             if wrapped == String.self, let value = try String(data, of: httpResponse) as? T { return value }
             return try (decoder as? JSONDecoder)?.decodeWithoutTrapping(type, from: data) ?? decoder.decode(type, from: data)
-        } catch let error as DecodingError {
-            throw APIError.decoding(excerpt(), expected: "\(type)", underlying: error)
         }
     }
 
@@ -151,12 +149,14 @@ public struct APIResponse: Sendable {
 
     private init(_ content: Content) { self.content = content }
 
-    /// Runs `decode`, and turns a `DecodingError` into an ``APIError``. Other errors pass through.
-    func explainingDecodingErrors<T>(of type: T.Type, _ decode: () throws -> T) throws -> T {
+    /// Runs `decode`, and turns a `DecodingError` into an ``APIError`` of `response`. Other errors pass through.
+    static func explainingDecodingErrors<T>(of type: T.Type, in response: @autoclosure () -> APIResponse, _ decode: () throws -> T) throws
+        -> T
+    {
         do {
             return try decode()
         } catch let error as DecodingError {
-            throw APIError.decoding(self, expected: "\(type)", underlying: error)
+            throw APIError.decoding(response(), expected: "\(type)", underlying: error)
         }
     }
 

@@ -32,16 +32,7 @@ final class Download: Sendable {
     /// Wraps `single`, which moves the file, so that nothing is left of a file that was not moved when the event comes or `dispose`
     /// returns.
     func removingRest<Value>(before single: Single<Value>) -> Single<Value> {
-        .create { observer in
-            let subscription = single.subscribe { event in
-                self.removeRest()
-                observer(event)
-            }
-            return Disposables.create {
-                subscription.dispose()
-                self.removeRest()
-            }
-        }
+        single.cleaningUp { self.removeRest() }
     }
 
     private func removeRest() {
@@ -50,5 +41,21 @@ final class Download: Sendable {
             return state.files
         }
         for file in files { file.remove() }
+    }
+}
+
+extension Single {
+    /// Calls `cleanUp` before the event is delivered, and again when the single is disposed.
+    func cleaningUp(_ cleanUp: @escaping @Sendable () -> Void) -> Single {
+        .create { observer in
+            let subscription = subscribe { event in
+                cleanUp()
+                observer(event)
+            }
+            return Disposables.create {
+                subscription.dispose()
+                cleanUp()
+            }
+        }
     }
 }

@@ -62,7 +62,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         timeoutInterval: TimeInterval? = nil, decode: @escaping @Sendable (APIResponse) throws -> Response
     ) {
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { response in
-            try response.explainingDecodingErrors(of: Response.self) { try decode(response) }
+            try APIResponse.explainingDecodingErrors(of: Response.self, in: response) { try decode(response) }
         }
     }
 

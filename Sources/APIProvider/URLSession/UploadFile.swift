@@ -18,16 +18,7 @@ extension Single<APIResponse> {
             // A large body takes its time.
             .subscribe(on: ConcurrentDispatchQueueScheduler(qos: .userInitiated))
             // A dispose removes the file at once, even while it is written.
-            return create { observer in
-                let subscription = sending.subscribe { event in
-                    file.remove()
-                    observer(event)
-                }
-                return Disposables.create {
-                    subscription.dispose()
-                    file.remove()
-                }
-            }
+            return sending.cleaningUp { file.remove() }
         }
     }
 }

@@ -73,8 +73,7 @@ struct RecordedFile: Sendable {
         for (index, exchange) in naming.rewritten({ $1.origin == .request ? $1.replacement : nil }).enumerated() {
             entries[index].exchange = exchange
         }
-        names = RecordedNames(
-            Dictionary(naming.namedSecrets.filter { $0.origin == .request }.map { ($0.name, Secret.Origin.request) }) { $1 })
+        names = RecordedNames(naming.namedSecrets.filter { $0.origin == .request })
     }
 }
 
@@ -216,7 +215,7 @@ extension RecordedFile.Entry {
 
 extension Date {
     /// With or without a fraction of a second.
-    fileprivate init?(iso8601 text: String) {
+    init?(iso8601 text: String) {
         let formatter = ISO8601DateFormatter()
         formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
         if let date = formatter.date(from: text) { self = date; return }

@@ -50,7 +50,17 @@ struct RecordedExchange: Sendable {
     }
 }
 
+extension [RecordedExchange] {
+    /// The requests and the responses in their order.
+    var events: [(exchange: Int, isResponse: Bool)] {
+        indices.flatMap { [(self[$0].order.begin, $0, false), (self[$0].order.end, $0, true)] }
+            .sorted { ($0.0, $0.2 ? 1 : 0, $0.1) < ($1.0, $1.2 ? 1 : 0, $1.1) }.map { ($0.1, $0.2) }
+    }
+}
+
 extension [RecordedExchange.Field] {
+    init(_ fields: [String: String]) { self = fields.sortedByName.map { Element(name: $0.name, value: $0.value) } }
+
     func value(of name: String) -> String? { first { $0.name.isField(name) }?.value }
 }
 

@@ -147,6 +147,16 @@ extension UInt8 {
 }
 
 extension [UInt8] {
+    /// These bytes with a text in place of each range. Of ranges that overlap, the first counts.
+    func replacing(_ replacements: some Sequence<(range: Range<Int>, text: [UInt8])>) -> [UInt8] {
+        var (output, copied): ([UInt8], Int) = ([], 0)
+        for (range, text) in replacements.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where range.lowerBound >= copied {
+            output += self[copied..<range.lowerBound] + text
+            copied = range.upperBound
+        }
+        return output + self[copied...]
+    }
+
     /// The place of the first `other` at or after `position`.
     func firstRange(of other: [UInt8], from position: Int = 0) -> Int? {
         guard let first = other.first else { return nil }

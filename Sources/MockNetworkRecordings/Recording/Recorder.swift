@@ -30,6 +30,11 @@ final class Recorder: Sendable {
             exchange.response?.times? += repeatElement(time, count: chunk.count { $0 == 0x0A })
         }
 
+        /// Ends without the end of the response: a stream has what its reader has, and any other response is given up.
+        mutating func breakOff() {
+            if isStream { exchange.response?.cutToWholeLines() } else { exchange.giveUp() }
+        }
+
         var milliseconds: Double { (Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e6).rounded() }
     }
 
@@ -50,11 +55,11 @@ final class Recorder: Sendable {
     var exchanges: [RecordedExchange] {
         state.withLock { state in
             state.items.map { item in
-                var exchange = item.exchange
-                guard !item.isEnded else { return exchange }
-                exchange.order.end = state.events + 1
-                if item.isStream { exchange.response?.cutToWholeLines() } else { exchange.giveUp() }
-                return exchange
+                guard !item.isEnded else { return item.exchange }
+                var item = item
+                item.exchange.order.end = state.events + 1
+                item.breakOff()
+                return item.exchange
             }
         }
     }
@@ -95,7 +100,7 @@ final class Recorder: Sendable {
                 }
             }
             return Disposables.create { [self] in
-                end(number) { if !$0.isStream { $0.exchange.giveUp() } else { $0.exchange.response?.cutToWholeLines() } }
+                end(number) { $0.breakOff() }
                 DispatchQueue.global().async { cancellation.dispose() }
             }
         }
@@ -112,8 +117,7 @@ final class Recorder: Sendable {
             item.isStream = feed != nil
             item.headTime = item.milliseconds
             item.exchange.response = .init(
-                status: head.statusCode, headers: head.headerFields.sortedByName.map { .init(name: $0.name, value: $0.value) }, body: [],
-                times: hasLines ? [] : nil)
+                status: head.statusCode, headers: .init(head.headerFields), body: [], times: hasLines ? [] : nil)
         }
         let task = Task { [self] in
             var body = Data()
@@ -127,7 +131,7 @@ final class Recorder: Sendable {
                 feed?.finish()
                 if feed == nil { deliver(Answer(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
             } catch is CancellationError {
-                end(number) { if $0.isStream { $0.exchange.response?.cutToWholeLines() } else { $0.exchange.giveUp() } }
+                end(number) { $0.breakOff() }
                 feed?.fail(URLError(.cancelled))
                 if feed == nil { deliver(.failure(URLError(.cancelled))) }
             } catch {
@@ -170,7 +174,7 @@ extension RecordedExchange {
     init(_ request: PreparedRequest) {
         // The format leaves fragments out.
         self.init(method: request.method.rawValue, url: String(request.url.absoluteString.prefix { $0 != "#" }))
-        headers = request.headers.dictionary.sortedByName.map { Field(name: $0.name, value: $0.value) }
+        headers = .init(request.headers.dictionary)
         body = request.body.map { (try? $0.data()).map { Array($0) } } ?? []
         programSecrets = request.secrets.hiddenTexts
     }

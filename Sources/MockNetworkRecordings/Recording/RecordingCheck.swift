@@ -64,7 +64,7 @@ extension NewRecording {
     /// What a reader of the file should know.
     var warnings: [String] {
         var warnings: [String] = []
-        let names = RecordedNames(Dictionary(naming.namedSecrets.map { ($0.name, $0.origin) }) { $1 })
+        let names = naming.recordedNames
         for exchange in exchanges {
             guard let response = exchange.response else { continue }
             if !response.body.isUTF8, response.body.count >= 1 << 20 {
@@ -115,14 +115,13 @@ extension NewRecording {
     /// Whether a reader of both files sees no difference: each request finds an entry of its own in the old file, with the same response.
     func isSame(as old: RecordedFile) -> Bool {
         guard old.entries.count == exchanges.count, !old.isFromOtherProgram, old.test == file.test else { return false }
-        let names = RecordedNames(Dictionary(naming.namedSecrets.map { ($0.name, $0.origin) }) { $1 })
+        let names = naming.recordedNames
         let sent = naming.replayedExchanges
         var replay = Replay(old, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
         var renaming = Renaming(names, old.names)
         var found: [Int: Int] = [:]
-        let events = exchanges.indices.flatMap { [(exchanges[$0].order.begin, $0, false), (exchanges[$0].order.end, $0, true)] }
-        for (_, index, isEnd) in events.sorted(by: { ($0.0, $0.2 ? 1 : 0) < ($1.0, $1.2 ? 1 : 0) }) {
-            if isEnd {
+        for (index, isResponse) in exchanges.events {
+            if isResponse {
                 guard let place = found[index], renaming.isSame(exchanges[index], old.entries[place].exchange) else { return false }
             } else {
                 guard let request = renaming.renamed(sent[index]), case .success(let place) = replay.entry(for: request),
@@ -148,16 +147,11 @@ private struct Renaming {
     func renamed(_ exchange: RecordedExchange) -> RecordedExchange? {
         var (exchange, isComplete) = (exchange, true)
         func renamed(_ bytes: [UInt8]) -> [UInt8] {
-            var (output, copied): ([UInt8], Int) = ([], 0)
-            for (range, name) in new.occurrences(in: bytes) {
-                guard let other = names[name] else {
-                    if new.isFromResponse(name) { isComplete = false }
-                    continue
-                }
-                output += bytes[copied..<range.upperBound - name.utf8.count] + Array(other.utf8)
-                copied = range.upperBound
-            }
-            return output + bytes[copied...]
+            bytes.replacing(
+                new.occurrences(in: bytes).compactMap { range, name in
+                    if names[name] == nil, new.isFromResponse(name) { isComplete = false }
+                    return names[name].map { (range.upperBound - name.utf8.count..<range.upperBound, Array($0.utf8)) }
+                })
         }
         exchange.url = String(decoding: renamed(Array(exchange.url.utf8)), as: UTF8.self)
         for index in exchange.headers.indices {

@@ -11,6 +11,8 @@ struct RecordedNames: Sendable {
         lengths = Set(origins.keys.map(\.utf8.count)).sorted(by: >)
     }
 
+    init(_ secrets: [Secret]) { self.init(Dictionary(secrets.map { ($0.name, $0.origin) }) { $1 }) }
+
     /// Whether the name matches itself alone, because a response gave it to the app.
     func isFromResponse(_ name: String) -> Bool { origins[name] == .response }
 
@@ -50,12 +52,8 @@ struct RecordedNames: Sendable {
     /// The text with the name alone for each JWT.
     func canonical(_ bytes: [UInt8]) -> [UInt8] {
         guard !origins.isEmpty else { return bytes }
-        var (output, copied): ([UInt8], Int) = ([], 0)
-        for (range, name) in occurrences(in: bytes) where range.count > name.utf8.count {
-            output += bytes[copied..<range.lowerBound] + Array(name.utf8)
-            copied = range.upperBound
-        }
-        return output + bytes[copied...]
+        return bytes.replacing(
+            occurrences(in: bytes).lazy.filter { $0.range.count > $0.name.utf8.count }.map { ($0.range, Array($0.name.utf8)) })
     }
 }
 

@@ -56,12 +56,7 @@ struct ReplayedResponse {
                 replacements.append((leaf.text.range, Array(leaf.text.escaped(moved).utf8)))
             }
         }
-        var (output, copied): ([UInt8], Int) = ([], 0)
-        for (range, text) in replacements.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where range.lowerBound >= copied {
-            output += bytes[copied..<range.lowerBound] + text
-            copied = range.upperBound
-        }
-        return output + bytes[copied...]
+        return bytes.replacing(replacements)
     }
 }
 
@@ -84,15 +79,13 @@ extension Collection<UInt8> {
     fileprivate func movingJWT(by seconds: TimeInterval) -> [UInt8] {
         let parts = split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
         guard parts.count == 3, let claims = Data(base64URL: parts[1]) else { return Array(self) }
-        let text = SourceText(claims)
-        var (output, copied): ([UInt8], Int) = ([], 0)
-        for leaf in LeafFinder.leaves(ofBody: text.bytes, type: "application/json")
-        where leaf.kind == .number && ["exp", "iat", "nbf"].contains(leaf.name) {
-            guard let moved = leaf.text.string.moved(by: seconds) else { continue }
-            output += text.bytes[copied..<leaf.text.range.lowerBound] + Array(moved.utf8)
-            copied = leaf.text.range.upperBound
+        let bytes = Array(claims)
+        let times = LeafFinder.leaves(ofBody: bytes, type: "application/json").filter {
+            $0.kind == .number && ["exp", "iat", "nbf"].contains($0.name)
         }
-        return Array("\(parts[0]).\(Data(output + text.bytes[copied...]).base64URL).\(parts[2])".utf8)
+        let moved = bytes.replacing(
+            times.compactMap { leaf in leaf.text.string.moved(by: seconds).map { (leaf.text.range, Array($0.utf8)) } })
+        return Array("\(parts[0]).\(Data(moved).base64URL).\(parts[2])".utf8)
     }
 }
 
@@ -111,10 +104,7 @@ extension String {
         if let number = Double(self) {
             return utf8.count < 10 ? nil : Date(timeIntervalSince1970: utf8.count >= 13 ? number / 1000 : number)
         }
-        let formatter = ISO8601DateFormatter()
-        if let date = formatter.date(from: self) { return date }
-        formatter.formatOptions.insert(.withFractionalSeconds)
-        return formatter.date(from: self) ?? Date(httpDate: self, now: Date())
+        return Date(iso8601: self) ?? Date(httpDate: self, now: Date())
     }
 
     /// The time later, in the same form; `nil` if it is no time: seconds or milliseconds since 1970, ISO 8601, or an HTTP date.

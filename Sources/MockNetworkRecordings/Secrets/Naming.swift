@@ -28,8 +28,7 @@ struct Naming {
     /// - Parameter names: The names under which values are secret; `nil` keeps everything.
     init(_ exchanges: [RecordedExchange], _ names: SecretNames?, ignoring ignored: SecretNames) {
         (self.exchanges, self.names) = (exchanges, names)
-        let events = exchanges.indices.flatMap { [(exchanges[$0].order.begin, $0, false), (exchanges[$0].order.end, $0, true)] }
-        for (_, exchange, isResponse) in events.sorted(by: { ($0.0, $0.2 ? 1 : 0, $0.1) < ($1.0, $1.2 ? 1 : 0, $1.1) }) {
+        for (exchange, isResponse) in exchanges.events {
             for part in isResponse ? responseParts(of: exchange) : requestParts(of: exchange) {
                 parts.append(part)
                 findSecrets(in: parts.count - 1, ignored)
@@ -41,6 +40,9 @@ struct Naming {
 
     /// The names that stand in the file, and where the secret stood first.
     var namedSecrets: [Secret] { secrets.filter { !$0.name.isEmpty } }
+
+    /// The same as a file lists them.
+    var recordedNames: RecordedNames { RecordedNames(namedSecrets) }
 
     /// The exchanges with the names.
     var namedExchanges: [RecordedExchange] { rewritten { $1.replacement } }
@@ -282,14 +284,7 @@ extension Naming {
     }
 
     private func rewritten(_ part: Part, _ replacement: (Secret) -> String?) -> [UInt8] {
-        var (output, copied): ([UInt8], Int) = ([], 0)
-        for hit in part.hits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
-            guard let replacement = replacement(secrets[hit.secret]) else { continue }
-            output += part.bytes[copied..<hit.range.lowerBound]
-            output += replacement.utf8
-            copied = hit.range.upperBound
-        }
-        return output + part.bytes[copied...]
+        part.bytes.replacing(part.hits.compactMap { hit in replacement(secrets[hit.secret]).map { (hit.range, Array($0.utf8)) } })
     }
 
     /// The exchanges with what `replacement` gives for each secret in a request or a response; `nil` leaves it as it is.
