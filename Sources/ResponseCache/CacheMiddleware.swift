@@ -135,7 +135,12 @@ public final class CacheMiddleware: Middleware {
     /// Returns the epoch in which the response to a request that starts now may be stored. During `removeAll`, or if the user has signed
     /// out since the request was subscribed to, this is a new epoch, which is never the current one, so the response is not stored.
     func epoch(of request: PreparedRequest) -> StoreEpoch {
-        request.isBeforeSignOut ? StoreEpoch() : state.withLock { $0.removals == 0 ? $0.epoch : StoreEpoch() }
+        isBeforeSignOut(request) ? StoreEpoch() : state.withLock { $0.removals == 0 ? $0.epoch : StoreEpoch() }
+    }
+
+    /// Whether a user has signed out since `request` was subscribed to.
+    private func isBeforeSignOut(_ request: PreparedRequest) -> Bool {
+        request.context.map { $0.signOutCount < signOutCount() } ?? false
     }
 
     private func lookUp(
@@ -144,7 +149,7 @@ public final class CacheMiddleware: Middleware {
         let response = Single.deferred { [self] () -> Single<APIResponse> in
             let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), transport: transport, next: next)
             // After the end of the epoch or a sign-out, the stored responses may be another user's.
-            let hasEnded = request.isBeforeSignOut || state.withLock { $0.epoch !== epoch }
+            let hasEnded = isBeforeSignOut(request) || state.withLock { $0.epoch !== epoch }
             let ignoresStored = hasEnded || request.options.cachePolicy == .reload || request.hasServerConditions
             let stored = ignoresStored ? nil : newestMatch(lookup, sentHeaders(request, transport))
             switch Decision(for: request, stored: stored, at: now()) {

@@ -99,9 +99,6 @@ extension PreparedRequest {
     /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods.
     func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
 
-    /// Whether a user has signed out since the request was subscribed to.
-    package var isBeforeSignOut: Bool { context.map { $0.signOutCount < SignOutCounter.current } ?? false }
-
     /// This request, for use in place of `original`. One without a context was made anew, by the initializer or by another endpoint: it gets
     /// the internal properties of `original`, and the options that it does not have. The secrets of both count.
     func restoringContext(of original: PreparedRequest) -> PreparedRequest {

@@ -20,7 +20,7 @@ package final class RequestContext: Sendable {
     let decoder: any BodyDecoder
     /// The number of sign-outs in this process when the request was subscribed to. For pages and events, the number when the first of their
     /// requests was subscribed to.
-    let signOutCount: Int
+    package let signOutCount: Int
     /// Whether the request is part of a credential refresh that other requests wait for.
     let isPartOfRefresh: Bool
     /// `nil` unless the response goes to a file.
