@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 
 /// Whether `condition` becomes true within some seconds. Use it only if no event tells, as for the release of an object.
 @discardableResult
@@ -8,4 +9,11 @@ package func eventually(
     let deadline = DispatchTime.now() + seconds
     while try !condition(), DispatchTime.now() < deadline { await Task.yield() }
     return try condition()
+}
+
+/// Returns at a random moment within `microseconds`. Other threads run meanwhile. A number of yields would take as long as the other
+/// processes of a busy machine like.
+package func spin(upTo microseconds: Int) {
+    let end = DispatchTime.now() + .microseconds(Int.random(in: 0...microseconds))
+    while DispatchTime.now() < end { sched_yield() }
 }

@@ -341,7 +341,7 @@ struct DownloadTests {
             disposable.disposable = provider.request(endpoint).subscribe(
                 onFailure: { Issue.record("\($0)") }, onDisposed: { continuation.resume() })
             guard chunks == nil else { return }
-            for _ in 0..<Int.random(in: 0...400) { sched_yield() }
+            spin(upTo: 200)
             disposable.dispose()
         }
     }

@@ -140,7 +140,7 @@ private func disposeAtAnyMoment(_ requests: Int, to url: URL) async throws {
             group.addTask {
                 for number in 0..<requests / 8 {
                     let subscription = kinds[(number + worker) % kinds.count].subscribe { _ in }
-                    for _ in 0..<Int.random(in: 0...(Bool.random() ? 500 : 8_000)) { sched_yield() }
+                    spin(upTo: Bool.random() ? 200 : 3000)
                     subscription.dispose()
                     await Task.yield()
                 }
