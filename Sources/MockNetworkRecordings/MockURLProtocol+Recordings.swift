@@ -90,8 +90,7 @@ extension MockURLProtocol {
     ///   - isForAnyHost: Whether it also answers requests to other hosts, schemes and ports.
     /// - Throws: If the file cannot be read: a sentence that says where it is wrong.
     public static func replay(contentsOf file: URL, ignoring ignored: [String] = [], forAnyHost isForAnyHost: Bool = false) throws {
-        let options = RecordingOptions(ignored: SecretNames(ignoring: ignored), isForAnyHost: isForAnyHost)
-        let source = ReplaySource(try RecordedFile(contentsOf: file), options)
+        let source = ReplaySource(try RecordedFile(contentsOf: file), ignoring: SecretNames(ignoring: ignored), forAnyHost: isForAnyHost)
         add(AnswerSource { source.choose($0) })
     }
 

@@ -49,6 +49,13 @@ struct RecordedFile: Sendable {
         if isFromOtherProgram { nameSecretsOfRequests() }
     }
 
+    init(contentsOf file: URL) throws {
+        guard let data = try? Data(contentsOf: file) else {
+            throw MockFailure("\(file.lastPathComponent): it cannot be read (\(file.path)).")
+        }
+        try self.init(data, name: file.lastPathComponent)
+    }
+
     private static func reasonForNoJSON(_ data: Data) -> String {
         let lines = String(decoding: data, as: UTF8.self).split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         if let conflict = lines.firstIndex(where: { $0.hasPrefix("<<<<<<< ") }) {

@@ -50,6 +50,16 @@ struct RecordedExchange: Sendable {
     }
 }
 
+extension RecordedExchange {
+    init(_ request: PreparedRequest) {
+        // The format leaves fragments out.
+        self.init(method: request.method.rawValue, url: String(request.url.absoluteString.prefix { $0 != "#" }))
+        headers = .init(request.headers.dictionary)
+        body = request.body.map { (try? $0.data()).map { Array($0) } } ?? []
+        programSecrets = request.secrets.hiddenTexts
+    }
+}
+
 extension [RecordedExchange] {
     /// The requests and the responses in their order.
     var events: [(exchange: Int, isResponse: Bool)] {
@@ -77,11 +87,43 @@ extension [UInt8] {
 
     /// Whether these are text in UTF-8, which may have a NUL only in JSON's escapes.
     var isUTF8: Bool { String(validatingUTF8Bytes: self) != nil }
+
+    /// Whether a body without a type may be a form.
+    var looksLikeForm: Bool { contains(UInt8(ascii: "=")) && !contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } }
 }
 
 extension String {
     fileprivate init?(validatingUTF8Bytes bytes: [UInt8]) {
         guard let text = String(data: Data(bytes), encoding: .utf8), text.utf8.count == bytes.count else { return nil }
         self = text
+    }
+}
+
+extension String {
+    /// Whether a body of this media type comes line by line.
+    var isStreamOfLines: Bool {
+        ["text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq"].contains(self)
+    }
+}
+
+// MARK: - Failures
+
+private let prefix = "URLError "
+
+extension Error {
+    /// Why a recorded request had no response, as text without secrets: `URLError -1001`, or the name of another error's type.
+    var recordedReason: String {
+        let error = (self as? APIError)?.urlError ?? (self as? APIError)?.underlying ?? self
+        return (error as? URLError).map { "\(prefix)\($0.code.rawValue)" } ?? "\(type(of: error))"
+    }
+}
+
+extension URLError {
+    /// The error in replay. The reason may be a browser's.
+    init(recordedReason reason: String) {
+        let number = reason.hasPrefix(prefix) ? Int(reason.dropFirst(prefix.count)) : nil
+        let code = number.flatMap { Code(rawValue: $0) as Code? } ?? .unknown
+        let userInfo = code == .unknown ? [NSLocalizedDescriptionKey: "there was no response when this was recorded: \(reason)"] : [:]
+        self.init(code, userInfo: userInfo)
     }
 }

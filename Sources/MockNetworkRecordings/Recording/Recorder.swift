@@ -171,14 +171,6 @@ final class Recorder: Sendable {
 }
 
 extension RecordedExchange {
-    init(_ request: PreparedRequest) {
-        // The format leaves fragments out.
-        self.init(method: request.method.rawValue, url: String(request.url.absoluteString.prefix { $0 != "#" }))
-        headers = .init(request.headers.dictionary)
-        body = request.body.map { (try? $0.data()).map { Array($0) } } ?? []
-        programSecrets = request.secrets.hiddenTexts
-    }
-
     fileprivate mutating func giveUp() { (response, failure) = (nil, Self.givenUp) }
 }
 
@@ -220,25 +212,7 @@ extension APIResponse {
     }
 }
 
-private let prefix = "URLError "
-
 extension Error {
     /// The error that a transport has wrapped.
     fileprivate var withoutRequest: any Error { (self as? APIError)?.underlying ?? self }
-
-    /// Why a recorded request had no response, as text without secrets: `URLError -1001`, or the name of another error's type.
-    var recordedReason: String {
-        let error = (self as? APIError)?.urlError ?? (self as? APIError)?.underlying ?? self
-        return (error as? URLError).map { "\(prefix)\($0.code.rawValue)" } ?? "\(type(of: error))"
-    }
-}
-
-extension URLError {
-    /// The error in replay. The reason may be a browser's.
-    init(recordedReason reason: String) {
-        let number = reason.hasPrefix(prefix) ? Int(reason.dropFirst(prefix.count)) : nil
-        let code = number.flatMap { Code(rawValue: $0) as Code? } ?? .unknown
-        let userInfo = code == .unknown ? [NSLocalizedDescriptionKey: "there was no response when this was recorded: \(reason)"] : [:]
-        self.init(code, userInfo: userInfo)
-    }
 }

@@ -152,7 +152,8 @@ extension Recording {
             throw MockFailure("There is no recording at \(file.path). Make it: \(command)")
         }
         let source = ReplaySource(
-            try RecordedFile(contentsOf: file), options, hint: "If the test is right, record it again: \(command)")
+            try RecordedFile(contentsOf: file), ignoring: options.ignored, forAnyHost: options.isForAnyHost,
+            hint: "If the test is right, record it again: \(command)")
         MockURLProtocol.add(AnswerSource { source.choose($0) })
         let scope = MockURLProtocol.current
         let result = try await operation()
@@ -183,15 +184,6 @@ extension Recording {
                     + "\(unused.prefix(5).joined(separator: "\n"))\(more)\nTo remove it, record again: \(command)")
         }
         return result
-    }
-}
-
-extension RecordedFile {
-    init(contentsOf file: URL) throws {
-        guard let data = try? Data(contentsOf: file) else {
-            throw MockFailure("\(file.lastPathComponent): it cannot be read (\(file.path)).")
-        }
-        try self.init(data, name: file.lastPathComponent)
     }
 }
 

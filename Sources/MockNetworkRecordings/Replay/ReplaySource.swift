@@ -21,9 +21,9 @@ final class ReplaySource: Sendable {
     private let hint: String?
     private let state: Locked<State>
 
-    init(_ file: RecordedFile, _ options: RecordingOptions, hint: String? = nil) {
-        (self.file, self.hint, isForAnyHost) = (file, hint, options.isForAnyHost)
-        state = Locked(State(replay: Replay(file, ignoring: options.ignored, forAnyHost: options.isForAnyHost)))
+    init(_ file: RecordedFile, ignoring ignored: SecretNames, forAnyHost isForAnyHost: Bool, hint: String? = nil) {
+        (self.file, self.hint, self.isForAnyHost) = (file, hint, isForAnyHost)
+        state = Locked(State(replay: Replay(file, ignoring: ignored, forAnyHost: isForAnyHost)))
     }
 
     var answered: [(request: PreparedRequest, entry: Int)] { state.withLock(\.answered) }

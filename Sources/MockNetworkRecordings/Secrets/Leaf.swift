@@ -260,15 +260,3 @@ extension LeafFinder {
         }
     }
 }
-
-extension [UInt8] {
-    /// Whether a body without a type may be a form.
-    var looksLikeForm: Bool { contains(UInt8(ascii: "=")) && !contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } }
-}
-
-extension String {
-    /// Whether a body of this media type comes line by line.
-    var isStreamOfLines: Bool {
-        ["text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq"].contains(self)
-    }
-}

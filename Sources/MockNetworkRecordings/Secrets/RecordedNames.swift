@@ -1,0 +1,58 @@
+import APIProvider
+import Foundation
+
+/// The names of secrets that a file lists. Nothing else tells them from other text.
+struct RecordedNames: Sendable {
+    let origins: [String: Secret.Origin]
+    private let lengths: [Int]
+
+    init(_ origins: [String: Secret.Origin]) {
+        self.origins = origins
+        lengths = Set(origins.keys.map(\.utf8.count)).sorted(by: >)
+    }
+
+    init(_ secrets: [Secret]) { self.init(Dictionary(secrets.map { ($0.name, $0.origin) }) { $1 }) }
+
+    /// Whether the name matches itself alone, because a response gave it to the app.
+    func isFromResponse(_ name: String) -> Bool { origins[name] == .response }
+
+    /// The names in a text. The range of one that is the signature of a JWT has the JWT.
+    func occurrences(in bytes: [UInt8]) -> [(range: Range<Int>, name: String)] {
+        guard !origins.isEmpty else { return [] }
+        var found: [(range: Range<Int>, name: String)] = []
+        var end = 0
+        while let digit = bytes[end...].firstIndex(where: \.isDigit) {
+            end = bytes[digit...].firstIndex { !$0.isDigit } ?? bytes.count
+            let floor = found.last?.range.upperBound ?? 0
+            for length in lengths where length <= end - floor {
+                let name = String(decoding: bytes[end - length..<end], as: UTF8.self)
+                guard origins[name] != nil, !(bytes[end - length].isDigit && end > length && bytes[end - length - 1].isDigit) else {
+                    continue
+                }
+                found.append((startOfJWT(bytes, before: end - length, from: floor)..<end, name))
+                break
+            }
+        }
+        return found
+    }
+
+    private func startOfJWT(_ bytes: [UInt8], before place: Int, from floor: Int) -> Int {
+        guard place > floor, bytes[place - 1] == UInt8(ascii: ".") else { return place }
+        let start = (bytes[floor..<place].lastIndex { !$0.isBase64URL && $0 != UInt8(ascii: ".") } ?? floor - 1) + 1
+        let parts = bytes[start..<place - 1].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return place }
+        // Other text may stand before it.
+        let head = parts[0].indices.first { index in
+            parts[0][index...].starts(with: "ey".utf8)
+                && Data(base64URL: String(decoding: parts[0][index...], as: UTF8.self))?.first == UInt8(ascii: "{")
+        }
+        return head ?? place
+    }
+
+    /// The text with the name alone for each JWT.
+    func canonical(_ bytes: [UInt8]) -> [UInt8] {
+        guard !origins.isEmpty else { return bytes }
+        return bytes.replacing(
+            occurrences(in: bytes).lazy.filter { $0.range.count > $0.name.utf8.count }.map { ($0.range, Array($0.name.utf8)) })
+    }
+}
