@@ -16,7 +16,7 @@ extension MockURLProtocol {
     public static func withScope<R>(_ name: String = #function, operation: () throws -> R) rethrows -> R {
         let scope = LiveScopes.begin(name: name) { makeClass($0) }
         defer { LiveScopes.end(scope) }
-        return try Scope.$current.withValue(scope, operation: operation)
+        return try TestTask.$scope.withValue(scope, operation: operation)
     }
 
     /// Runs `operation` with its own mock, so that it may run in parallel with others.
@@ -33,7 +33,7 @@ extension MockURLProtocol {
     ) async rethrows -> R {
         let scope = LiveScopes.begin(name: name) { makeClass($0) }
         defer { LiveScopes.end(scope) }
-        return try await Scope.$current.withValue(scope, operation: operation, isolation: isolation)
+        return try await TestTask.$scope.withValue(scope, operation: operation, isolation: isolation)
     }
 
     /// The class of the current scope. Use it in callbacks and on queues, which run outside the task and so outside the scope:
@@ -79,6 +79,27 @@ extension MockURLProtocol {
         return Scope.current ?? Scope.process
     }
 }
+
+// MARK: - Other modules
+
+extension MockURLProtocol {
+    /// Adds a source to the scope. The newest is asked first.
+    package static func add(_ source: AnswerSource) { scope.contents.withLock { $0.sources.append(source) } }
+
+    /// The sources of the scope, the oldest first. A `reset` removes them.
+    package static var sources: [AnswerSource] { scope.contents.withLock(\.sources) }
+
+    /// The requests that stubs and sources have answered at once, and the answers.
+    package static var traffic: [Traffic] { scope.contents.withLock(\.answered) }
+
+    /// Whether the test of the scope has failed. The trait `.mockNetwork` sets it, because it sees the issues of the test.
+    package static var hasTestFailed: Bool {
+        get { scope.contents.withLock(\.hasTestFailed) }
+        set { scope.contents.withLock { $0.hasTestFailed = newValue } }
+    }
+}
+
+// MARK: - A class for each scope
 
 // Each number has a class: its binary digits become nested type arguments, and a generic class is a different class for each argument.
 extension MockURLProtocol {

@@ -134,29 +134,6 @@ extension MockURLProtocol {
         set { scope.contents.withLock { $0.baseURL = newValue } }
     }
 
-    /// The encoder of the provider under test, for bodies and answers in this scope. Set it before you add stubs. `nil` is the provider's
-    /// default.
-    ///
-    /// ```swift
-    /// let encoder = JSONEncoder()
-    /// encoder.keyEncodingStrategy = .convertToSnakeCase
-    /// MockURLProtocol.encoder = encoder
-    /// // This expects {"due_date": …}.
-    /// MockURLProtocol.stub(CreateTask(dueDate: .now), respond: .status(201))
-    /// ```
-    ///
-    /// It encodes the bodies and values of an `APIRequest`, and also those of `StubResponse.json`,
-    /// ``StubResponse/jsonLines(_:every:headers:)`` and `BodyMatcher.json`. Do not change it afterwards.
-    public static var encoder: JSONEncoder? {
-        get { scope.contents.withLock(\.encoder) }
-        set { _ = scope.contents.withLock { exchange(&$0.encoder, with: newValue) } }
-    }
-
-    /// Encodes a value of a stub.
-    static func encode(_ value: some Encodable) throws -> Data {
-        try (encoder ?? .sortingKeys).encode(value)
-    }
-
     /// The requests that have reached the mock, in order.
     public static var requests: [ReceivedRequest] { scope.contents.withLock(\.requests) }
 

@@ -9,27 +9,6 @@ public struct BodyMatcher: Sendable {
     /// The reason why no body matches. Otherwise `nil`.
     private(set) var problem: String?
 
-    /// Matches JSON with the same meaning as `value`. The order of keys, white space, and the notation of numbers do not matter.
-    ///
-    /// The value is encoded by ``MockURLProtocol/encoder``, if that is set. A value that cannot be encoded is an issue of the test. A `String`
-    /// matches a JSON string; to match JSON text, use ``json(text:)``. JSON that is nested more than 100 levels deep matches nothing.
-    public static func json(_ value: some Encodable) -> BodyMatcher { json(Result { try MockURLProtocol.encode(value) }) }
-
-    /// Matches JSON that contains `value`: an object has at least these members, in any order, and so have the objects within it. Arrays and
-    /// other values must be the same.
-    ///
-    /// ```swift
-    /// // Answers one operation of a GraphQL API.
-    /// MockURLProtocol.stub(
-    ///     .post, "/graphql", body: .json(containing: ["operationName": "Me"]),
-    ///     respond: .json(["data": ["me": ["name": "octocat"]]]))
-    /// ```
-    ///
-    /// It is encoded as in `json(_:)`.
-    public static func json(containing value: some Encodable) -> BodyMatcher {
-        json(Result { try MockURLProtocol.encode(value) }, isPart: true)
-    }
-
     /// Matches JSON that contains `value`, whose members have several types.
     public static func json(containing value: JSONValue) -> BodyMatcher { json(Result { try value.data }, isPart: true) }
 
@@ -39,7 +18,7 @@ public struct BodyMatcher: Sendable {
     /// Matches JSON with the same meaning as the JSON in `text`: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
     public static func json(text: String) -> BodyMatcher { json(.success(Data(text.utf8))) }
 
-    private static func json(_ expected: Result<Data, any Error>, isPart: Bool = false) -> BodyMatcher {
+    static func json(_ expected: Result<Data, any Error>, isPart: Bool = false) -> BodyMatcher {
         let tree = try? JSONTree(expected.get())
         @Sendable func compared(_ body: JSONTree?, with tree: JSONTree?) -> JSONTree? { isPart ? body?.trimmed(to: tree) : body }
         var matcher = BodyMatcher {

@@ -52,7 +52,8 @@ final class Scope: Sendable {
     /// The scope of code that runs outside every `withScope`.
     static let process = Scope(name: "of the whole process", protocolClass: nil)
 
-    @TaskLocal static var current: Scope?
+    /// The scope of the current task; `nil` outside every `withScope`.
+    static var current: Scope? { TestTask.scope as? Scope }
 
     func add(_ stub: Stub) -> Stub {
         var stub = stub
@@ -88,7 +89,7 @@ final class Scope: Sendable {
         return (
             responder.runsUserCode,
             {
-                let respond: @Sendable () -> Answer = { Self.$current.withValue(self) { responder(chosen) } }
+                let respond: @Sendable () -> Answer = { TestTask.$scope.withValue(self) { responder(chosen) } }
                 let answer = responder.runsUserCode ? responder.task.call(respond) : responder(chosen)
                 if let mistake = answer.mistake { self.note(mistake.description, at: chosen.stub?.place) }
                 // The scope of the process never ends, and nothing shows its answers.

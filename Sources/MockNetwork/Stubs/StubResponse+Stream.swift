@@ -45,18 +45,4 @@ extension StubResponse {
             events.flatMap { [.wait(interval), .chunk($0.text)] }
         }
     }
-
-    /// JSON lines, each of which comes `interval` after the one before. If a value cannot be encoded, the connection breaks in its place, and
-    /// that is an issue of the test.
-    public static func jsonLines(
-        _ values: [some Encodable], every interval: DispatchTimeInterval = .seconds(0), headers: HTTPHeaders = [:]
-    ) -> StubResponse {
-        StubResponse(statusCode: 200, headers: headers, type: "application/x-ndjson", hasLength: false) {
-            values.flatMap { value -> [Step] in
-                do { return [.wait(interval), .data(try MockURLProtocol.encode(value) + Data("\n".utf8))] } catch {
-                    return [.failure(MockFailure(encoding: error))]
-                }
-            }
-        }
-    }
 }

@@ -83,18 +83,6 @@ public struct StubResponse: Sendable {
 
 // One answer.
 extension StubResponse {
-    /// The value as JSON, by ``MockURLProtocol/encoder`` or else with sorted keys.
-    ///
-    /// The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be encoded, each request fails, and that
-    /// is an issue of the test.
-    ///
-    /// A `String` becomes a JSON string. For JSON text, use ``json(text:statusCode:headers:)``.
-    public static func json(_ value: some Encodable, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(statusCode: statusCode, headers: headers, type: "application/json") {
-            [.data(try MockURLProtocol.encode(value))]
-        }
-    }
-
     /// JSON with members of several types: `.json(["message": "Not Found", "code": 404, "errors": []])`.
     public static func json(_ value: JSONValue, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, type: "application/json") { [.data(try value.data)] }

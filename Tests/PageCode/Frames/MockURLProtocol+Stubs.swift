@@ -3,8 +3,3 @@ nonisolated private struct User: Codable { let login: String }
 extension APIRequest where Self == Endpoint<User> {
     fileprivate static func user(_ login: String) -> Self { Endpoint(.get, "/users/\(login)") }
 }
-
-private struct CreateTask: APIRequest {
-    let dueDate: Date
-    var endpoint: Endpoint<Void> { Endpoint(.post, "/tasks", body: .json(["dueDate": dueDate])) }
-}

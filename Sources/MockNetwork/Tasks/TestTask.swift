@@ -7,9 +7,12 @@ import MiniRx
 /// A task that has been created, but not started, keeps the values of its creator. To call a closure, it is started on the caller's thread,
 /// and creates the next one first.
 final class TestTask: Sendable {
+    /// The scope of the current task, whatever it is. A test and its children share it.
+    @TaskLocal static var scope: (any AnyObject & Sendable)?
+
     private let next: Locked<(any UnstartedTask)?>
     private let hasNext = DispatchSemaphore(value: 1)
-    private let scope = Scope.current.map { ObjectIdentifier($0) }
+    private let scope = TestTask.scope.map { ObjectIdentifier($0) }
 
     private init(_ first: any UnstartedTask) { next = Locked(first) }
 
@@ -28,7 +31,7 @@ final class TestTask: Sendable {
     func call<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () throws(Failure) -> Value) throws(Failure) -> Value {
         let isInTask = withUnsafeCurrentTask { $0 != nil }
         // The task of the test, or a child of it.
-        if isInTask, Scope.current.map({ ObjectIdentifier($0) }) == scope { return try body() }
+        if isInTask, Self.scope.map({ ObjectIdentifier($0) }) == scope { return try body() }
         hasNext.wait()
         guard let task = next.withLock({ $0.take() }) else { return try body() }
         let result = Locked<Result<Value, Failure>?>(nil)
