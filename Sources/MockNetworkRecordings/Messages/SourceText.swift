@@ -1,4 +1,5 @@
 import APIProvider
+import MockNetwork
 
 /// The bytes of a value within a message, without their escapes, and the place in the message that each byte comes from.
 struct SourceText {
@@ -96,33 +97,6 @@ struct SourceText {
     }
 }
 
-/// An escape in a JSON string. Half of a pair of surrogates is U+FFFD.
-struct JSONEscape {
-    let scalar: Unicode.Scalar
-    let end: Int
-
-    /// `nil` if no escape begins at `place`.
-    init?(_ bytes: some RandomAccessCollection<UInt8>, at place: Int) {
-        let bytes = Array(bytes.dropFirst(place).prefix(12))
-        guard bytes.count > 1, bytes[0] == UInt8(ascii: "\\") else { return nil }
-        guard bytes[1] == UInt8(ascii: "u") else {
-            guard let index = Array("\"\\/bfnrt".utf8).firstIndex(of: bytes[1]) else { return nil }
-            (scalar, end) = (Array("\"\\/\u{8}\u{C}\n\r\t".unicodeScalars)[index], place + 2)
-            return
-        }
-        func code(_ start: Int) -> UInt32? {
-            guard bytes.count >= start + 4 else { return nil }
-            return bytes[start..<start + 4].reduce(0) { number, byte in number.flatMap { n in byte.hexValue.map { n << 4 | UInt32($0) } } }
-        }
-        guard let high = code(2) else { return nil }
-        if 0xD800..<0xDC00 ~= high, bytes.count == 12, bytes[6...].starts(with: "\\u".utf8), let low = code(8), 0xDC00..<0xE000 ~= low {
-            (scalar, end) = (Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}", place + 12)
-        } else {
-            (scalar, end) = (Unicode.Scalar(high) ?? "\u{FFFD}", place + 6)
-        }
-    }
-}
-
 /// The byte that `%XX` stands for; `nil` if no such escape begins at `place`.
 func percentEscape(_ bytes: [UInt8], at place: Int) -> UInt8? {
     guard place + 2 < bytes.count, bytes[place] == UInt8(ascii: "%"), let high = bytes[place + 1].hexValue,
@@ -132,15 +106,6 @@ func percentEscape(_ bytes: [UInt8], at place: Int) -> UInt8? {
 }
 
 extension UInt8 {
-    var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-
     var isLetter: Bool { isLowercaseLetter || isUppercaseLetter }
 
     var isWordByte: Bool { isLetter || isDigit || self >= 0x80 }

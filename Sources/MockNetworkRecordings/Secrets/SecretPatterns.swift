@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MockNetwork
 
 extension SourceText {
     /// What cannot be anything but a secret, whatever its name: a JWT, what follows `Bearer` and `Basic`, a private key, the keys of

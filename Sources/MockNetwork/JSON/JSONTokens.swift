@@ -24,7 +24,7 @@ package struct JSONTokens {
     private enum Expected { case value, firstElement, firstName, name, separator }
 
     package let bytes: [UInt8]
-    /// Where the next token is looked for. After an error, the place of the fault.
+    /// The place at which the next token is looked for. After an error, the place of the fault.
     package private(set) var position = 0
     private var expected = Expected.value
     /// For each open bracket, whether it begins an object.
@@ -58,6 +58,8 @@ package struct JSONTokens {
         default: return try value()
         }
     }
+
+    // MARK: - The grammar
 
     private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -122,21 +124,15 @@ package struct JSONTokens {
     private mutating func consumeString() throws(Invalid) {
         try consume("\"")
         while let byte, byte >= 0x20 {
-            position += 1
-            if byte == UInt8(ascii: "\"") { return }
-            if byte == UInt8(ascii: "\\") { try consumeEscape() }
+            if byte == UInt8(ascii: "\\") {
+                guard let escape = JSONEscape(bytes, at: position) else { throw Invalid() }
+                position = escape.end
+            } else {
+                position += 1
+                if byte == UInt8(ascii: "\"") { return }
+            }
         }
         throw Invalid()
-    }
-
-    private mutating func consumeEscape() throws(Invalid) {
-        switch byte {
-        case UInt8(ascii: "u"):
-            guard hexNumber(at: position + 1) != nil else { throw Invalid() }
-            position += 5
-        case let byte? where Self.escapes[Int(byte)] != 0: position += 1
-        default: throw Invalid()
-        }
     }
 
     private mutating func consumeNumber() throws(Invalid) {
@@ -159,6 +155,8 @@ package struct JSONTokens {
     }
 }
 
+// MARK: - Text
+
 extension JSONTokens {
     /// The content of a string or a name, decoded.
     package func text(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
@@ -170,57 +168,15 @@ extension JSONTokens {
         var content: [UInt8] = []
         var position = inner.startIndex
         while position < inner.endIndex {
-            guard inner[position] == UInt8(ascii: "\\") else {
+            if let escape = JSONEscape(bytes, at: position) {
+                content += String(escape.scalar).utf8
+                position = escape.end
+            } else {
                 content.append(inner[position])
                 position += 1
-                continue
-            }
-            if let code = inner[position + 1] == UInt8(ascii: "u") ? hexNumber(at: position + 2) : nil {
-                position += 6
-                var scalar = Unicode.Scalar(code)
-                if 0xD800..<0xDC00 ~= code, bytes[position...].starts(with: "\\u".utf8), let low = hexNumber(at: position + 2),
-                    0xDC00..<0xE000 ~= low
-                {
-                    scalar = Unicode.Scalar(0x10000 + (code - 0xD800) << 10 + (low - 0xDC00))
-                    position += 6
-                }
-                content += String(scalar ?? "\u{FFFD}").utf8
-            } else {
-                content.append(Self.escapes[Int(inner[position + 1])])
-                position += 2
             }
         }
         return content
-    }
-
-    private func hexNumber(at position: Int) -> UInt32? {
-        guard position + 4 <= bytes.count else { return nil }
-        var number: UInt32 = 0
-        for byte in bytes[position..<position + 4] {
-            guard let digit = byte.hexDigit else { return nil }
-            number = number << 4 | digit
-        }
-        return number
-    }
-
-    /// The meaning of each byte behind a backslash. 0 if it has none.
-    private static let escapes: [UInt8] = {
-        var escapes = [UInt8](repeating: 0, count: 256)
-        for (byte, meaning) in zip("\"\\/bfnrt".utf8, [0x22, 0x5C, 0x2F, 0x08, 0x0C, 0x0A, 0x0D, 0x09] as [UInt8]) {
-            escapes[Int(byte)] = meaning
-        }
-        return escapes
-    }()
-}
-
-extension UInt8 {
-    fileprivate var hexDigit: UInt32? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(self - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(self - UInt8(ascii: "a")) + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(self - UInt8(ascii: "A")) + 10
-        default: nil
-        }
     }
 }
 
