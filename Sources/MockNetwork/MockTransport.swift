@@ -31,7 +31,7 @@ public struct MockTransport: Transport {
             answer.play(to: exchange, scheduler, timer)
             return Disposables.create {
                 timer.dispose()
-                answer.abandon()
+                answer.cancelFeed()
             }
         }
     }
@@ -54,10 +54,12 @@ public struct MockTransport: Transport {
     public func addingHeaders(to request: PreparedRequest) -> PreparedRequest { exchanges.addingHeaders(to: request) }
 }
 
-extension Answer {
+// MARK: - Playing an answer
+
+extension Playback {
     /// Delivers the answer up to the next wait, and goes on after it.
     fileprivate func play(to exchange: Exchange, _ scheduler: any Scheduler, _ timer: SerialDisposable) {
-        func play(_ answer: Answer, after seconds: TimeInterval) {
+        func play(_ answer: Playback, after seconds: TimeInterval) {
             // The action may run before `schedule` returns, and set the next timer. This one must not replace that one.
             let next = SerialDisposable()
             timer.disposable = next
@@ -65,22 +67,22 @@ extension Answer {
                 answer.play(to: exchange, scheduler, timer)
             }
         }
-        if let later {
+        if let deferredAnswer {
             // The answer may come before this is known here, and then its timer takes this one's place.
             let making = SerialDisposable()
             timer.disposable = making
-            making.disposable = later { $0.play(to: exchange, scheduler, timer) }
+            making.disposable = deferredAnswer { $0.play(to: exchange, scheduler, timer) }
             return
         }
         func complete(with error: (any Error)? = nil) {
-            abandon()
+            cancelFeed()
             exchange.complete(with: error)
         }
-        guard delay <= 0 else { return play(withoutDelay, after: delay) }
+        guard delay <= 0 else { return play(droppingDelay(), after: delay) }
         if let head, !exchange.receive(head) { return complete() }
         for (index, step) in zip(steps.indices, steps) {
             switch step {
-            case .wait(let interval): if interval.seconds > 0 { return play(rest(after: index), after: interval.seconds) }
+            case .wait(let interval): if interval.seconds > 0 { return play(suffix(after: index), after: interval.seconds) }
             case .data(let chunk): guard exchange.receive(chunk) else { return complete() }
             case .failure(let error): return complete(with: error)
             }

@@ -22,6 +22,8 @@ extension MockURLProtocol {
         case none
     }
 
+    // MARK: - The answer
+
     /// The answer to every request, unless a stub or ``requestHandler`` answers it.
     public static var responseType: ResponseType? {
         get {
@@ -56,7 +58,7 @@ extension MockURLProtocol {
         responseType = .error(error)
     }
 
-    /// Answers every request with the status `code`, and with ``dto`` as the body.
+    /// Answers every request with the status `code`, the header fields `headerFields`, and ``dto`` as the body.
     public static func responseWithStatusCode(code: Int, headerFields: [String: String]? = nil) {
         do {
             responseType = .success(try .mock(code, headers: headerFields, for: .any))
@@ -69,6 +71,8 @@ extension MockURLProtocol {
     public static func responseWithDTO(type fixture: some MockDTO) {
         dto = fixture
     }
+
+    // MARK: - Starting anew
 
     /// Removes all answers, stubs and received requests.
     ///

@@ -34,14 +34,25 @@ extension StubResponse {
     /// is an issue of the test.
     ///
     /// A `String` becomes a JSON string. For JSON text, use ``json(text:statusCode:headers:)``.
+    ///
+    /// - Parameters:
+    ///   - value: The body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
     public static func json(_ value: some Encodable, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, type: "application/json") {
             [.data(try MockURLProtocol.encode(value))]
         }
     }
 
-    /// JSON lines, each of which comes `interval` after the one before. If a value cannot be encoded, the connection breaks in its place, and
-    /// that is an issue of the test.
+    /// A line of JSON for each of `values`, by ``MockURLProtocol/encoder`` or else with sorted keys.
+    ///
+    /// If a value cannot be encoded, the connection breaks in its place, and that is an issue of the test.
+    ///
+    /// - Parameters:
+    ///   - values: The values.
+    ///   - interval: The time before each line.
+    ///   - headers: The header fields. The `Content-Type` is `application/x-ndjson`, unless they have another.
     public static func jsonLines(
         _ values: [some Encodable], every interval: DispatchTimeInterval = .seconds(0), headers: HTTPHeaders = [:]
     ) -> StubResponse {

@@ -31,6 +31,8 @@ struct LoadingThread: @unchecked Sendable {  // Other threads use only the proto
     }
 }
 
+// MARK: - Errors
+
 extension Error {
     /// The error in the form that a protocol class reports.
     var forClient: any Error {
@@ -41,6 +43,8 @@ extension Error {
         #endif
     }
 }
+
+// MARK: - Workarounds for Linux
 
 #if canImport(FoundationNetworking)
 // Workarounds for defects of Foundation on Linux, seen with Swift 6.1 to 6.3.1, and described in Documentation/Upstream.md. Where they need
@@ -59,7 +63,7 @@ extension MockURLProtocol {
     /// chunks.
     ///
     /// Call it on the loading thread, where the session changes its registry of tasks.
-    func joinedForCompletionHandler(_ answer: Answer) -> Answer {
+    func joinedForCompletionHandler(_ answer: Playback) -> Playback {
         answer.chunks.count > 1 && task?.isForCompletionHandler == true ? answer.chunked(into: 1) : answer
     }
 
@@ -88,7 +92,7 @@ extension URLSessionConfiguration {
 }
 
 extension URLRequest {
-    /// What a request has that does not set its own.
+    /// The timeout of a request that does not set its own.
     fileprivate static let defaultTimeout: TimeInterval = 60
 }
 
@@ -105,6 +109,8 @@ extension MockURLProtocol {
         if request.timeoutInterval == URLRequest.defaultTimeout { request.timeoutInterval = configuration.timeoutIntervalForRequest }
     }
 }
+
+// MARK: - Private state of Foundation
 
 extension URLSessionTask {
     fileprivate var session: URLSession? { Mirror(reflecting: self).value(ofProperty: "session") as? URLSession }
@@ -140,7 +146,7 @@ extension Mirror {
 extension MockURLProtocol {
     var requestWithBody: PreparedRequest { PreparedRequest(request) }
     func addSessionSettings(to request: inout PreparedRequest) {}
-    func joinedForCompletionHandler(_ answer: Answer) -> Answer { answer }
+    func joinedForCompletionHandler(_ answer: Playback) -> Playback { answer }
     var unsupportedTaskError: MockFailure? { nil }
     var isStopFinal: Bool { true }
 }

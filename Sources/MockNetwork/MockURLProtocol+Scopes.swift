@@ -36,6 +36,8 @@ extension MockURLProtocol {
         return try await TestTask.$scope.withValue(scope, operation: operation, isolation: isolation)
     }
 
+    // MARK: - The current scope
+
     /// The class of the current scope. Use it in callbacks and on queues, which run outside the task and so outside the scope:
     ///
     /// ```swift
@@ -90,7 +92,7 @@ extension MockURLProtocol {
     package static var sources: [AnswerSource] { scope.contents.withLock(\.sources) }
 
     /// The requests that stubs and sources have answered at once, and the answers.
-    package static var traffic: [Traffic] { scope.contents.withLock(\.answered) }
+    package static var answeredRequests: [AnsweredRequest] { scope.contents.withLock(\.answered) }
 
     /// Whether the test of the scope has failed. The trait `.mockNetwork` sets it, because it sees the issues of the test.
     package static var hasTestFailed: Bool {

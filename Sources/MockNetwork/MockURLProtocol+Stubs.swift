@@ -4,6 +4,8 @@ public import Foundation
 // Answers for some requests. Called on `MockURLProtocol`, these members use the scope of the current task. Called on the class that
 // `current` returned, they use the scope of that class.
 extension MockURLProtocol {
+    // MARK: - Adding stubs
+
     /// Answers requests with this method and URL. If several stubs match, the newest that is not used up answers.
     ///
     /// ```swift
@@ -61,7 +63,17 @@ extension MockURLProtocol {
     ///
     /// If the provider has an encoder of its own, set ``encoder`` for all stubs, or pass it here, so that bodies are encoded in the same way.
     ///
-    /// The other parameters are those of ``stub(_:_:query:headers:body:times:isOptional:fileID:filePath:line:column:respond:)``.
+    /// - Parameters:
+    ///   - request: The request whose method, path, query and body are expected.
+    ///   - baseURL: The base URL of the provider under test. By default, the property ``baseURL``.
+    ///   - encoder: Encodes the body of `request`. By default, the property ``encoder``, or else an encoder like the provider's.
+    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
+    ///   - isOptional: Whether the stub may go unused.
+    ///   - fileID: The place of the stub, for reports.
+    ///   - filePath: The place of the stub, for reports.
+    ///   - line: The place of the stub, for reports.
+    ///   - column: The place of the stub, for reports.
+    ///   - response: The answer.
     @discardableResult
     public static func stub<Response>(
         _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder? = nil, times: Int? = nil,
@@ -78,8 +90,19 @@ extension MockURLProtocol {
     /// Answers the requests that `request` sends with a value: `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
     ///
     /// The status is 200, and the body is what the endpoint reads: `Data` and `String` unchanged, the content of the file for a download,
-    /// and JSON by `encoder`, or else by ``encoder``, for everything else. The other parameters are those of
-    /// ``stub(_:baseURL:encoder:times:isOptional:fileID:filePath:line:column:respond:)-(_,_,_,_,_,_,_,_,_,StubResponse)``.
+    /// and JSON by `encoder`, or else by ``encoder``, for everything else.
+    ///
+    /// - Parameters:
+    ///   - request: The request whose method, path, query and body are expected.
+    ///   - baseURL: The base URL of the provider under test. By default, the property ``baseURL``.
+    ///   - encoder: Encodes the body of `request` and `value`. By default, the property ``encoder``, or else an encoder like the provider's.
+    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
+    ///   - isOptional: Whether the stub may go unused.
+    ///   - fileID: The place of the stub, for reports.
+    ///   - filePath: The place of the stub, for reports.
+    ///   - line: The place of the stub, for reports.
+    ///   - column: The place of the stub, for reports.
+    ///   - value: The value that the app decodes.
     @discardableResult
     public static func stub<Response: Encodable>(
         _ request: some APIRequest<Response>, baseURL: URL? = nil, encoder: JSONEncoder? = nil, times: Int? = nil,
@@ -134,6 +157,8 @@ extension MockURLProtocol {
         set { scope.contents.withLock { $0.baseURL = newValue } }
     }
 
+    // MARK: - Received requests
+
     /// The requests that have reached the mock, in order.
     public static var requests: [ReceivedRequest] { scope.contents.withLock(\.requests) }
 
@@ -146,6 +171,8 @@ extension MockURLProtocol {
             stub.report(afterUses: uses).map { (stub, $0) }
         }
     }
+
+    // MARK: - Verifying
 
     /// Throws a report if the test has not used the mock as it should.
     ///
@@ -176,7 +203,7 @@ extension MockURLProtocol {
     /// The report for each of ``unmatchedRequests``.
     package static var unansweredReports: [String] { scope.contents.withLock(\.unanswered).map(\.report) }
 
-    /// What the test has set up wrongly, as requests have shown, and the stub of each.
+    /// The mistakes in the setup of the test that requests have shown, and the stub of each.
     package static var mistakes: [(report: String, place: Stub.Place?)] {
         scope.contents.withLock(\.mistakes).map { ($0.report, $0.place) }
     }

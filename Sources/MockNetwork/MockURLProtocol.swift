@@ -32,13 +32,15 @@ public class MockURLProtocol: URLProtocol {
         /// Waiting for the answer, a delay, or more data from a feed. Disposing the value cancels that wait.
         case waiting((any Disposable)?)
         /// The answer is played at the next `startLoading`.
-        case due(Answer)
+        case due(Playback)
         case playing
         case ended
     }
 
     private let phase = Locked(Phase.idle)
     private let creationTime = DispatchTime.now()
+
+    // MARK: - Loading
 
     /// `true`: the mock answers every request.
     override public class func canInit(with request: URLRequest) -> Bool {
@@ -70,10 +72,12 @@ public class MockURLProtocol: URLProtocol {
         guard isStopFinal else { return }
         switch phase.withLock({ exchange(&$0, with: .ended) }) {
         case .waiting(let cancellation): cancellation?.dispose()
-        case .due(let answer): answer.abandon()
+        case .due(let answer): answer.cancelFeed()
         case .idle, .playing, .ended: break
         }
     }
+
+    // MARK: - The answer
 
     private func makeAnswer() {
         if let unsupportedTaskError {
@@ -89,15 +93,15 @@ public class MockURLProtocol: URLProtocol {
         let (runsUserCode, answer) = Self.receive(sent, madeAt: time)
         // On Linux, sessions do not apply timeouts to protocol classes (as of Swift 6.3.1).
         let timeout = sent.timeoutInterval ?? request.timeoutInterval
-        guard runsUserCode else { return play(answer().within(timeout)) }
+        guard runsUserCode else { return play(answer().timingOut(after: timeout)) }
         let thread = LoadingThread(of: self)
-        DispatchQueue.global().async { thread.play(answer().within(timeout)) }
+        DispatchQueue.global().async { thread.play(answer().timingOut(after: timeout)) }
     }
 
     /// Records `request` in the scope of this class, and chooses its answer. The closure creates the answer, and may run the test's code.
     static func receive(
         _ request: PreparedRequest, madeAt time: DispatchTime = .now()
-    ) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
+    ) -> (runsUserCode: Bool, answer: @Sendable () -> Playback) {
         guard let scope = liveScope else {
             noteIfEnded()
             let failure = MockFailure("\(scopeHasEnded)\n    \(ReceivedRequest(request))", isReported: true)
@@ -106,24 +110,26 @@ public class MockURLProtocol: URLProtocol {
         return scope.receive(request, madeAt: request.context?.subscriptionTime ?? time)
     }
 
+    // MARK: - Playing
+
     /// Delivers the answer up to the next wait. Call it on the loading thread.
-    private func play(_ answer: Answer) {
-        if let later = answer.later {
+    private func play(_ answer: Playback) {
+        if let deferredAnswer = answer.deferredAnswer {
             let cancellation = SerialDisposable()
             guard transition(to: .waiting(cancellation)) else { return }
             let thread = LoadingThread(of: self)
-            cancellation.disposable = later { thread.play($0) }
+            cancellation.disposable = deferredAnswer { thread.play($0) }
             return
         }
-        guard transition(to: .playing) else { return answer.abandon() }
-        guard answer.delay <= 0 else { return LoadingThread(of: self).play(answer.withoutDelay, after: answer.delay) }
+        guard transition(to: .playing) else { return answer.cancelFeed() }
+        guard answer.delay <= 0 else { return LoadingThread(of: self).play(answer.droppingDelay(), after: answer.delay) }
         let answer = joinedForCompletionHandler(answer)
         if let head = answer.head { client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed) }
         for (index, step) in zip(answer.steps.indices, answer.steps) {
-            guard transition(to: .playing) else { return answer.abandon() }
+            guard transition(to: .playing) else { return answer.cancelFeed() }
             switch step {
             case .wait(let interval):
-                if interval.seconds > 0 { return LoadingThread(of: self).play(answer.rest(after: index), after: interval.seconds) }
+                if interval.seconds > 0 { return LoadingThread(of: self).play(answer.suffix(after: index), after: interval.seconds) }
             case .data(let chunk): client?.urlProtocol(self, didLoad: chunk)
             case .failure(let error):
                 if transition(to: .ended) { client?.urlProtocol(self, didFailWithError: error.forClient) }
@@ -140,13 +146,13 @@ public class MockURLProtocol: URLProtocol {
             case .data(let data):
                 client?.urlProtocol(self, didLoad: data)
                 feed.didRead(data.count)
-            case .end(nil): return play(Answer())
+            case .end(nil): return play(Playback())
             case .end(let error?): return play(.failure(error))
             }
         }
         guard transition(to: .waiting(Disposables.create { feed.readerDidLeave() })) else { return feed.readerDidLeave() }
         let thread = LoadingThread(of: self)
-        feed.whenMore { thread.play(Answer(feed: feed)) }
+        feed.whenMore { thread.play(Playback(feed: feed)) }
     }
 
     /// Moves to `new` if the load is waiting or playing. Returns `false` otherwise.
@@ -162,23 +168,27 @@ public class MockURLProtocol: URLProtocol {
     }
 }
 
+// MARK: - The loading thread
+
 extension LoadingThread {
     /// Plays `answer` on the loading thread. Call it on any thread.
-    fileprivate func play(_ answer: Answer) {
-        guard urlProtocol.transition(to: .due(answer)) else { return answer.abandon() }
+    fileprivate func play(_ answer: Playback) {
+        guard urlProtocol.transition(to: .due(answer)) else { return answer.cancelFeed() }
         startLoading()
     }
 
-    fileprivate func play(_ answer: Answer, after seconds: TimeInterval) {
+    fileprivate func play(_ answer: Playback, after seconds: TimeInterval) {
         let timer = SerialDisposable()
         let cancellation = Disposables.create {
             timer.dispose()
-            answer.abandon()
+            answer.cancelFeed()
         }
         guard urlProtocol.transition(to: .waiting(cancellation)) else { return cancellation.dispose() }
         timer.disposable = MockURLProtocol.delayScheduler.schedule(after: DispatchTimeInterval(seconds: seconds)) { play(answer) }
     }
 }
+
+// MARK: - The tasks of a transport
 
 extension MockURLProtocol: NetworkStandIn {
     package static var describeTask: @Sendable (PreparedRequest) -> String {

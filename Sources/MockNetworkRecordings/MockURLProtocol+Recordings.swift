@@ -97,7 +97,7 @@ extension MockURLProtocol {
     /// The requests of the scope and their answers as a HAR 1.2 file without secrets, for the attachment of a failed test; `nil` if no
     /// request has come.
     package static var attachment: Data? {
-        let exchanges = traffic.map(RecordedExchange.init) + sources.flatMap { $0.log() }.compactMap { $0 as? RecordedExchange }
+        let exchanges = answeredRequests.map(RecordedExchange.init) + sources.flatMap { $0.log() }.compactMap { $0 as? RecordedExchange }
         guard !exchanges.isEmpty else { return nil }
         var ordered = exchanges.sorted { $0.started < $1.started }
         for index in ordered.indices { ordered[index].order = (2 * index, 2 * index + 1) }
@@ -116,10 +116,10 @@ extension MockURLProtocol {
 
 extension RecordedExchange {
     /// What a mock has answered.
-    fileprivate init(_ traffic: Traffic) {
-        self.init(traffic.request)
-        started = traffic.started
-        let answer = traffic.answer.within(traffic.request.timeoutInterval ?? 60)
+    fileprivate init(_ answered: AnsweredRequest) {
+        self.init(answered.request)
+        started = answered.started
+        let answer = answered.answer.timingOut(after: answered.request.timeoutInterval ?? 60)
         failure = answer.failure.map { $0 is MockFailure ? "NoAnswerFromTheMock" : $0.recordedReason }
         let body = answer.chunks.flatMap { Array($0) }
         response = answer.head.map { head in

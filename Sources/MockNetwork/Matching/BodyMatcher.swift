@@ -9,6 +9,8 @@ public struct BodyMatcher: Sendable {
     /// The reason why no body matches. Otherwise `nil`.
     private(set) var problem: String?
 
+    // MARK: - JSON
+
     /// Matches JSON that contains `value`, whose members have several types.
     public static func json(containing value: JSONValue) -> BodyMatcher { json(Result { try value.data }, isPart: true) }
 
@@ -25,9 +27,9 @@ public struct BodyMatcher: Sendable {
             tree != nil && tree == compared(try? JSONTree($0), with: tree)
         } explain: { body in
             guard let text = try? expected.get() else {
-                return Difference(expected: "JSON, but its value cannot be encoded", actual: body.shown)
+                return Difference(expected: "JSON, but its value cannot be encoded", actual: body.redacted)
             }
-            guard let tree else { return Difference(expected: "\(text.shown) (this is not JSON)", actual: body.shown) }
+            guard let tree else { return Difference(expected: "\(text.redacted) (this is not JSON)", actual: body.redacted) }
             let actual = try? JSONTree(body)
             let redacted = [text, body].map { try? JSONTree(Data((ReportRedactor.standard.redactedText(of: $0) ?? "").utf8)) }
             let difference = JSONTree.firstDifference(
@@ -42,6 +44,8 @@ public struct BodyMatcher: Sendable {
     private static let spellingHint =
         " (only the keys are spelled differently: for those of a type, set MockURLProtocol.encoder to the encoder of the provider)"
 
+    // MARK: - Forms, bytes and text
+
     /// Matches a form (`application/x-www-form-urlencoded`) with exactly these parameters. The order matters among parameters of the same
     /// name.
     public static func form(_ parameters: QueryParameters) -> BodyMatcher {
@@ -52,12 +56,12 @@ public struct BodyMatcher: Sendable {
             let actual = [URLQueryItem](form: String(decoding: body, as: UTF8.self))
             let isForm = actual.contains { expected.names.contains($0.name) }
             return Difference(
-                expected: isForm ? expected.differing(from: actual) : expected.shown,
-                actual: isForm ? actual.differing(from: expected) : body.shown)
+                expected: isForm ? expected.differing(from: actual) : expected.redacted,
+                actual: isForm ? actual.differing(from: expected) : body.redacted)
         }
     }
 
-    /// Matches exactly these bytes.
+    /// Matches exactly the bytes of `data`.
     public static func data(_ data: Data) -> BodyMatcher {
         BodyMatcher {
             $0 == data
@@ -81,7 +85,7 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher {
             bytes.isEmpty || $0.range(of: bytes) != nil
         } explain: {
-            Difference(expected: "text with \"\(ReportRedactor.standard.redactedText(of: bytes) ?? "")\"", actual: $0.shown)
+            Difference(expected: "text with \"\(ReportRedactor.standard.redactedText(of: bytes) ?? "")\"", actual: $0.redacted)
         }
     }
 
@@ -98,20 +102,24 @@ public struct BodyMatcher: Sendable {
         return BodyMatcher { body in
             task.call { matches(body) }
         } explain: {
-            Difference(expected: description, actual: $0.shown)
+            Difference(expected: description, actual: $0.redacted)
         }
     }
 }
 
+// MARK: - Text for reports
+
 extension Data {
     /// The beginning, on one line and without secrets.
-    var shown: String {
+    var redacted: String {
         guard !isEmpty else { return "no body" }
         guard let text = ReportRedactor.standard.redactedText(of: self) else { return "\(count) bytes that are not text" }
         let line = text.prefix(1024).split(whereSeparator: \.isNewline).joined(separator: " ")
         return line.count > 200 ? "\(line.prefix(200))…" : line
     }
 }
+
+// MARK: - Multipart bodies and forms
 
 extension Data {
     /// These parts of a `multipart/form-data` body, with the boundary of `other`.
@@ -142,7 +150,7 @@ extension [URLQueryItem] {
     func differing(from others: [URLQueryItem]) -> String {
         let (values, otherValues) = (byName, others.byName)
         let items = filter { values[ByteString($0.name)] != otherValues[ByteString($0.name)] }
-        return items.isEmpty ? "nothing more" : items.shown
+        return items.isEmpty ? "nothing more" : items.redacted
     }
 
     /// Each name once, in order.
@@ -151,13 +159,13 @@ extension [URLQueryItem] {
     }
 
     /// The items with secrets masked.
-    var shown: String { map { "\(ReportRedactor.standard.itemName($0.name))=\($0.shownValue)" }.joined(separator: "&") }
+    var redacted: String { map { "\(ReportRedactor.standard.itemName($0.name))=\($0.redactedValue)" }.joined(separator: "&") }
 }
 
 extension URLQueryItem {
     /// The value with secrets masked. In a URL or JSON, only the secrets within it are.
-    var shownValue: String { ReportRedactor.standard.item(name, value ?? "") }
+    var redactedValue: String { ReportRedactor.standard.item(name, value ?? "") }
 
     /// Whether there is a secret in it.
-    var isSecret: Bool { shownValue != value ?? "" || ReportRedactor.standard.itemName(name) != name }
+    var isSecret: Bool { redactedValue != value ?? "" || ReportRedactor.standard.itemName(name) != name }
 }

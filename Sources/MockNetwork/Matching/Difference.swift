@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// What a stub expected and what it got, in two lines that differ.
+/// The expectation of a stub and the value that it got, as two lines that differ.
 struct Difference: Sendable, Equatable {
     let expected: String
     let actual: String
@@ -20,7 +20,7 @@ struct Difference: Sendable, Equatable {
     /// Shows two bodies. In text, only the first 64 KB are searched for the place.
     init(expected: Data, actual: Data) {
         let place = zip(expected, actual).prefix { $0 == $1 }.count
-        self.init(expected: expected.shown(orByteAt: place), actual: actual.shown(orByteAt: place))
+        self.init(expected: expected.excerpt(around: place), actual: actual.excerpt(around: place))
     }
 
     /// Adds the place, such as `items[2].name`, before both lines.
@@ -47,7 +47,7 @@ struct Difference: Sendable, Equatable {
 
 extension Data {
     /// The redacted text of a body. If it is not text, its size and the byte at `place`.
-    fileprivate func shown(orByteAt place: Int) -> String {
+    fileprivate func excerpt(around place: Int) -> String {
         guard !isEmpty else { return "no body" }
         if let text = ReportRedactor.standard.redactedText(of: self) { return String(text.prefix(65_536)) }
         let byte = place < count ? "byte \(place) is 0x\(String(self[startIndex + place], radix: 16, uppercase: true))" : "no byte \(place)"

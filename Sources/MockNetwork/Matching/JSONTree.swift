@@ -48,6 +48,8 @@ package enum JSONTree: Equatable {
         }
     }
 
+    // MARK: - Comparing
+
     /// The parts of this tree that `part` has as well: objects lose the members that those of `part` do not have.
     func trimmed(to part: JSONTree?) -> JSONTree {
         guard case .object(let members) = self, case .object(let parts)? = part else { return self }
@@ -71,8 +73,7 @@ package enum JSONTree: Equatable {
     /// The values at one place in two trees. `nil` if there is none.
     typealias Pair = (expected: JSONTree?, actual: JSONTree?)
 
-    /// The first difference of two trees and its place, such as `items[2].name`. `nil` if they are equal, or if the difference is the whole
-    /// value, which has no place.
+    /// The first difference of two trees and its place, such as `items[2].name`. `nil` if the trees are equal or differ at the root.
     ///
     /// `redacted` has the trees without secrets. A value is shown only if redaction has not changed it.
     static func firstDifference(of trees: Pair, redacted: Pair, at place: String = "") -> Difference? {
@@ -86,7 +87,7 @@ package enum JSONTree: Equatable {
             parts = (0..<max(expected.count, actual.count)).map { index in ("\(place)[\(index)]", { $0.elements.dropFirst(index).first }) }
         default:
             guard trees.expected != trees.actual, !place.isEmpty else { return nil }
-            let texts = [trees.expected, trees.actual].map { value in value.map { trees == redacted ? $0.shown : "…" } ?? "nothing" }
+            let texts = [trees.expected, trees.actual].map { value in value.map { trees == redacted ? $0.excerpt : "…" } ?? "nothing" }
             return Difference(place: place, Difference(expected: texts[0], actual: texts[1]))
         }
         for (place, value) in parts {
@@ -101,7 +102,7 @@ package enum JSONTree: Equatable {
 
     private var elements: [JSONTree] { if case .array(let elements) = self { elements } else { [] } }
 
-    private var shown: String {
+    private var excerpt: String {
         switch self {
         case .null: "null"
         case .bool(let value): "\(value)"

@@ -10,7 +10,7 @@ struct PathPattern: Sendable {
     /// Whether other segments may follow.
     var hasTrailingWildcard = false
     /// The path in reports, without secrets.
-    var shown: String?
+    var redacted: String?
 
     func matches(_ path: [String]) -> Bool {
         guard path.count == segments.count || path.count > segments.count && hasTrailingWildcard else { return false }
@@ -47,5 +47,5 @@ struct PathPattern: Sendable {
 }
 
 extension PathPattern: CustomStringConvertible {
-    var description: String { shown ?? (segments.map { $0 ?? "*" } + (hasTrailingWildcard ? ["**"] : [])).path }
+    var description: String { redacted ?? (segments.map { $0 ?? "*" } + (hasTrailingWildcard ? ["**"] : [])).path }
 }

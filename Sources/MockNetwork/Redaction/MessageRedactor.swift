@@ -52,6 +52,8 @@ enum MessageRedactor {
         looksSecret(name.formDecoded) && (!hasValue || name.utf8.count >= 16) ? mark[...] : name
     }
 
+    // MARK: - Words
+
     static func looksSecret(_ text: some StringProtocol) -> Bool { looksSecret(Array(text.utf8)[...]) }
 
     static func looksSecret(_ word: ArraySlice<UInt8>) -> Bool {

@@ -52,6 +52,8 @@ struct ReportRedactor: Sendable {
     /// Any text without the secrets of the request.
     func redacted(_ text: String) -> String { secrets.hide(in: text) }
 
+    // MARK: - Forms and JSON
+
     private func items(of query: some StringProtocol) -> String {
         URLText.items(query) { name, value in
             let shownName = MessageRedactor.redacted(itemName: name, hasValue: value != nil)

@@ -7,7 +7,7 @@ struct UnansweredReport: CustomStringConvertible {
     /// The stubs with the number of requests that each has answered, the oldest first. The first mismatch is `nil` if it is unknown.
     let stubs: [(stub: Stub, uses: Int, firstMismatch: Int?)]
     let scope: String
-    /// Why no other source of answers has one; `nil` without a source.
+    /// The reason why no source has an answer; `nil` without a source.
     var reason: String?
     /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
     let otherScopes: [String]
@@ -63,6 +63,8 @@ struct UnansweredReport: CustomStringConvertible {
     }
 }
 
+// MARK: - Near misses
+
 /// The distance of a stub from a request, and the differences.
 private struct NearMiss: CustomStringConvertible {
     let distance: Double
@@ -88,6 +90,8 @@ extension Matcher.Mismatch: CustomStringConvertible {
         """
     }
 }
+
+// MARK: - A stub to paste
 
 extension ReceivedRequest {
     /// A call of `stub` that compiles and answers this request. Secrets are left out.

@@ -3,8 +3,8 @@ package import APIProvider
 /// Answers the requests that no stub answers, maybe later, from outside of this module.
 package struct AnswerSource: Sendable {
     package enum Choice: Sendable {
-        case answer(Answer)
-        /// Why there is none, for the report.
+        case answer(Playback)
+        /// No answer, and the reason for the report.
         case none(reason: String)
     }
 

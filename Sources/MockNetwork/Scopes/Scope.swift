@@ -19,11 +19,11 @@ final class Scope: Sendable {
         var baseURL: URL?
         var requests: [ReceivedRequest] = []
         var unanswered: [(request: ReceivedRequest, report: String)] = []
-        var answered: [Traffic] = []
+        var answered: [AnsweredRequest] = []
         /// The oldest first.
         var sources: [AnswerSource] = []
         var hasTestFailed = false
-        /// What the test has set up wrongly, as requests have shown.
+        /// The mistakes in the setup of the test that requests have shown.
         var mistakes: [Mistake] = []
         /// The encoder of the provider under test.
         var encoder: JSONEncoder?
@@ -65,17 +65,19 @@ final class Scope: Sendable {
         return stub
     }
 
-    /// Notes what the test has set up wrongly.
+    /// Notes a mistake in the setup of the test.
     func note(_ report: String, at place: Stub.Place? = nil) {
         let mistake = Mistake(report: report, place: place)
         contents.withLock { if !$0.mistakes.contains(mistake) { $0.mistakes.append(mistake) } }
     }
 
+    // MARK: - Answering a request
+
     /// Records `request`, and chooses its answer by the present state.
     ///
     /// - Parameter time: When the request was made.
     /// - Returns: A closure that makes the answer, and whether it calls the user's code.
-    func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
+    func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Playback) {
         let started = Date()
         let received = ReceivedRequest(request)
         guard isOfThisTest(time) else {
@@ -85,22 +87,24 @@ final class Scope: Sendable {
             return (false, { .failure(failure) })
         }
         var mismatches: [Int?] = []
-        let (responder, chosen) = chooseStub(for: received, &mismatches) ?? chooseOtherAnswer(for: received, mismatches)
+        let (factory, chosen) = chooseStub(for: received, &mismatches) ?? chooseOtherAnswer(for: received, mismatches)
         return (
-            responder.runsUserCode,
+            factory.runsUserCode,
             {
-                let respond: @Sendable () -> Answer = { TestTask.$scope.withValue(self) { responder(chosen) } }
-                let answer = responder.runsUserCode ? responder.task.call(respond) : responder(chosen)
+                let respond: @Sendable () -> Playback = { TestTask.$scope.withValue(self) { factory(chosen) } }
+                let answer = factory.runsUserCode ? factory.task.call(respond) : factory(chosen)
                 if let mistake = answer.mistake { self.note(mistake.description, at: chosen.stub?.place) }
-                // The scope of the process never ends, and nothing shows its answers.
-                guard self !== Scope.process, answer.later == nil else { return answer }
-                self.contents.withLock { $0.answered.append(Traffic(request: received.prepared, answer: answer, started: started)) }
+                // The process scope never ends, so keeping its answers would leak.
+                guard self !== Scope.process, answer.deferredAnswer == nil else { return answer }
+                self.contents.withLock { $0.answered.append(AnsweredRequest(request: received.prepared, answer: answer, started: started)) }
                 return answer
             }
         )
     }
 
-    typealias Choice = (responder: Responder, request: ReceivedRequest)
+    // MARK: - Choosing an answer
+
+    private typealias Choice = (factory: ResponseFactory, request: ReceivedRequest)
 
     /// The newest stub that matches `request` and is not used up. The user's code never runs under the lock.
     ///
@@ -112,7 +116,7 @@ final class Scope: Sendable {
         for index in stubs.indices.reversed() where stubs[index].problem == nil {
             let mismatch = stubs[index].firstMismatch(with: parts)
             let choice = mismatch == nil ? contents.withLock { $0.use(stubs[index], at: index, for: request) } : nil
-            if let choice, let responder = choice.responder { return (responder, choice.request) }
+            if let choice, let factory = choice.factory { return (factory, choice.request) }
             if mismatches.isEmpty { mismatches = Array(repeating: nil, count: stubs.count) }
             mismatches[index] = mismatch ?? stubs[index].matchers.count
             if choice != nil { return failure(of: request, mismatches) }
@@ -120,7 +124,7 @@ final class Scope: Sendable {
         return nil
     }
 
-    /// What a source answers, or else the default answer.
+    /// The answer of a source, or else the default answer.
     private func chooseOtherAnswer(for received: ReceivedRequest, _ mismatches: [Int?]) -> Choice {
         let (sources, defaultAnswer) = contents.withLock { ($0.sources, $0.defaultAnswer) }
         var reason: String?
@@ -128,16 +132,16 @@ final class Scope: Sendable {
             switch source.choose(received.prepared) {
             case .answer(let answer):
                 contents.withLock { $0.requests.append(received) }
-                return (Responder { _ in answer }, received)
+                return (ResponseFactory { _ in answer }, received)
             case .none(let other): reason = reason ?? other
             }
         }
-        guard let responder = defaultAnswer.responder(for: received.prepared) else { return failure(of: received, mismatches, reason) }
+        guard let factory = defaultAnswer.factory(for: received.prepared) else { return failure(of: received, mismatches, reason) }
         contents.withLock { $0.requests.append(received) }
-        return (responder, received)
+        return (factory, received)
     }
 
-    /// - Parameter reason: Why no source answers.
+    /// - Parameter reason: The reason why no source answers.
     private func failure(of request: ReceivedRequest, _ mismatches: [Int?], _ reason: String? = nil) -> Choice {
         let (stubs, uses) = contents.withLock { ($0.stubs, $0.uses) }
         let tried = stubs.indices.map { (stubs[$0], uses[$0], mismatches.indices.contains($0) ? mismatches[$0] : nil) }
@@ -149,7 +153,7 @@ final class Scope: Sendable {
             $0.requests.append(request)
             $0.unanswered.append((request, report))
         }
-        return (Responder { _ in .failure(MockFailure(report, isReported: true)) }, request)
+        return (ResponseFactory { _ in .failure(MockFailure(report, isReported: true)) }, request)
     }
 
     /// Whether a request that was made at `time` belongs to the present test.
@@ -159,17 +163,17 @@ final class Scope: Sendable {
 }
 
 extension Scope.Contents {
-    /// Counts a use of `stub` by `request`. `nil` if the stub is used up, or was removed by a `reset`. The responder is `nil` after the end
+    /// Counts a use of `stub` by `request`. `nil` if the stub is used up, or was removed by a `reset`. The factory is `nil` after the end
     /// of a sequence.
     fileprivate mutating func use(
         _ stub: Stub, at index: Int, for request: ReceivedRequest
-    ) -> (responder: Responder?, request: ReceivedRequest)? {
+    ) -> (factory: ResponseFactory?, request: ReceivedRequest)? {
         guard stubs.indices.contains(index), stubs[index].isSame(as: stub), uses[index] < stub.times else { return nil }
-        guard let responder = stub.response.responder(after: uses[index]) else { return (nil, request) }
+        guard let factory = stub.response.factory(after: uses[index]) else { return (nil, request) }
         uses[index] += 1
         var request = request
         request.stub = stub
         requests.append(request)
-        return (responder, request)
+        return (factory, request)
     }
 }

@@ -18,16 +18,16 @@ struct DefaultAnswer: Sendable {
         requestHandler != nil ? "A requestHandler" : response != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
     }
 
-    /// Makes the answer to `request`, which has its whole body. `nil` if nothing is set.
-    func responder(for request: PreparedRequest) -> Responder? {
+    /// The factory of the answer to `request`, which has its whole body. `nil` if nothing is set.
+    func factory(for request: PreparedRequest) -> ResponseFactory? {
         if let requestHandler {
-            return Responder(runsUserCode: true, task: handlerTask) {
+            return ResponseFactory(runsUserCode: true, task: handlerTask) {
                 let (response, body) = try requestHandler(request.urlRequestWithBody)
                 return .response(response, StubResponse.steps(of: body), to: $0)
             }
         }
         guard response != nil || dto != nil else { return nil }
-        return Responder {
+        return ResponseFactory {
             let body = try dto?.load() ?? Data()
             return .response(try head(for: $0.url, length: body.count), StubResponse.steps(of: body), to: $0)
         }

@@ -29,6 +29,8 @@ struct RequestParts: Sendable {
     init(_ request: ReceivedRequest) { (received, url) = (request, URLParts(request.url.absoluteString)) }
 }
 
+// MARK: - Expectations
+
 extension Matcher {
     static func method(_ method: HTTPMethod) -> Matcher {
         Matcher {
@@ -67,11 +69,11 @@ extension Matcher {
         Matcher {
             $0.url.values(of: name).contains(inOrder: values)
         } explain: {
-            let actual = $0.url.query.filter { $0.name.hasSameBytes(as: name) }.shown
+            let actual = $0.url.query.filter { $0.name.hasSameBytes(as: name) }.redacted
             return Mismatch(
                 name: "query",
                 Difference(
-                    expected: values.map { URLQueryItem(name: name, value: $0) }.shown, actual: actual.isEmpty ? "no \(name)" : actual))
+                    expected: values.map { URLQueryItem(name: name, value: $0) }.redacted, actual: actual.isEmpty ? "no \(name)" : actual))
         }
     }
 

@@ -70,6 +70,11 @@ extension StubResponse {
     /// names the files that are there.
     ///
     /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
+    ///
+    /// - Parameters:
+    ///   - dto: The fixture.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
     public static func fixture(_ dto: some MockDTO, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, type: dto.isJSON ? "application/json" : nil) { steps(of: try dto.load()) }
     }

@@ -4,7 +4,7 @@ import Foundation
 /// The reason why a mock could not answer, for the author of the test.
 package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
     package let description: String
-    /// Whether it is no mistake in what the test has set up, or is reported elsewhere.
+    /// Whether it is no mistake in the setup of the test, or is reported elsewhere.
     let isReported: Bool
 
     package init(_ description: String, isReported: Bool = false) { (self.description, self.isReported) = (description, isReported) }

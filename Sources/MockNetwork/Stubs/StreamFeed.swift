@@ -56,20 +56,24 @@ public final class StreamFeed: Sendable {
     /// Whether the reader left before the end: it stopped reading, was cancelled or disposed, or timed out.
     public var isCancelled: Bool { state.withLock(\.isCancelled) }
 
-    /// Sends bytes of the body.
+    // MARK: - Sending
+
+    /// Sends `data` as bytes of the body.
     public func send(_ data: Data) { add(.data(data), count: data.count) }
 
-    /// Sends text of the body, in UTF-8.
+    /// Sends `text` as bytes of the body, in UTF-8.
     public func send(_ text: String) { send(Data(text.utf8)) }
 
-    /// Sends an event.
+    /// Sends `event` as a server-sent event.
     public func send(_ event: ServerSentEvent) { send(event.text) }
 
     /// Ends the body. Data that is sent later is dropped.
     public func finish() { add(.end(nil)) }
 
-    /// Breaks the connection. Data that is sent later is dropped.
+    /// Breaks the connection with `error`. Data that is sent later is dropped.
     public func fail(_ error: any Error) { add(.end(error)) }
+
+    // MARK: - Waiting
 
     /// Waits until the reader has taken everything that was sent, or has left. With ``MockURLProtocol``, the session is the reader.
     public func waitUntilRead() async { await wait { $0.read >= $0.sent || $0.isCancelled } }
@@ -79,12 +83,12 @@ public final class StreamFeed: Sendable {
 
     private func wait(until condition: @escaping @Sendable (State) -> Bool) async {
         await withCheckedContinuation { continuation in
-            change { $0.waiters.append(Waiter(condition: condition, continuation: continuation)) }
+            withState { $0.waiters.append(Waiter(condition: condition, continuation: continuation)) }
         }
     }
 
     /// Changes the state, and resumes the waiters whose condition is now met.
-    private func change(_ body: (inout State) -> Void) {
+    private func withState(_ body: (inout State) -> Void) {
         let resumed = state.withLock { state -> [Waiter] in
             body(&state)
             let resumed = state.waiters.filter { $0.condition(state) }
@@ -106,7 +110,8 @@ public final class StreamFeed: Sendable {
     }
 }
 
-// How the mock reads the feed.
+// MARK: - Reading, by the mock
+
 extension StreamFeed {
     /// - Throws: If the feed has answered another request.
     func begin() throws {
@@ -136,13 +141,13 @@ extension StreamFeed {
     package func whenLeft(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenLeft = Action(body) } }
 
     /// Records that the reader has taken `count` more bytes.
-    func didRead(_ count: Int) { change { $0.read += count } }
+    func didRead(_ count: Int) { withState { $0.read += count } }
 
     /// Marks the feed as cancelled, unless its end has been delivered. Call it when the request has ended.
     func readerDidLeave() {
         // Released after the lock, because its deinit may run any code.
         var (more, left): (Action?, Action?)
-        change { state in
+        withState { state in
             guard !state.isEndDelivered else { return }
             state.isCancelled = true
             (more, left) = (state.whenMore.take(), state.whenLeft.take())
@@ -151,6 +156,8 @@ extension StreamFeed {
         left?()
     }
 }
+
+// MARK: - Events
 
 extension ServerSentEvent {
     /// The event as a server sends it.

@@ -20,9 +20,9 @@ extension Stub {
             let origin = isRelative ? nil : parts.origin
             let query = parts.query
             self.init(
-                summary: "\(endpoint.method.rawValue) \(origin ?? "")\(path)\(query.isEmpty ? "" : "?" + query.shown)",
+                summary: "\(endpoint.method.rawValue) \(origin ?? "")\(path)\(query.isEmpty ? "" : "?" + query.redacted)",
                 matchers: [
-                    .method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative, shown: path)),
+                    .method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative, redacted: path)),
                     .origin(origin),
                 ] + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
                 times: times ?? .max, isOptional: isOptional, place: place, response: response)

@@ -17,21 +17,31 @@ extension StubResponse {
     ///
     /// A ``MockTransport`` schedules waits on its scheduler, so with a `TestScheduler` they pass in virtual time. A request that does not
     /// stream its response gets the whole body at the end.
+    ///
+    /// - Parameters:
+    ///   - steps: The body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
     public static func stream(_ steps: [Step], statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, hasLength: false) { steps }
     }
 
     /// A response whose body the test sends through `feed`. It answers one request.
+    ///
+    /// - Parameters:
+    ///   - feed: Sends the body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
     public static func stream(from feed: StreamFeed, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, feed: feed)
     }
 
-    /// Server-sent events that the test sends through `feed`. It answers one request.
+    /// Server-sent events that the test sends through `feed`, with the header fields `headers`. It answers one request.
     public static func events(from feed: StreamFeed, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: 200, headers: headers, type: "text/event-stream", feed: feed)
     }
 
-    /// Server-sent events, each of which comes `interval` after the one before.
+    /// Server-sent events, each of which comes `interval` after the one before, with the header fields `headers`.
     ///
     /// ```swift
     /// let events = ["Hel", "lo", "[DONE]"].map { ServerSentEvent(data: $0) }

@@ -22,25 +22,25 @@ public struct StubResponse: Sendable {
         /// The connection breaks, and nothing follows.
         case failure(any Error)
 
-        /// Text of the body, in UTF-8.
+        /// The bytes of `text` in UTF-8.
         public static func chunk(_ text: String) -> Step { .data(Data(text.utf8)) }
     }
 
     /// One for each request, in order.
-    private let responders: [Responder]
+    private let factories: [ResponseFactory]
     private let repeatsLast: Bool
 
-    private init(_ responders: [Responder], repeatsLast: Bool = true) {
-        self.responders = responders
+    private init(_ factories: [ResponseFactory], repeatsLast: Bool = true) {
+        self.factories = factories
         self.repeatsLast = repeatsLast
     }
 
-    private init(_ respond: @escaping @Sendable (ReceivedRequest) throws -> Answer) { self.init([Responder(respond: respond)]) }
+    private init(_ respond: @escaping @Sendable (ReceivedRequest) throws -> Playback) { self.init([ResponseFactory(respond: respond)]) }
 
     /// Creates a response with a body in steps.
     ///
     /// - Parameters:
-    ///   - statusCode: The status code.
+    ///   - statusCode: The status.
     ///   - headers: The header fields.
     ///   - type: The `Content-Type`, unless `headers` has one.
     ///   - steps: The body. If it throws, each request fails.
@@ -68,22 +68,28 @@ public struct StubResponse: Sendable {
 
     static func steps(of body: Data) -> [Step] { body.isEmpty ? [] : [.data(body)] }
 
-    /// The responder after `count` requests. `nil` after the end of a sequence.
-    func responder(after count: Int) -> Responder? {
-        responders.indices.contains(count) ? responders[count] : repeatsLast ? responders.last : nil
+    /// The factory after `count` requests. `nil` after the end of a sequence.
+    func factory(after count: Int) -> ResponseFactory? {
+        factories.indices.contains(count) ? factories[count] : repeatsLast ? factories.last : nil
     }
 
     /// The number of answers in a sequence that does not repeat its last.
-    var countOfSequence: Int? { repeatsLast ? nil : responders.count }
+    var countOfSequence: Int? { repeatsLast ? nil : factories.count }
 
-    private func changing(_ change: @escaping @Sendable (inout Answer) -> Void) -> StubResponse {
-        StubResponse(responders.map { $0.map(change) }, repeatsLast: repeatsLast)
+    private func changing(_ change: @escaping @Sendable (inout Playback) -> Void) -> StubResponse {
+        StubResponse(factories.map { $0.map(change) }, repeatsLast: repeatsLast)
     }
 }
 
-// One answer.
+// MARK: - One answer
+
 extension StubResponse {
     /// JSON with members of several types: `.json(["message": "Not Found", "code": 404, "errors": []])`.
+    ///
+    /// - Parameters:
+    ///   - value: The body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
     public static func json(_ value: JSONValue, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, type: "application/json") { [.data(try value.data)] }
     }
@@ -94,16 +100,26 @@ extension StubResponse {
     /// MockURLProtocol.stub(
     ///     .get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
     /// ```
+    ///
+    /// - Parameters:
+    ///   - text: The body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
     public static func json(text: String, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, type: "application/json") { steps(of: Data(text.utf8)) }
     }
 
     /// The bytes as they are. There is no `Content-Type`, unless `headers` has one.
+    ///
+    /// - Parameters:
+    ///   - data: The body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
     public static func data(_ data: Data, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: statusCode, headers: headers) { steps(of: data) }
     }
 
-    /// A status without a body.
+    /// The status `code` with the header fields `headers`, and without a body.
     public static func status(_ code: Int, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: code, headers: headers)
     }
@@ -114,7 +130,7 @@ extension StubResponse {
     /// domain, the code and the description of your error.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse { _ in .failure(error) } }
 
-    /// A redirect: `statusCode` with the header `Location`.
+    /// A redirect: `statusCode` with `location` in the header `Location`.
     ///
     /// `URLSessionTransport` and ``MockTransport`` follow it, and the stubs answer again. Other code that uses `URLSession` gets the
     /// redirect as its response, because a protocol class cannot let a session follow it on Linux.
@@ -128,20 +144,21 @@ extension StubResponse {
     /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used. An expectation in it belongs to the
     /// test that has written it.
     public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
-        let responder = Responder(runsUserCode: true, task: .current) { request in
-            guard let responder = try respond(request).responder(after: 0) else {
+        let factory = ResponseFactory(runsUserCode: true, task: .current) { request in
+            guard let factory = try respond(request).factory(after: 0) else {
                 throw MockFailure("The handler returned an empty sequence.")
             }
-            return responder(request)
+            return factory(request)
         }
-        return StubResponse([responder])
+        return StubResponse([factory])
     }
 
     /// No answer. The request ends when it is cancelled, or after its `timeoutInterval`, which is 60 seconds by default.
     public static var never: StubResponse { StubResponse { _ in .never } }
 }
 
-// Several answers.
+// MARK: - Several answers
+
 extension StubResponse {
     /// Each of `responses` once, in order, even if requests come at the same time.
     ///
@@ -149,18 +166,19 @@ extension StubResponse {
     ///
     /// A sequence within a sequence is flattened.
     public static func sequence(_ responses: [StubResponse]) -> StubResponse {
-        StubResponse(responses.flatMap(\.responders), repeatsLast: false)
+        StubResponse(responses.flatMap(\.factories), repeatsLast: false)
     }
 
     /// Each of `responses` once, in order. After that, the last one answers all requests.
     public static func repeatingLast(_ responses: [StubResponse]) -> StubResponse {
-        StubResponse(responses.flatMap(\.responders))
+        StubResponse(responses.flatMap(\.factories))
     }
 }
 
-// Delays, chunks and failures.
+// MARK: - Delays, chunks and failures
+
 extension StubResponse {
-    /// The same answer after a delay. In a sequence, each answer is delayed.
+    /// The same answer, later by `interval`. In a sequence, each answer is delayed.
     ///
     /// Other requests do not wait. A request that is cancelled during the delay ends at once. If the delay is longer than the request's
     /// `timeoutInterval`, the request fails with `URLError.timedOut`.

@@ -65,6 +65,8 @@ extension TestTask? {
     }
 }
 
+// MARK: - Tasks that are not started
+
 private protocol UnstartedTask: Sendable {
     /// Starts the task on this thread, and calls `work` in it. Call it once.
     func run(_ work: @escaping @Sendable () -> Void)

@@ -74,8 +74,8 @@ final class Recorder: Sendable {
     }
 
     /// The answer of the server. Nothing is sent or cancelled on the caller's thread, which may be the one that sessions share.
-    func answer(to request: PreparedRequest) -> Answer {
-        Answer { [self] deliver in
+    func answer(to request: PreparedRequest) -> Playback {
+        Playback { [self] deliver in
             let cancellation = SerialDisposable()
             let number = state.withLock { state -> Int? in
                 guard !state.isClosed else { return nil }
@@ -108,7 +108,7 @@ final class Recorder: Sendable {
 
     /// Delivers the head of a stream at once, and any other response as a whole. Returns a disposable that stops reading.
     private func read(
-        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ deliver: @escaping @Sendable (Answer) -> Void
+        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ deliver: @escaping @Sendable (Playback) -> Void
     ) -> any Disposable {
         let head = response.headWithoutEncoding
         let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
@@ -129,7 +129,7 @@ final class Recorder: Sendable {
                 }
                 end(number)
                 feed?.finish()
-                if feed == nil { deliver(Answer(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
+                if feed == nil { deliver(Playback(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
             } catch is CancellationError {
                 end(number) { $0.breakOff() }
                 feed?.fail(URLError(.cancelled))
@@ -141,7 +141,7 @@ final class Recorder: Sendable {
         }
         if let feed {
             feed.whenLeft { DispatchQueue.global().async { task.cancel() } }
-            deliver(Answer(head: head, feed: feed))
+            deliver(Playback(head: head, feed: feed))
         }
         return Disposables.create { task.cancel() }
     }
@@ -161,7 +161,7 @@ final class Recorder: Sendable {
         }
     }
 
-    private func fail(_ number: Int, _ error: any Error) -> Answer {
+    private func fail(_ number: Int, _ error: any Error) -> Playback {
         end(number) { item in
             item.exchange.failure = error.recordedReason
             if !item.isStream { item.exchange.response = nil }

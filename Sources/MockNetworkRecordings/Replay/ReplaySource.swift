@@ -46,9 +46,10 @@ final class ReplaySource: Sendable {
         }
     }
 
-    private func answer(to request: PreparedRequest, from entry: RecordedFile.Entry, _ names: RecordedNames, _ bindings: Bindings) -> Answer
-    {
-        func unusable(_ reason: String) -> Answer { .failure(MockFailure("\(entry.place) cannot be answered from: \(reason).")) }
+    private func answer(
+        to request: PreparedRequest, from entry: RecordedFile.Entry, _ names: RecordedNames, _ bindings: Bindings
+    ) -> Playback {
+        func unusable(_ reason: String) -> Playback { .failure(MockFailure("\(entry.place) cannot be answered from: \(reason).")) }
         if let problem = entry.responseProblem { return unusable(problem) }
         let exchange = entry.exchange
         guard let response = exchange.response else {
@@ -78,8 +79,8 @@ final class ReplaySource: Sendable {
         }
         let failure = exchange.failure.map { [StubResponse.Step.failure(URLError(recordedReason: $0))] } ?? []
         let body = Data(replayed.body)
-        guard let times = response.times else { return Answer(head: head, steps: (body.isEmpty ? [] : [.data(body)]) + failure) }
-        return Answer(head: head, steps: body.steps(at: times) + failure)
+        guard let times = response.times else { return Playback(head: head, steps: (body.isEmpty ? [] : [.data(body)]) + failure) }
+        return Playback(head: head, steps: body.steps(at: times) + failure)
     }
 }
 

@@ -6,29 +6,33 @@ package import MiniRx
 package import FoundationNetworking
 #endif
 
-/// The answer to one request: after the delay comes the head, then each step, then what the feed sends.
-package struct Answer: Sendable {
+/// The answer to one request as it is played: after the delay comes the head, then each step, then what the feed sends.
+package struct Playback: Sendable {
     /// In seconds.
     var delay: TimeInterval = 0
     /// `nil` for a failure, or if it has been delivered.
     package var head: HTTPURLResponse?
     var steps: ArraySlice<StubResponse.Step> = []
     var feed: StreamFeed?
-    /// Makes the whole answer, and delivers it on any thread. Disposing its result cancels that.
-    var later: (@Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable)?
+    /// Produces the answer asynchronously, in place of the other properties, and delivers it on any thread. Dispose the result to cancel.
+    var deferredAnswer: (@Sendable (_ deliver: @escaping @Sendable (Playback) -> Void) -> any Disposable)?
+
+    // MARK: - Creating an answer
 
     /// A request without an answer ends by its timeout, or when it is cancelled.
-    package static let never = Answer(delay: .infinity)
+    package static let never = Playback(delay: .infinity)
 
-    package static func failure(_ error: any Error) -> Answer { Answer(steps: [.failure(error)]) }
+    package static func failure(_ error: any Error) -> Playback { Playback(steps: [.failure(error)]) }
 
     package init(head: HTTPURLResponse, steps: [StubResponse.Step] = []) { (self.head, self.steps) = (head, steps[...]) }
 
     /// A response whose body comes from `feed`.
     package init(head: HTTPURLResponse, feed: StreamFeed) { (self.head, self.feed) = (head, feed) }
 
-    /// An answer that `later` makes, and delivers on any thread. Disposing its result cancels that.
-    package init(later: @escaping @Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable) { self.later = later }
+    /// An answer that comes later. The closure delivers it on any thread. Disposing its result cancels that.
+    package init(deferredAnswer: @escaping @Sendable (_ deliver: @escaping @Sendable (Playback) -> Void) -> any Disposable) {
+        self.deferredAnswer = deferredAnswer
+    }
 
     init(
         delay: TimeInterval = 0, head: HTTPURLResponse? = nil, steps: ArraySlice<StubResponse.Step> = [], feed: StreamFeed? = nil
@@ -36,41 +40,45 @@ package struct Answer: Sendable {
         (self.delay, self.head, self.steps, self.feed) = (delay, head, steps, feed)
     }
 
+    /// Returns a response to `request`, without a body if HTTP allows none.
+    static func response(
+        _ head: HTTPURLResponse, _ steps: [StubResponse.Step], feed: StreamFeed? = nil, to request: ReceivedRequest
+    ) -> Playback {
+        let hasBody = request.method != .head && head.statusCode != 204 && head.statusCode != 304
+        guard !hasBody else { return Playback(head: head, steps: steps[...], feed: feed) }
+        feed?.readerDidLeave()
+        return Playback(head: head)
+    }
+
+    // MARK: - Its parts
+
+    /// The pieces of the body. Empty if there is no body.
+    package var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
+
     /// The error by which it ends.
     package var failure: (any Error)? {
         for step in steps { if case .failure(let error) = step { return error } }
         return nil
     }
 
-    /// Returns a response to `request`, without a body if HTTP allows none.
-    static func response(
-        _ head: HTTPURLResponse, _ steps: [StubResponse.Step], feed: StreamFeed? = nil, to request: ReceivedRequest
-    ) -> Answer {
-        let hasBody = request.method != .head && head.statusCode != 204 && head.statusCode != 304
-        guard !hasBody else { return Answer(head: head, steps: steps[...], feed: feed) }
-        feed?.readerDidLeave()
-        return Answer(head: head)
-    }
-
-    /// The pieces of the body. Empty if there is no body.
-    package var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
-
-    /// The mistake in what the test has set up that is the answer.
+    /// The mistake in the setup of the test that is the answer.
     var mistake: MockFailure? {
         for case .failure(let error as MockFailure) in steps where !error.isReported { return error }
         return nil
     }
 
-    /// The rest of the answer after the step at `index`.
-    func rest(after index: Int) -> Answer { Answer(steps: steps[(index + 1)...], feed: feed) }
+    // MARK: - Other answers made of it
+
+    /// The steps after the one at `index`, and the feed.
+    func suffix(after index: Int) -> Playback { Playback(steps: steps[(index + 1)...], feed: feed) }
 
     /// Tells the feed that its body will not be delivered.
-    func abandon() { feed?.readerDidLeave() }
+    func cancelFeed() { feed?.readerDidLeave() }
 
-    var withoutDelay: Answer { Answer(head: head, steps: steps, feed: feed) }
+    func droppingDelay() -> Playback { Playback(head: head, steps: steps, feed: feed) }
 
     /// The same answer with its body in `count` pieces of about the same size, but in no more pieces than it has bytes.
-    func chunked(into count: Int) -> Answer {
+    func chunked(into count: Int) -> Playback {
         let body = Data(chunks.joined())
         let count = max(1, min(count, body.count))
         let bounds = (0...count).map { body.count * $0 / count }
@@ -86,38 +94,40 @@ package struct Answer: Sendable {
     }
 
     /// The answer to a request that fails if nothing arrives for `timeout` seconds.
-    package func within(_ timeout: TimeInterval) -> Answer {
+    package func timingOut(after timeout: TimeInterval) -> Playback {
         let late = steps.firstIndex { if case .wait(let interval) = $0 { interval.seconds > timeout } else { false } }
-        if timeout > 0, delay > timeout { return Answer(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
+        if timeout > 0, delay > timeout { return Playback(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
         guard timeout > 0, let late else { return self }
-        return Answer(
+        return Playback(
             delay: delay, head: head,
             steps: steps[..<late] + [.wait(DispatchTimeInterval(seconds: timeout)), .failure(URLError(.timedOut))], feed: feed)
     }
 }
 
+// MARK: - Before and after an answer
+
 /// A request with its whole body, and its answer.
-package struct Traffic: Sendable {
+package struct AnsweredRequest: Sendable {
     package let request: PreparedRequest
-    package var answer: Answer
+    package var answer: Playback
     package let started: Date
 }
 
 /// Makes the answer to a request.
-struct Responder: Sendable {
+struct ResponseFactory: Sendable {
     /// Whether it calls the user's code, which may take long and send requests.
     var runsUserCode = false
     /// The task that has written the user's code.
     var task: TestTask?
-    let respond: @Sendable (ReceivedRequest) throws -> Answer
+    let respond: @Sendable (ReceivedRequest) throws -> Playback
 
     /// Returns the answer, which is a failure if it cannot be made.
-    func callAsFunction(_ request: ReceivedRequest) -> Answer {
+    func callAsFunction(_ request: ReceivedRequest) -> Playback {
         do { return try respond(request) } catch { return .failure(error) }
     }
 
-    func map(_ change: @escaping @Sendable (inout Answer) -> Void) -> Responder {
-        Responder(runsUserCode: runsUserCode, task: task) {
+    func map(_ change: @escaping @Sendable (inout Playback) -> Void) -> ResponseFactory {
+        ResponseFactory(runsUserCode: runsUserCode, task: task) {
             var answer = self($0)
             change(&answer)
             return answer
