@@ -4,6 +4,8 @@ import MiniRx
 public import MockNetwork
 
 extension MockURLProtocol {
+    // MARK: - In a test
+
     /// Answers the requests of a test from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
     ///
     /// ```swift
@@ -67,6 +69,8 @@ extension MockURLProtocol {
         }
     }
 
+    // MARK: - In an app
+
     /// Answers the requests of the current scope from a HAR file, outside of any test: in a preview, or in an app that a UI test has
     /// launched.
     ///
@@ -94,6 +98,8 @@ extension MockURLProtocol {
         add(AnswerSource { source.choose($0) })
     }
 
+    // MARK: - A failed test
+
     /// The requests of the scope and their answers as a HAR 1.2 file without secrets, for the attachment of a failed test; `nil` if no
     /// request has come.
     package static var attachment: Data? {
@@ -115,7 +121,7 @@ extension MockURLProtocol {
 }
 
 extension RecordedExchange {
-    /// What a mock has answered.
+    /// A request that a mock has answered.
     fileprivate init(_ answered: AnsweredRequest) {
         self.init(answered.request)
         started = answered.started

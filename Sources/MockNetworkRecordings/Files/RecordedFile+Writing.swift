@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-// What HAR 1.2 requires. The format lets programs add names that begin with an underscore.
+// The members that HAR 1.2 requires. The format lets programs add names that begin with an underscore.
 private struct WrittenEntry: Encodable {
     struct Field: Encodable { let name: String, value: String }
 
@@ -34,7 +34,7 @@ private struct WrittenEntry: Encodable {
         let redirectURL: String
         let headersSize = -1
         let bodySize = -1
-        /// Why there is no response, or why it broke off. Chrome uses this name, too.
+        /// The reason why there is no response, or why it broke off. Chrome uses this name, too.
         let _error: String?
     }
 
@@ -61,6 +61,8 @@ private struct WrittenEntry: Encodable {
     let response: Response
     let cache = Cache()
     let timings: Timings
+
+    // MARK: - An entry
 
     init(_ exchange: RecordedExchange) {
         let formatter = ISO8601DateFormatter()
@@ -97,6 +99,8 @@ extension [UInt8] {
         isUTF8 ? (String(decoding: self, as: UTF8.self), nil) : (Data(self).base64EncodedString(), "base64")
     }
 }
+
+// MARK: - The file
 
 extension RecordedFile {
     /// The content of a file with these exchanges, whose secrets have names.

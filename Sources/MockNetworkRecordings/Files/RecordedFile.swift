@@ -11,9 +11,9 @@ struct RecordedFile: Sendable {
         var exchange: RecordedExchange
         /// Such as `search.har: log.entries[3]`.
         let place: String
-        /// Why it answers no request; `nil` if it can be read.
+        /// The reason why it answers no request; `nil` if it can be read.
         var problem: String?
-        /// Why it has no response to answer with; `nil` if it has one.
+        /// The reason why it has no response to answer with; `nil` if it has one.
         var responseProblem: String?
     }
 

@@ -15,7 +15,7 @@ struct RecordedExchange: Sendable {
         var body: [UInt8]
         /// When each line of a stream came, in milliseconds since the head.
         var times: [Double]?
-        /// Why the file has no body, though it should; `nil` if it has it.
+        /// The reason why the file has no body, though it should; `nil` if it has it.
         var missingBody: String?
 
         func value(of name: String) -> String? { headers.value(of: name) }
@@ -28,7 +28,7 @@ struct RecordedExchange: Sendable {
     var body: [UInt8]? = []
     /// `nil` if there was none.
     var response: Response?
-    /// Why the response is missing, or broke off.
+    /// The reason why the response is missing, or broke off.
     var failure: String?
     var started = Date()
     /// In seconds.
@@ -111,7 +111,7 @@ extension String {
 private let prefix = "URLError "
 
 extension Error {
-    /// Why a recorded request had no response, as text without secrets: `URLError -1001`, or the name of another error's type.
+    /// The reason why a recorded request had no response, as text without secrets: `URLError -1001`, or the name of another error's type.
     var recordedReason: String {
         let error = (self as? APIError)?.urlError ?? (self as? APIError)?.underlying ?? self
         return (error as? URLError).map { "\(prefix)\($0.code.rawValue)" } ?? "\(type(of: error))"

@@ -34,6 +34,8 @@ struct SourceText {
         return SourceText(Array(bytes[part]), places: inner, start: start + part.lowerBound, escapings: escapings)
     }
 
+    // MARK: - Parts
+
     /// The pieces between the bytes `mark`.
     func split(_ mark: Character, in part: Range<Int>? = nil) -> [Range<Int>] {
         var (pieces, begin, part): ([Range<Int>], Int, Range<Int>) = ([], (part ?? 0..<bytes.count).lowerBound, part ?? 0..<bytes.count)
@@ -48,6 +50,8 @@ struct SourceText {
     func first(_ mark: Character, in part: Range<Int>) -> Int? { bytes[part].firstIndex(of: mark.asciiValue ?? 0) }
 
     func first(of text: String, from position: Int = 0) -> Int? { bytes.firstRange(of: Array(text.utf8), from: position) }
+
+    // MARK: - Escapes
 
     /// The content of a JSON string, decoded.
     func decodingJSON() -> SourceText {
@@ -104,6 +108,8 @@ func percentEscape(_ bytes: [UInt8], at place: Int) -> UInt8? {
     else { return nil }
     return high << 4 | low
 }
+
+// MARK: - Bytes
 
 extension UInt8 {
     var isLetter: Bool { isLowercaseLetter || isUppercaseLetter }

@@ -27,7 +27,7 @@ struct JSONShape {
         }
     }
 
-    /// What a reader of this finds changed in `other`, sorted by place: members that are gone and kinds that are new.
+    /// The incompatible changes from this shape to `other`, sorted by place: removed members and changed kinds.
     func changes(in other: JSONShape) -> [String] {
         var changes: [String] = []
         for (place, object) in objects {

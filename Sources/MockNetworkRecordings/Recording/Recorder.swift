@@ -51,7 +51,7 @@ final class Recorder: Sendable {
 
     init(_ transport: any Transport) { self.transport = transport }
 
-    /// What was sent and what has come so far. A request without a response is one that the app has given up.
+    /// The requests that were sent, with what has come so far. A request without a response is one that the app has given up.
     var exchanges: [RecordedExchange] {
         state.withLock { state in
             state.items.map { item in
@@ -73,7 +73,9 @@ final class Recorder: Sendable {
         open.forEach { $0.cancellation.dispose() }
     }
 
-    /// The answer of the server. Nothing is sent or cancelled on the caller's thread, which may be the one that sessions share.
+    // MARK: - Asking the server
+
+    /// The answer of the server. Sends and cancels on a background queue, because the caller may be URLSession's loading thread.
     func answer(to request: PreparedRequest) -> Playback {
         Playback { [self] deliver in
             let cancellation = SerialDisposable()
@@ -113,7 +115,7 @@ final class Recorder: Sendable {
         let head = response.headWithoutEncoding
         let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
         let feed = request.isStreamed || hasLines ? StreamFeed() : nil
-        change(number) { item in
+        withItem(number) { item in
             item.isStream = feed != nil
             item.headTime = item.milliseconds
             item.exchange.response = .init(
@@ -124,7 +126,7 @@ final class Recorder: Sendable {
             do {
                 for try await chunk in ByteStream(response) {
                     if feed == nil { body += chunk }
-                    change(number) { $0.add(chunk) }
+                    withItem(number) { $0.add(chunk) }
                     feed?.send(chunk)
                 }
                 end(number)
@@ -146,7 +148,9 @@ final class Recorder: Sendable {
         return Disposables.create { task.cancel() }
     }
 
-    private func change(_ number: Int, _ body: (inout Item) -> Void) {
+    // MARK: - The state
+
+    private func withItem(_ number: Int, _ body: (inout Item) -> Void) {
         state.withLock { if !$0.isClosed, !$0.items[number].isEnded { body(&$0.items[number]) } }
     }
 
@@ -170,6 +174,8 @@ final class Recorder: Sendable {
     }
 }
 
+// MARK: - Exchanges that broke off
+
 extension RecordedExchange {
     fileprivate mutating func giveUp() { (response, failure) = (nil, Self.givenUp) }
 }
@@ -192,6 +198,8 @@ extension [UInt8] {
         indices.reversed().first { $0 + other.count <= count && self[$0..<$0 + other.count].elementsEqual(other) }.map { $0 + other.count }
     }
 }
+
+// MARK: - Responses
 
 extension Transport {
     /// Sends the same request as one whose response is read while it comes.

@@ -5,7 +5,7 @@ import MockNetwork
 
 /// A recording that a test names: where its file is, what of it is secret, and what is compared.
 package struct Recording: Sendable {
-    /// What a test does with its recording, as the variable MOCK_NETWORK of the environment says.
+    /// The use that a test makes of its recording, as the variable MOCK_NETWORK of the environment says.
     package enum Mode: String, Sendable {
         case replay = ""
         case record, verify
@@ -43,7 +43,7 @@ package struct Recording: Sendable {
     /// Runs a test in the current scope with this recording.
     ///
     /// - Parameters:
-    ///   - mode: What is done with the recording. `nil` asks the environment.
+    ///   - mode: The use of the recording. `nil` asks the environment.
     ///   - test: The function of the test, for messages and for `swift test --filter`.
     ///   - place: The place in the source that names the recording.
     ///   - hasFailed: Whether the test has failed without an error.
@@ -81,9 +81,9 @@ extension Recording {
                     + "MockURLProtocol.withRecording(\"\(name)-\\(argument)\") { … }. If that test is gone or has another name, remove the file."
             )
         }
-        try FilesInUse.claim(file, for: place)
+        try FilesInUse.register(file, for: place)
         var isWritten = false
-        defer { if !isWritten { FilesInUse.release(file) } }
+        defer { if !isWritten { FilesInUse.unregister(file) } }
         let recorder = Recorder(liveTransport)
         defer { recorder.close() }
         MockURLProtocol.add(AnswerSource(log: { recorder.exchanges }) { .answer(recorder.answer(to: $0)) })
@@ -126,7 +126,7 @@ private enum FilesInUse {
     /// The places that name them, by the paths in lower case: some file systems do not tell case apart.
     private static let places = Locked<[String: String]>([:])
 
-    static func claim(_ file: URL, for place: String) throws {
+    static func register(_ file: URL, for place: String) throws {
         let other = places.withLock { places in
             let old = places[file.path.lowercased()]
             if old == nil { places[file.path.lowercased()] = place }
@@ -138,7 +138,7 @@ private enum FilesInUse {
                 + "recording: MockURLProtocol.withRecording(\"\(file.deletingPathExtension().lastPathComponent)-\\(argument)\") { … }")
     }
 
-    static func release(_ file: URL) { _ = places.withLock { $0.removeValue(forKey: file.path.lowercased()) } }
+    static func unregister(_ file: URL) { _ = places.withLock { $0.removeValue(forKey: file.path.lowercased()) } }
 }
 
 // MARK: - Replaying

@@ -1,14 +1,14 @@
 import APIProvider
 import Foundation
 
-/// What a test has sent and got, as a file.
+/// The requests of a test and their responses, as a file.
 struct NewRecording {
     let content: Data
     let exchanges: [RecordedExchange]
     let naming: Naming
     private let file: RecordedFile
     private let options: RecordingOptions
-    /// Why it cannot be written.
+    /// The reasons why it cannot be written.
     private(set) var problems: [String]
 
     /// - Parameter exchanges: In the order in which they began.
@@ -61,7 +61,7 @@ struct NewRecording {
 }
 
 extension NewRecording {
-    /// What a reader of the file should know.
+    /// Sentences that a reader of the file should know.
     var warnings: [String] {
         var warnings: [String] = []
         let names = naming.recordedNames

@@ -5,7 +5,7 @@ import MockNetwork
 extension ReplaySource {
     struct Findings {
         var changes: [String] = []
-        /// What was not sent.
+        /// The requests that were not sent.
         var skipped: [String] = []
         var unreachable: [String] = []
     }
@@ -38,7 +38,7 @@ extension ReplaySource {
 }
 
 extension RecordedExchange.Response {
-    /// What a reader of this finds changed in `response`. The data of a stream, which may not end, is not read.
+    /// The incompatible changes in `response`. Streams are compared by status and media type only, because they may not end.
     fileprivate func changes(in response: APIResponse) async throws -> [String] {
         guard response.statusCode == status else { return ["the status is \(response.statusCode), and was \(status)"] }
         let types = [response.value(forHTTPHeaderField: "Content-Type"), value(of: "Content-Type")].map { $0?.mediaType ?? "" }

@@ -54,7 +54,7 @@ struct Pattern: Sendable, Equatable {
         return position == text.count
     }
 
-    /// Where the text of a name ends: before the next piece.
+    /// The end of the text of a name: before the next piece.
     private func end(ofNameAt index: Int, in text: [UInt8], from position: Int) -> Int? {
         guard index + 1 < pieces.count, case .text(let next) = pieces[index + 1] else { return text.count }
         if index + 2 == pieces.count {

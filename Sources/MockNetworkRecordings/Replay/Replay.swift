@@ -11,11 +11,11 @@ struct Replay: Sendable {
         let shape: RequestShape
         /// The headers that tell responses apart. Their names are lowercased.
         var significantHeaders: [String] = []
-        /// Why it answers no request; `nil` if it can be read.
+        /// The reason why it answers no request; `nil` if it can be read.
         var problem: String?
     }
 
-    /// Why no entry answers.
+    /// The reason why no entry answers.
     struct Failure: Error {
         /// In sentences.
         let description: String
@@ -69,6 +69,8 @@ struct Replay: Sendable {
         return ["range"] + varying.filter { !others.contains($0) }
     }
 
+    // MARK: - Choosing an entry
+
     /// The entry that answers, which is used from now on.
     mutating func entry(for exchange: RecordedExchange) -> Result<Int, Failure> {
         let sent = RequestShape(exchange, names, ignoring: ignored, forAnyHost: isForAnyHost)
@@ -111,6 +113,8 @@ struct Replay: Sendable {
         return "\(exchange.method) \(path) was recorded \(times), and this is its \(ordinal) (\(entries[indices[count - 1]].place))."
     }
 }
+
+// MARK: - Headers
 
 extension Replay.Entry {
     fileprivate func hasSignificantHeaders(of sent: RequestShape, _ names: RecordedNames, _ bindings: inout Bindings) -> Bool {

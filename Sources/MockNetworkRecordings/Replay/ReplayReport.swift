@@ -33,6 +33,8 @@ extension Replay {
         return "\n\n\(unreadable.count) of them cannot be read. The first is \(first.place): \(first.problem ?? "")"
     }
 
+    // MARK: - Differences
+
     private struct Difference {
         let place: String
         /// Of the query item, member, field or header.
@@ -89,6 +91,8 @@ extension Replay {
         if !mine.body.matches(sent.body, names, &attempt) { compare(mine.body, sent.body, shown.body, fits, add) }
         return found
     }
+
+    // MARK: - Comparing the parts
 
     private typealias Add = (_ place: String, _ name: String, _ expected: Pattern?, _ actual: Pattern?, _ shown: Pattern?) -> Void
 
@@ -164,6 +168,8 @@ extension Replay {
         }
     }
 }
+
+// MARK: - Text
 
 extension RequestShape.Value {
     fileprivate var text: String {

@@ -33,6 +33,8 @@ final class ReplaySource: Sendable {
         state.withLock(\.replay.uses).enumerated().filter { $0.element == 0 }.map { file.entries[$0.offset] }
     }
 
+    // MARK: - Answering
+
     func choose(_ request: PreparedRequest) -> AnswerSource.Choice {
         let exchange = RecordedExchange(request)
         let (result, names, bindings) = state.withLock { state in

@@ -22,7 +22,7 @@ struct Naming {
     /// Ordinary texts that a response has under a name of the list, and that are no secrets therefore.
     private var plainTexts: Set<[UInt8]> = []
     private(set) var secrets: [Secret] = []
-    /// Why these exchanges cannot be written.
+    /// The reasons why these exchanges cannot be written.
     private(set) var problems: [String] = []
 
     /// - Parameter names: The names under which values are secret; `nil` keeps everything.

@@ -46,7 +46,7 @@ struct Secret {
         }
     }
 
-    /// What a name begins with, and how many digits follow at least.
+    /// The beginning of a name, and the least number of digits that follow.
     var pattern: (prefix: String, width: Int) {
         switch kind {
         case .text, .jwt: ("\(base)-", 3)
@@ -55,6 +55,8 @@ struct Secret {
         }
     }
 }
+
+// MARK: - Texts
 
 extension [UInt8] {
     /// Whether a text of this kind stands in ordinary traffic: under 8 bytes, letters of one case, or under 12 digits.
@@ -94,6 +96,8 @@ extension Data {
             .replacingOccurrences(of: "=", with: "")
     }
 }
+
+// MARK: - Overlapping places
 
 extension [(range: Range<Int>, secret: Int)] {
     /// Of those that overlap, the longest.

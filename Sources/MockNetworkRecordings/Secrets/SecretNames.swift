@@ -4,10 +4,10 @@ import APIProvider
 struct SecretNames: Sendable {
     enum Rule { case anyText, mixedTextInResponses }
 
-    /// What the test hides and keeps beside the list, as words without their separators.
+    /// The names that the test hides and keeps beside the list, as words without their separators.
     private let hidden: Set<String>
     private let kept: Set<String>
-    /// What changes with each run.
+    /// The names whose values change with each run.
     private let ignored: Set<String>
 
     init(hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = []) {
@@ -16,7 +16,7 @@ struct SecretNames: Sendable {
 
     private static func joined(_ names: [String]) -> Set<String> { Set(names.map { words(of: $0).joined() }) }
 
-    /// What a value of this name is called in the file, such as `token`, and when it is secret; `nil` if the name is not on the list.
+    /// The beginning of the name that a value gets in the file, such as `token`, and when it is secret; `nil` if `name` is not on the list.
     func secret(_ name: String, isNumber: Bool) -> (base: String, rule: Rule)? {
         var words = Self.words(of: name)
         guard !words.isEmpty, !isKept(words) else { return nil }
@@ -33,7 +33,7 @@ struct SecretNames: Sendable {
 
     private func isKept(_ words: [String]) -> Bool { !kept.isEmpty && Self.match(words, kept) != nil }
 
-    /// What a value that changes with each run is called; `nil` if the test does not ignore this name.
+    /// The beginning of the name of a value that changes with each run; `nil` if the test does not ignore `name`.
     func ignored(_ name: String) -> String? {
         guard !ignored.isEmpty else { return nil }
         let words = Self.words(of: name)

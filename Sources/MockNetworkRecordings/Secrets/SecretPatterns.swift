@@ -2,9 +2,11 @@ import APIProvider
 import Foundation
 import MockNetwork
 
+// MARK: - Secrets by their form
+
 extension SourceText {
-    /// What cannot be anything but a secret, whatever its name: a JWT, what follows `Bearer` and `Basic`, a private key, the keys of
-    /// services, and the password of a URL.
+    /// The parts that cannot be anything but a secret, whatever the name: a JWT, the text behind `Bearer` and `Basic`, a private key, the
+    /// keys of services, and the password of a URL.
     func unmistakableSecrets() -> [(range: Range<Int>, base: String)] {
         guard bytes.count >= 8 else { return [] }
         var found: [(range: Range<Int>, base: String)] = []
@@ -68,6 +70,8 @@ extension SourceText {
     }
 }
 
+// MARK: - Secrets that are known
+
 /// Finds texts in other text, however they are escaped there: in percent, JSON or HTML, and once in the other.
 struct EscapedSearch {
     private let texts: [[UInt8]]
@@ -118,7 +122,7 @@ struct EscapedSearch {
         return position
     }
 
-    /// What the bytes at `place` may stand for. The escapes come first.
+    /// The bytes that those at `place` may stand for. The escapes come first.
     private static func units(_ bytes: [UInt8], at place: Int) -> [(bytes: [UInt8], end: Int)] {
         guard place < bytes.count else { return [] }
         let plain = (bytes: [bytes[place]], end: place + 1)
