@@ -18,21 +18,12 @@ enum BodySink {
         if case .memory(let data) = self { data } else { Data() }
     }
 
-    /// Appends `chunk` if the body goes into memory. It does not wait, so you may call it under a lock.
-    mutating func keep(_ chunk: Data) {
+    /// Appends `chunk` to a body in memory. For any other, it does nothing.
+    mutating func append(_ chunk: Data) {
         guard case .memory(var data) = self else { return }
         // Only one reference is left, so the bytes are appended without a copy.
         self = .memory(Data())
         data.append(chunk)
         self = .memory(data)
-    }
-
-    /// Writes `chunk` if the body goes to a file or a reader. It may wait for the disk.
-    func write(_ chunk: Data) throws {
-        switch self {
-        case .memory: break
-        case .file(let file): try file.append(chunk)
-        case .stream(let stream): stream.append(chunk)
-        }
     }
 }

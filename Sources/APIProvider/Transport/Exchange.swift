@@ -120,12 +120,15 @@ public import FoundationNetworking
         let (now, maxSize) = (now, transport.settings.maxResponseSize)
         let limit = isInPlaceOfStream ? min(maxSize ?? .max, original.options.maxElementSize) : maxSize
         do {
-            guard let sink = try state.withLock({ try $0.receive(chunk, limit: limit, at: isInPlaceOfStream ? nil : now) }) else {
-                return false
+            // A disk may be slow, and a reader runs other code, so neither is written to under the lock.
+            switch try state.withLock({ try $0.receive(chunk, limit: limit, at: isInPlaceOfStream ? nil : now) }) {
+            case .refused: return false
+            case .done: break
+            case .file(let file): try file.append(chunk)
+            case .stream(let stream):
+                stream.append(chunk)
+                if stream.isFull { pauseIdleTime(until: stream) }
             }
-            // A disk may be slow, and a reader runs other code, so this is not done under the lock.
-            try sink.write(chunk)
-            if let stream = sink.stream, stream.isFull { pauseIdleTime(until: stream) }
             report()
             return true
         } catch {

@@ -21,7 +21,19 @@ struct ExchangeState {
         case finished
     }
 
-    /// How an exchange ends.
+    /// The rest of the work with bytes that have arrived.
+    enum Reception {
+        /// The exchange has not begun, or has ended.
+        case refused
+        /// Nothing is left to do.
+        case done
+        /// The bytes are written to this file.
+        case file(PartialFile)
+        /// The bytes are given to the reader of this stream.
+        case stream(StreamBuffer)
+    }
+
+    /// The end of an exchange.
     enum Ending {
         case success(HTTPURLResponse, BodySink, TransferMetrics)
         case failure(any Error, BodySink?)
@@ -140,23 +152,26 @@ struct ExchangeState {
         return stopwatch.metrics
     }
 
-    /// Keeps bytes that go into memory. The returned sink is then an empty `.memory`, whose `write(_:)` does nothing. For other bytes,
-    /// returns the sink to write them to. `nil` if the exchange has not begun or has ended.
+    /// Accepts bytes of the body. Those that go into memory are appended; others are left to the caller, to be written after unlocking.
     ///
     /// - Parameter now: The time, if the bytes count as activity.
-    mutating func receive(_ chunk: Data, limit: Int?, at now: UInt64?) throws -> BodySink? {
+    mutating func receive(_ chunk: Data, limit: Int?, at now: UInt64?) throws -> Reception {
         if let now { recordActivity(at: now) }
-        guard isOpen else { return nil }
+        guard isOpen else { return .refused }
         progress.bytesReceived += Int64(chunk.count)
         if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.responseTooLarge(limit: limit) }
         // Bytes without a head are dropped.
-        guard case .receiving(let response, var sink) = phase else { return .memory(Data()) }
-        guard case .memory = sink else { return sink }
-        // `phase` gives up its reference first, so the bytes are appended without a copy.
-        phase = .sending
-        sink.keep(chunk)
-        phase = .receiving(response, sink)
-        return .memory(Data())
+        guard case .receiving(let response, var sink) = phase else { return .done }
+        switch sink {
+        case .file(let file): return .file(file)
+        case .stream(let stream): return .stream(stream)
+        case .memory:
+            // `phase` gives up its reference first, so the bytes are appended without a copy.
+            phase = .sending
+            sink.append(chunk)
+            phase = .receiving(response, sink)
+            return .done
+        }
     }
 
     /// Ends the exchange: later heads and bytes are ignored. Returns how it ends; `nil` if it has ended before.
