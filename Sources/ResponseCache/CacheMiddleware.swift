@@ -116,7 +116,7 @@ public final class CacheMiddleware: Middleware {
     func intercept(
         _ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next
     ) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isBodylessGetOrHead else {
+        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainRead else {
             return bypass(request, transport, next)
         }
         return .deferred { [self] in
@@ -126,7 +126,7 @@ public final class CacheMiddleware: Middleware {
                 // The cache looks up each hop, so the transport must not follow redirects.
                 lookedUp.returnsRedirects = true
                 // The request's `redirectPolicy` (`.decide`) may have changed the method.
-                guard hop.isBodylessGetOrHead else { return bypass(lookedUp, transport, next) }
+                guard hop.isPlainRead else { return bypass(lookedUp, transport, next) }
                 return lookUp(lookedUp, epoch, transport, next).map { $0.withRequestHeaders(of: hop) }
             }
         }

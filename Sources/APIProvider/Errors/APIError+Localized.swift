@@ -45,7 +45,7 @@ extension Error {
         }
         let words = (self as? any LocalizedError)?.errorDescription ?? (self as NSError).userInfo[NSLocalizedDescriptionKey] as? String
         guard let words, !words.isEmpty else { return "The request could not be completed." }
-        return isSafeToShow ? redactor.secrets.hide(in: words) : redactor.message(words)
+        return isSafeToShow ? redactor.secrets.redacted(words) : redactor.message(words)
     }
 }
 

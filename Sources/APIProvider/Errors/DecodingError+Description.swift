@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -19,12 +19,12 @@ extension APIResponse {
             return "its Content-Type is \(type ?? "missing"), and not that of \(expected)."
         }
         let size = redactor.size(of: self) + (redactor.message(ofError: self).map { ", and says \"\($0)\"" } ?? "")
-        guard !data.isEmpty else { return "\(dataDescription) is empty where \(expected) was expected \(size)." }
+        guard !data.isEmpty else { return "\(excerptName) is empty where \(expected) was expected \(size)." }
         guard let error = error as? DecodingError else {
-            return "\(dataDescription) is not \(expected): \(redactor.explanation(of: error)) \(size)."
+            return "\(excerptName) is not \(expected): \(redactor.explanation(of: error)) \(size)."
         }
-        let finding = error.finding(in: isReadAsJSON ? data : nil, by: redactor)
-        return "\(dataDescription) is not \(expected): \(finding.cut(to: 200)) \(size)."
+        let summary = error.summary(of: isReadAsJSON ? data : nil, redactedBy: redactor)
+        return "\(excerptName) is not \(expected): \(summary.cut(to: 200)) \(size)."
     }
 }
 
@@ -36,7 +36,7 @@ extension Redactor {
 extension DecodingError {
     /// Describes the expected type, the coding path, and the kind of value that `json` has at that path. Pass `nil` if the body is not
     /// JSON.
-    package func finding(in json: Data?, by redactor: Redactor = Redactor()) -> String {
+    func summary(of json: Data?, redactedBy redactor: Redactor) -> String {
         switch self {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
             let found = json.flatMap { JSONFragment(at: context.codingPath, in: $0) }.map { ", found \($0.kind)" }
@@ -140,9 +140,9 @@ extension Redactor {
     func explanation(of error: any Error) -> String {
         // The description of a `URLError` contains the whole URL.
         if let error = error as? URLError { return error.reason(by: self) ?? message(error.localizedDescription) }
-        if error.isSafeToShow { return secrets.hide(in: error.explanation) }
+        if error.isSafeToShow { return secrets.redacted(error.explanation) }
         if let error = error as? APIError { return error.description(redacting: redaction) }
-        if let error = error as? DecodingError { return error.finding(in: nil, by: self) }
+        if let error = error as? DecodingError { return error.summary(of: nil, redactedBy: self) }
         if case EncodingError.invalidValue(_, let context)? = error as? EncodingError, !context.codingPath.isEmpty {
             return "\(message(context.debugDescription.withoutFullStop)) at \(context.codingPath.text(by: self))"
         }

@@ -23,7 +23,7 @@ package struct Redactor: Sendable {
     ///
     /// - Parameter hidesWords: Whether segments of its path are hidden as the words of a message are.
     static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets(), hidesWords: Bool = false) -> String {
-        URLText(text).redacted(path: { hidesWords ? $0.hidingSegments : secrets.hide(inPath: $0) }) { query in
+        URLText(text).redacted(path: { hidesWords ? $0.hidingSegments : secrets.redacted(path: $0) }) { query in
             URLText.items(query) { name, value in
                 // An item without a value may be a token. A token in Base64 may end in "=", which looks like an empty value. So such a name
                 // is hidden, too.
@@ -34,7 +34,7 @@ package struct Redactor: Sendable {
 
     /// Returns the value of the header, or `…` if the value may say something about a person or a credential.
     package func header(_ name: String, _ value: String) -> String {
-        redaction.showsEverything || Redaction.isHarmless(header: name) ? secrets.hide(in: value) : "…"
+        redaction.showsEverything || Redaction.isHarmless(header: name) ? secrets.redacted(value) : "…"
     }
 
     /// Returns a message without what the request sends as a credential, and without words that may be secrets. The message comes from a
@@ -43,7 +43,7 @@ package struct Redactor: Sendable {
         guard !redaction.showsEverything else { return text }
         var secrets = secrets
         secrets.add(credentials())
-        return secrets.hide(in: text).hidingWords
+        return secrets.redacted(text).hidingWords
     }
 
     /// The media type and the size of a body: `(text/html, 5,120 bytes)`.

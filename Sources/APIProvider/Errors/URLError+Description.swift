@@ -19,7 +19,7 @@ extension URLError {
     }
 
     /// Whether the request cannot have reached the server.
-    var wasNeverSent: Bool { isOffline || [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed].contains(code) }
+    var happenedBeforeSending: Bool { isOffline || [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed].contains(code) }
 
     static func responseTooLarge(limit: Int) -> URLError {
         let text = "the response is larger than the transport's maxResponseSize of \(limit) bytes"
@@ -70,7 +70,7 @@ extension URLError {
         case .timedOut: "Check the connection, or try again later."
         case .networkConnectionLost: "Try again."
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "Check the date and the time of the device."
-        case _ where wasNeverSent: "Check the connection, and try again."
+        case _ where happenedBeforeSending: "Check the connection, and try again."
         default: nil
         }
     }

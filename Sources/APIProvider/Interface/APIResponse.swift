@@ -31,9 +31,9 @@ public struct APIResponse: Sendable {
         set { content.wasServedFromCache = newValue }
     }
     /// The body, if it is streamed.
-    package var bodyStream: UnclaimedStream? { content.bodyStream }
+    package var bodyStream: SingleUseStream? { content.bodyStream }
     /// What errors call the data: "the body", or a part of it such as "line 3".
-    var dataDescription: String { content.dataDescription }
+    var excerptName: String { content.excerptName }
     /// The decoder of the provider that got the response.
     var decoder: any BodyDecoder { content.decoder }
 
@@ -44,11 +44,11 @@ public struct APIResponse: Sendable {
         var request: PreparedRequest
         let head: HTTPURLResponse
         var body: Data
-        var bodyStream: UnclaimedStream?
+        var bodyStream: SingleUseStream?
         var metrics: TransferMetrics?
         var file: PartialFile?
         var wasServedFromCache = false
-        var dataDescription = "the body"
+        var excerptName = "the body"
         var decoder: any BodyDecoder
     }
 
@@ -68,7 +68,7 @@ public struct APIResponse: Sendable {
         file: PartialFile? = nil
     ) {
         let decoder = request.context?.decoder ?? Self.standardDecoder
-        let stream = stream.map { UnclaimedStream(StreamOwner($0)) }
+        let stream = stream.map { SingleUseStream(StreamHandle($0)) }
         content = Content(
             request: request, head: response, body: data, bodyStream: stream, metrics: metrics, file: file, decoder: decoder)
     }
@@ -143,7 +143,7 @@ public struct APIResponse: Sendable {
     /// The same response with a part of its body, such as a line.
     func excerpt(_ name: String, _ data: Data) -> APIResponse {
         var content = content
-        (content.dataDescription, content.body, content.bodyStream) = (name, data, nil)
+        (content.excerptName, content.body, content.bodyStream) = (name, data, nil)
         return APIResponse(content)
     }
 

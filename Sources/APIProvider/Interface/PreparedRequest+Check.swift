@@ -13,7 +13,7 @@ extension PreparedRequest {
             throw APIError.invalid("its method \"\(Redactor().message(method.rawValue))\" is not a token (RFC 9110, section 9.1)")
         }
         try url.check()
-        if let template { try Self.check(template) }
+        if let foundationRequest { try Self.check(foundationRequest) }
         if let timeoutInterval, !(timeoutInterval > 0) {
             throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")
         }
@@ -28,9 +28,9 @@ extension PreparedRequest {
         isChecked = true
     }
 
-    private static func check(_ template: URLRequest) throws {
-        guard template.url != nil else { throw APIError.invalid("its urlRequest has no URL") }
-        guard template.httpBody == nil, template.httpBodyStream == nil else {
+    private static func check(_ foundationRequest: URLRequest) throws {
+        guard foundationRequest.url != nil else { throw APIError.invalid("its urlRequest has no URL") }
+        guard foundationRequest.httpBody == nil, foundationRequest.httpBodyStream == nil else {
             throw APIError.invalid("its body was set in urlRequest, where it is not sent; set the body of the PreparedRequest")
         }
     }

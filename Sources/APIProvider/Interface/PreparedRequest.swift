@@ -44,7 +44,7 @@ public struct PreparedRequest: Sendable {
     /// What the provider adds; `nil` if no provider sends it.
     package var context: RequestContext?
     /// The `URLRequest` that was set, for properties that this type does not have.
-    private(set) var template: URLRequest?
+    private(set) var foundationRequest: URLRequest?
 
     /// Creates a request without options. A provider makes one of each ``Endpoint``; create your own to test a middleware or a transport.
     public init(_ method: HTTPMethod, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody? = nil) {
@@ -58,23 +58,23 @@ public struct PreparedRequest: Sendable {
     public var urlRequest: URLRequest {
         get {
             // On Linux, setting the method costs as much as parsing the URL, and setting a header costs double.
-            var request = template ?? URLRequest(url: url)
-            if template != nil { request.url = url }
-            if method != .get || template != nil { request.httpMethod = method.rawValue }
+            var request = foundationRequest ?? URLRequest(url: url)
+            if foundationRequest != nil { request.url = url }
+            if method != .get || foundationRequest != nil { request.httpMethod = method.rawValue }
             request.allHTTPHeaderFields = headers.dictionary
             if let timeoutInterval { request.timeoutInterval = timeoutInterval }
             return request
         }
         set {
-            let old = timeoutInterval ?? template?.timeoutInterval ?? URLRequest(url: url).timeoutInterval
+            let old = timeoutInterval ?? foundationRequest?.timeoutInterval ?? URLRequest(url: url).timeoutInterval
             if newValue.timeoutInterval != old { timeoutInterval = newValue.timeoutInterval }
             url = newValue.url ?? url
             method = HTTPMethod(rawValue: newValue.httpMethod ?? "GET")
             let problem = headers.problem
             headers = HTTPHeaders((newValue.allHTTPHeaderFields ?? [:]).map { (key: $0, value: $1) })
             headers.noteProblem(problem)
-            template = newValue
-            template?.allHTTPHeaderFields = nil
+            foundationRequest = newValue
+            foundationRequest?.allHTTPHeaderFields = nil
         }
     }
 }
@@ -87,10 +87,10 @@ extension PreparedRequest {
     package var isStreamed: Bool { destination.isStream }
 
     /// Whether it is a GET or a HEAD without a body.
-    package var isBodylessGetOrHead: Bool { [.get, .head].contains(method) && body == nil }
+    package var isPlainRead: Bool { [.get, .head].contains(method) && body == nil }
 
     /// Whether cookies are sent with it and kept from its response.
-    package var handlesCookies: Bool { template?.httpShouldHandleCookies ?? true }
+    package var handlesCookies: Bool { foundationRequest?.httpShouldHandleCookies ?? true }
 
     /// Whether it is safe to send the request more than once, because its method is idempotent (RFC 9110, section 9.2.2) or it has an
     /// Idempotency-Key.
@@ -105,7 +105,7 @@ extension PreparedRequest {
         guard context == nil else { return self }
         var request = original
         (request.method, request.url, request.headers, request.body) = (method, url, headers, body)
-        (request.timeoutInterval, request.template) = (timeoutInterval, template)
+        (request.timeoutInterval, request.foundationRequest) = (timeoutInterval, foundationRequest)
         request.options.merge(options)
         request.secrets.merge(secrets)
         request.reportProgress = reportProgress ?? original.reportProgress

@@ -39,25 +39,21 @@ package struct RequestSecrets: Sendable {
         }
     }
 
-    /// Returns the path of a URL with its secret segments replaced. `mark` stands for a secret.
-    package func hide(inPath path: String, as mark: String = "…") -> String {
+    /// Returns the path of a URL with its secret segments replaced.
+    package func redacted(path: String) -> String {
         guard !replacements.isEmpty else { return path }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
             let text = String(segment)
             guard let secret = [text, text.removingPercentEncoding ?? text].first(where: { replacements[$0] != nil }) else {
-                return hide(in: text, as: mark)
+                return redacted(text)
             }
-            return replacement(of: secret, as: mark)
+            return replacements[secret] ?? "…"
         }.joined(separator: "/")
     }
 
-    /// Returns any text with the secrets in it replaced. `mark` stands for a secret.
-    package func hide(in text: String, as mark: String = "…") -> String {
-        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacement(of: secret, as: mark)) }
-    }
-
-    private func replacement(of secret: String, as mark: String) -> String {
-        (replacements[secret] ?? "…").replacingOccurrences(of: "…", with: mark)
+    /// Returns any text with the secrets in it replaced.
+    package func redacted(_ text: String) -> String {
+        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacements[secret] ?? "…") }
     }
 
     package var isEmpty: Bool { replacements.isEmpty }

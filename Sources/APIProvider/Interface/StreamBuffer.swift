@@ -134,7 +134,7 @@ package final class StreamBuffer: Sendable {
 }
 
 /// Owns the buffer of a stream. Its release ends the transfer.
-package final class StreamOwner: Sendable {
+package final class StreamHandle: Sendable {
     package let buffer: StreamBuffer
 
     init(_ buffer: StreamBuffer) { self.buffer = buffer }
@@ -143,4 +143,4 @@ package final class StreamOwner: Sendable {
 }
 
 /// The owner of a stream; `nil` once an iterator has taken it.
-package typealias UnclaimedStream = Locked<StreamOwner?>
+package typealias SingleUseStream = Locked<StreamHandle?>

@@ -153,7 +153,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     ) throws -> Single<APIResponse> {
         let authorized = try applying(credential.value, to: request)
         return next(authorized).do(onSuccess: { [self] response in
-            if try isRejection(authorized, request, response) { credentials.markRejectedAgain(credential) }
+            if try isRejection(authorized, request, response) { credentials.pauseRefreshes(after: credential) }
         })
     }
 
@@ -182,14 +182,14 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             let name = token == nil ? "credential" : "token"
             throw APIError.invalid("its \(name) contains a control character; if you read it from a file, trim it")
         }
-        if authorized.addsNothing(to: request) { try checkThatSomethingIsAdded(by: credential, to: request) }
+        if authorized.addsNothing(to: request) { try requireCredential(credential, in: request) }
         authorized.secrets.add(token.map { [$0] } ?? fields.compactMap { $0.split(separator: " ").last.map(String.init) })
         return authorized
     }
 
     /// Throws if `credential` adds nothing to a request without headers. With `CacheMiddleware`, requests that follow a redirect also pass
     /// through here, and they may have the credential already.
-    private func checkThatSomethingIsAdded(by credential: Credential, to request: PreparedRequest) throws {
+    private func requireCredential(_ credential: Credential, in request: PreparedRequest) throws {
         var plain = request
         plain.headers = [:]
         var authorized = plain

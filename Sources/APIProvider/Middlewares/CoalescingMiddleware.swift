@@ -32,7 +32,7 @@ public final class CoalescingMiddleware: Middleware {
         let timeout: TimeInterval?
         let handlesCookies: Bool
         /// The other settings of the `URLRequest`, such as `allowsCellularAccess`.
-        let template: URLRequest?
+        let foundationRequest: URLRequest?
         let returnsRedirects: Bool
         /// Whether ``AuthenticationMiddleware`` may add its credential.
         let isAuthenticated: Bool
@@ -53,13 +53,13 @@ public final class CoalescingMiddleware: Middleware {
 
     /// Returns the response to an equal request that is under way, or else to `request`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy.kind, request.isBodylessGetOrHead else {
+        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy.kind, request.isPlainRead else {
             return next(request)
         }
         let key = Key(
             method: request.method, url: request.url, headers: request.headers, timeout: request.timeoutInterval,
-            handlesCookies: request.handlesCookies, template: request.template, returnsRedirects: request.returnsRedirects,
-            isAuthenticated: request.options.isAuthenticated,
+            handlesCookies: request.handlesCookies, foundationRequest: request.foundationRequest,
+            returnsRedirects: request.returnsRedirects, isAuthenticated: request.options.isAuthenticated,
             signOutCount: request.options.isAuthenticated ? request.context?.signOutCount : nil)
         return .create { [state] observer in
             let response = state.withLock { shared in

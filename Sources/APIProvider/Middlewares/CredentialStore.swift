@@ -150,7 +150,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
     /// Notes that the server has rejected `credential` in the second attempt of a request. If that was right after a refresh, another
     /// refresh would not help.
-    func markRejectedAgain(_ credential: Credential) {
+    func pauseRefreshes(after credential: Credential) {
         guard let refreshCooldownEnd = credential.refreshCooldownEnd, scheduler.now < refreshCooldownEnd else { return }
         state.withLock { state in
             if state.version == credential.version { state.refreshPausedUntil = refreshCooldownEnd }
@@ -173,7 +173,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
             switch try state.withLock({ try $0.decision(signOutCount: signOutCount, after: rejected) }) {
             case .use(let credential): return .just(credential)
             case .wait(let other):
-                guard !RefreshContext.all.contains(where: { $0 === other }) else {
+                guard !RefreshContext.enclosingRefreshes.contains(where: { $0 === other }) else {
                     throw APIError.invalid(
                         "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
                             + "AuthenticationMiddleware, or with .option(\\.isAuthenticated, false)")
@@ -191,7 +191,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     }
 
     private func start(_ new: Refresh, _ expired: Value?) {
-        new.subscription.disposable = RefreshContext.$all.withValue(RefreshContext.all + [new]) {
+        new.subscription.disposable = RefreshContext.$enclosingRefreshes.withValue(RefreshContext.enclosingRefreshes + [new]) {
             refresh(expired).subscribe { [state, scheduler] event in
                 let refreshCooldownEnd = scheduler.now + .seconds(60)
                 // The old value and the old error are released outside of the lock.

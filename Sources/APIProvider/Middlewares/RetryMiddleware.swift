@@ -89,7 +89,7 @@ extension RetryPolicy {
         if let decision = try shouldRetry?(request, result) { return decision }
         switch result {
         case .success(let response): return isRepeatable && statuses.contains(response.statusCode)
-        case .failure(let error): return isRepeatable ? error.isTransient : error.wasNeverSent
+        case .failure(let error): return isRepeatable ? error.isTransient : error.happenedBeforeSending
         }
     }
 }
@@ -109,11 +109,11 @@ extension Result<APIResponse, any Error> {
 extension Error {
     /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
     package var isTransient: Bool {
-        wasNeverSent || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
+        happenedBeforeSending || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
     }
 
     /// Whether the request cannot have reached the server.
-    fileprivate var wasNeverSent: Bool { urlError?.wasNeverSent == true }
+    fileprivate var happenedBeforeSending: Bool { urlError?.happenedBeforeSending == true }
 
     private var urlError: URLError? { (self as? APIError)?.urlError ?? self as? URLError }
 }

@@ -39,7 +39,7 @@ public struct ByteStream: StreamedResponse {
         // (see Documentation/Upstream.md, "swift"). So `LineIterator` and `JSONLineParser` store closures instead.
         enum Source {
             case data(Data)
-            case stream(StreamOwner)
+            case stream(StreamHandle)
             case failed(any Error)
             case end
         }

@@ -236,7 +236,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let failure = isWhole ? nil : error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage(with: task.response) }
         // If bytes were sent and the error says that no connection could be made, a reused connection broke and a new one failed. So the
         // server may have received the request.
-        let connectionWasLost = record.connectionWasLost || (failure as? URLError)?.wasNeverSent == true && task.countOfBytesSent > 0
+        let connectionWasLost =
+            record.connectionWasLost || (failure as? URLError)?.happenedBeforeSending == true && task.countOfBytesSent > 0
         record.exchange.complete(with: connectionWasLost ? URLError(.networkConnectionLost) : failure)
     }
 

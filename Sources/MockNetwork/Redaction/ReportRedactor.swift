@@ -30,7 +30,7 @@ struct ReportRedactor: Sendable {
     func url(_ text: String) -> String { URLText(text).redacted(path: path) { redacted(items(of: $0)) } }
 
     /// The path of a URL.
-    func path(_ path: String) -> String { secrets.hide(inPath: path) }
+    func path(_ path: String) -> String { secrets.redacted(path: path) }
 
     /// The value of a header.
     func header(_ name: String, _ value: String) -> String {
@@ -38,7 +38,7 @@ struct ReportRedactor: Sendable {
         switch name.lowercased() {
         case "location" where value.hasPrefix("/") || value.hasPrefix("?") || value.hasPrefix("http"): return url(value)
         case let name where SecretNames.contains(name.utf8, inQuery: true): return value.isEmpty ? "" : Self.mark
-        default: return MessageRedactor.redacted(secrets.hide(in: value))
+        default: return MessageRedactor.redacted(secrets.redacted(value))
         }
     }
 
@@ -50,7 +50,7 @@ struct ReportRedactor: Sendable {
     }
 
     /// Any text without the secrets of the request.
-    func redacted(_ text: String) -> String { secrets.hide(in: text) }
+    func redacted(_ text: String) -> String { secrets.redacted(text) }
 
     // MARK: - Forms and JSON
 
