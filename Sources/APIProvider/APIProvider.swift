@@ -11,7 +11,7 @@ extension APIProvider {
     /// Returns a single that builds and sends `endpoint` at each subscription, and succeeds with the value of its response.
     ///
     /// It does the same as ``request(_:)`` for any request. With a type in place of a protocol, the compiler can infer the types of a chain
-    /// such as `provider.request(.me).flatMap { provider.request(Endpoint<[Repository]>(.get, "/repositories", query: ["owner": $0.login])) }`.
+    /// such as `provider.request(.me).flatMap { provider.request(.repositories(of: $0.login)) }`.
     public func request<Response: Sendable>(_ endpoint: Endpoint<Response>) -> Single<Response> { send(endpoint) }
 
     /// Calls the protocol's own `request(_:)`. In the overload for `Endpoint`, `request(endpoint)` would call that overload again, without

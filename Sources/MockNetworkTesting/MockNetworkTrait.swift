@@ -29,8 +29,8 @@ public import Testing
 ///
 /// If no request has reached the mock, the issue says how to create the provider.
 ///
-/// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that has written them. In the callback of a
-/// `subscribe`, Swift Testing does not know the test: a failure counts once, as that of an unknown test.
+/// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that has written them. In the callback of
+/// a `subscribe`, Swift Testing does not know the test: a failure counts once, as that of an unknown test.
 ///
 /// The trait does not report on scopes that the test opens with `withScope`.
 ///
@@ -40,7 +40,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     /// `true`: on a suite, the trait applies to every test in it, including those of inner suites.
     public var isRecursive: Bool { true }
 
-    /// What answers, if the trait names a recording.
+    /// The recording that the trait names; `nil` if it names none.
     var recording: Recording?
 
     /// Runs a test in its own scope.
@@ -51,8 +51,8 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             #if compiler(>=6.2)
             let mock = MockURLProtocol.current
             let issues: IssueHandlingTrait = .compactMapIssues { issue in
-                // An issue outside of every test, as in the callback of a subscription, comes to all tests that run, and to the runner, which
-                // reports it.
+                // An issue outside of every test, as in the callback of a subscription, comes to all tests that run, and to the runner,
+                // which reports it.
                 guard Test.current != nil else { return nil }
                 if issue.isError { mock.hasTestFailed = true }
                 return issue

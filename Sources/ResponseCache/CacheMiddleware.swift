@@ -71,7 +71,7 @@ public final class CacheMiddleware: Middleware {
     /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - storage: Where responses are stored. Each cache has a memory of its own.
+    ///   - storage: The place for responses. Each cache has a memory of its own.
     ///   - now: The clock.
     public convenience init(_ storage: Storage = .memory(), now: @escaping @Sendable () -> Date = { Date() }) {
         let (store, scheduler) = storage.makeStore()

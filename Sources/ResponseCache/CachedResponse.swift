@@ -9,9 +9,9 @@ struct CachedResponse: Sendable, Equatable {
     let headers: HTTPHeaders
     /// The body, decoded as its Content-Encoding says.
     let data: Data
-    /// When the request or the last validation was sent.
+    /// The time at which the request or the last validation was sent.
     let requestTime: Date
-    /// When its response arrived.
+    /// The time at which its response arrived.
     let responseTime: Date
     /// The values of the request headers that `Vary` names, by lowercase name, as ``SentHeaders`` has them.
     let varyValues: [String: String]
@@ -25,7 +25,7 @@ struct CachedResponse: Sendable, Equatable {
         freshness = Freshness(statusCode, headers, requestTime: self.requestTime, responseTime: self.responseTime)
     }
 
-    /// About how many bytes it takes in memory.
+    /// The approximate number of bytes that it takes in memory.
     var size: Int {
         func size(_ name: String, _ value: String) -> Int { 64 + name.utf8.count + value.utf8.count }
         return headers.reduce(200 + data.count) { $0 + size($1.name, $1.value) } + varyValues.reduce(0) { $0 + size($1.key, $1.value) }

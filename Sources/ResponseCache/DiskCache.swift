@@ -10,8 +10,8 @@ final class DiskCache: CacheStore {
     /// The path of the folder inside `folder` that contains the files.
     private let responsesPath: String
     private let maxBytes: Int
-    /// About how many bytes the files take: the last count of all files, plus what this process has written since. A replaced file is
-    /// counted twice until the next count. `nil` before the first count.
+    /// The approximate number of bytes that the files take: the last count of all files, plus the bytes that this process has written since
+    /// then. A replaced file counts twice until the next count. `nil` before the first count.
     private let size = Locked<Int64?>(nil)
     private static let (suffix, removedSuffix) = (".response", ".removed")
 

@@ -3,9 +3,9 @@ import Foundation
 
 /// The time for which a response may be used, by its headers (RFC 9111, section 4.2, and RFC 5861). Times are in seconds.
 struct Freshness: Sendable, Equatable {
-    /// When the server has made it, or else when it arrived.
+    /// The time at which the server made the response, or, without a `Date`, the time at which it arrived.
     let date: Date
-    /// The time for which it is fresh after the server has made it.
+    /// The time for which it is fresh, from ``date`` on.
     let lifetime: TimeInterval
     /// Its age when it arrived (`corrected_initial_age` in RFC 9111).
     let initialAge: TimeInterval

@@ -55,6 +55,6 @@ final class MemoryCache: CacheStore {
         state.withLock { swap(&$0, &empty) }
     }
 
-    /// About how many bytes the responses take.
+    /// The approximate number of bytes that the responses take.
     var size: Int { state.withLock(\.size) }
 }

@@ -11,7 +11,7 @@ extension CacheMiddleware {
         ///
         /// A request looks up its response on the subscriber's thread.
         ///
-        /// - Parameter maxBytes: About how many bytes all responses may take. A larger response is not stored.
+        /// - Parameter maxBytes: The number of bytes that all responses together may take, approximately. A larger response is not stored.
         public static func memory(maxBytes: Int = 20_000_000) -> Storage {
             Storage { (MemoryCache(maxBytes: maxBytes), nil) }
         }
@@ -30,7 +30,8 @@ extension CacheMiddleware {
         ///
         /// - Parameters:
         ///   - folder: A folder that contains nothing else. It is created when a response is stored.
-        ///   - maxBytes: How many bytes all files may take, in whole blocks of the disk. A larger response is not stored.
+        ///   - maxBytes: The number of bytes that all files together may take, in whole blocks of the disk. A larger response is not
+        ///     stored.
         public static func disk(_ folder: URL, maxBytes: Int = 100_000_000) -> Storage {
             Storage { (DiskCache(folder, maxBytes: maxBytes), ConcurrentDispatchQueueScheduler(qos: .userInitiated)) }
         }

@@ -1,8 +1,8 @@
 public import Foundation
 
 extension APIError: LocalizedError {
-    /// One sentence for the people who use the app, which is also its `localizedDescription`. It has no method, URL, number, status and name
-    /// of a type, unless the words are not ours:
+    /// One sentence for the people who use the app, which is also its `localizedDescription`. It has no method, URL, number, status and
+    /// name of a type, unless the words are not ours:
     ///
     /// - The words of a `URLError` are the system's on Apple's systems, which are localized. The other sentences are in English.
     /// - A 4xx may have a sentence of the server's own, under `message`, `detail`, `title` or `error_description`. A code is none.
@@ -11,8 +11,8 @@ extension APIError: LocalizedError {
     /// For the developer, see ``description``. The guide has a page with both: What an error says.
     public var errorDescription: String? { sentence }
 
-    /// What people can do, as a sentence: check the connection, sign in again, or try again, after the `Retry-After` of the response if it
-    /// has one. `nil` if there is nothing to do.
+    /// A sentence for people that says what to do: check the connection, sign in again, or try again, after the `Retry-After` of the
+    /// response if it has one. `nil` if there is nothing to do.
     public var recoverySuggestion: String? {
         switch self {
         case .invalidRequest, .decoding: nil
@@ -34,7 +34,7 @@ extension APIError: LocalizedError {
 }
 
 extension Error {
-    /// What an error of the app, of a transport or of the file system says to people.
+    /// A sentence for people about an error of the app, of a transport or of the file system.
     fileprivate func sentence(by redactor: Redactor) -> String {
         if let error = self as? CocoaError, (self as NSError).domain == NSCocoaErrorDomain {
             switch error.code {
@@ -50,7 +50,7 @@ extension Error {
 }
 
 extension Redactor {
-    /// What the server says to people: a sentence that says more than the status, and has nothing in it that only a developer reads.
+    /// The server's own sentence for people, if it says more than the status and contains nothing that only a developer reads.
     fileprivate func sentence(of response: APIResponse) -> String? {
         guard 400...499 ~= response.statusCode,
             let words = ServerMessage(response)?.sentence?.trimmingCharacters(in: .whitespacesAndNewlines)

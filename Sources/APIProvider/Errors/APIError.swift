@@ -2,8 +2,8 @@ public import Foundation
 
 /// The error of a request, with one sentence for the screen and one for the developer.
 ///
-/// ``errorDescription``, which is `localizedDescription`, is for the people who use the app. ``description`` is what `print`, logs and tests
-/// show: the request, and what went wrong. It is redacted as ``Redaction/standard`` describes.
+/// ``errorDescription``, which is `localizedDescription`, is for the people who use the app. ``description`` is what `print`, logs and
+/// tests show: the request, and what went wrong. It is redacted as ``Redaction/standard`` describes.
 ///
 /// ```swift
 /// do {

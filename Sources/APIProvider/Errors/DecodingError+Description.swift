@@ -10,8 +10,8 @@ extension APIResponse {
         HTTPStatus.reasons[statusCode].map { "\(statusCode) \($0)" } ?? "\(statusCode)"
     }
 
-    /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).` If the body is an error
-    /// of the server, its message follows.
+    /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).` If the body is an
+    /// error of the server, its message follows.
     func mismatch(with expected: String, _ error: any Error, by redactor: Redactor) -> String {
         // A stream fails to decode before any of it is read.
         if bodyStream != nil {
@@ -125,7 +125,7 @@ extension DecodingError.Context {
     /// Whether this library has written the message.
     fileprivate var isSafeToShow: Bool { underlyingError is CharsetMismatch || underlyingError is EventTypeMismatch }
 
-    /// What the decoder says, without the value that `json` has there.
+    /// The decoder's message, without the value that `json` has at the coding path.
     fileprivate func message(in json: Data?, by redactor: Redactor) -> String {
         let message = debugDescription.withoutFullStop
         if isSafeToShow || redactor.redaction.showsEverything { return message }

@@ -23,8 +23,8 @@ extension APIResponse: CustomStringConvertible {
 }
 
 extension APIError: CustomStringConvertible {
-    /// One sentence for the developer, with the method, the URL without values of its query, and what went wrong, in the words of the server
-    /// if it has any. For people, see ``errorDescription``.
+    /// One sentence for the developer, with the method, the URL without values of its query, and what went wrong, in the words of the
+    /// server if it has any. For people, see ``errorDescription``.
     public var description: String { description(redacting: .standard) }
 
     func description(redacting redaction: Redaction) -> String {

@@ -21,7 +21,7 @@ extension Mirror {
 }
 
 extension Error {
-    /// What the error says about itself to a developer, for use in a description.
+    /// The error's own words for a developer, for use in a description.
     package var explanation: String {
         if case EncodingError.invalidValue(_, let context)? = self as? EncodingError {
             let place = context.codingPath.isEmpty ? "" : " at \(context.codingPath.text(by: Redactor()))"
@@ -34,7 +34,7 @@ extension Error {
             guard let cause, cause.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
             return String(cString: strerror(Int32(cause.code)))
         }
-        // What such an error says to people is not what it says to the developer.
+        // Such an error has other words for people, in `errorDescription`.
         if let error = self as? any LocalizedError & CustomStringConvertible { return error.description }
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"

@@ -28,7 +28,7 @@ struct ErrorMembers {
         "defaultmessage",
     ]
     private static let sentenceNames = ["message", "errordescription", "detail", "title"]
-    /// What may have the error in it.
+    /// The names of objects that may contain the error.
     private static let innerNames = ["error", "fault", "detail"]
 
     private var inner: ErrorMembers? {

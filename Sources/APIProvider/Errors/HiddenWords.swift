@@ -3,8 +3,8 @@ import Foundation
 extension String {
     /// The text with `…` for each word that may be a secret, and with URLs as they are shown elsewhere.
     ///
-    /// A word may be a secret if it has letters and digits, and 12 characters or more, or if it is a number of more than seven digits. Dates,
-    /// times, versions and shorter numbers in it do not count.
+    /// A word may be a secret if it has letters and digits, and 12 characters or more, or if it is a number of more than seven digits.
+    /// Dates, times, versions and shorter numbers in it do not count.
     var hidingWords: String {
         var output = ""
         var rest = unicodeScalars[...]
@@ -72,7 +72,7 @@ extension String {
 }
 
 extension String.UnicodeScalarView {
-    /// How many characters there are from the first of a word to the last.
+    /// The number of characters from the first letter or digit to the last.
     fileprivate var lengthOfWord: Int {
         guard let start = firstIndex(where: \.isOfWord), let last = lastIndex(where: \.isOfWord) else { return 0 }
         return distance(from: start, to: last) + 1

@@ -3,13 +3,13 @@ import Foundation
 extension PreparedRequest {
     /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body, byte for byte.
     ///
-    /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The command starts with lines that say so. With
-    /// ``Redaction/none``, it runs as it stands: curl reads bodies of files from the files, and a body that a terminal would change is passed to
-    /// it with `printf`. Headers that HTTP does not allow are left out.
+    /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The command starts with lines that say so.
+    /// With ``Redaction/none``, it runs as it stands: curl reads bodies of files from the files, and a body that a terminal would change is
+    /// passed to it with `printf`. Headers that HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
-    /// - Parameter redaction: What is shown. ``Redaction/none`` shows everything, so take care where you paste it.
+    /// - Parameter redaction: The redaction of the command. ``Redaction/none`` shows everything, so take care where you paste it.
     public func curlCommand(redacting redaction: Redaction = .standard) -> String { CurlCommand(self, redaction).description }
 }
 

@@ -1,4 +1,4 @@
-/// What errors, log lines, cURL texts, dumps and the `userInfo` of errors show of a request and its response.
+/// The parts of a request and its response that errors, their `userInfo`, log lines, cURL texts and dumps show.
 ///
 /// ``standard`` shows this:
 ///
@@ -9,15 +9,15 @@
 ///    first line of `text/plain`, or the title of an HTML page. Of a successful response, it is shown if the body says that it is an error,
 ///    and does not decode. It is cut to 200 bytes, and as many for its fields.
 ///
-/// In messages, and in the keys of dictionaries, a word is `…` if it has letters and digits and 12 characters or more, or is a number of more
-/// than seven digits, or was sent as a credential: in the query or a header under a name such as `api_key` or `Authorization`, with
+/// In messages, and in the keys of dictionaries, a word is `…` if it has letters and digits and 12 characters or more, or is a number of
+/// more than seven digits, or was sent as a credential: in the query or a header under a name such as `api_key` or `Authorization`, with
 /// ``AuthenticationMiddleware``, or as `\(secret:)`. Dates, times and versions stay.
 ///
 /// ``none`` shows everything, bodies included. There is nothing between the two.
 ///
-/// Two kinds of secrets are not hidden: those in a path, unless you write `\(secret:)`, and short or digitless ones in a message of a server
-/// or of your own errors, unless the request has sent them as a credential. Recordings keep more, so that their bodies can be decoded: see
-/// Record and replay in MockNetworkRecordings.
+/// Two kinds of secrets are not hidden: those in a path, unless you write `\(secret:)`, and short or digitless ones in a message of a
+/// server or of your own errors, unless the request has sent them as a credential. Recordings keep more, so that their bodies can be
+/// decoded: see Record and replay in MockNetworkRecordings.
 public struct Redaction: Sendable {
     /// Shows what says nothing of a person or a credential.
     public static let standard = Redaction(showsEverything: false)

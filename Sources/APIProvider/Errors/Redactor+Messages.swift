@@ -12,8 +12,8 @@ extension Redactor {
     /// `GET https://api.example.com/search?q=…`
     package func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
 
-    /// What the server says went wrong, on one line: at most 200 bytes about the whole, and as many about its parts. `nil` if it says
-    /// nothing.
+    /// The server's error message on one line: at most 200 bytes about the whole request, and as many about its parts. `nil` if there is
+    /// none.
     func message(of response: APIResponse) -> String? {
         if let text = text(of: response.data.prefix(1024), total: response.data.count) { return text.onOneLine.cut(to: 200) }
         guard !redaction.showsEverything, let message = ServerMessage(response) else { return nil }
@@ -23,7 +23,7 @@ extension Redactor {
         return words.map { "\($0.withoutFullStop) (\(details))" } ?? details
     }
 
-    /// What the server says went wrong, if the body of the response says itself that it is an error.
+    /// The server's error message, if the body itself says that it is an error.
     func message(ofError response: APIResponse) -> String? { ServerMessage.isError(response.data) ? message(of: response) : nil }
 }
 

@@ -4,7 +4,7 @@ package import Foundation
 package struct Redactor: Sendable {
     let redaction: Redaction
     let secrets: RequestSecrets
-    /// What the request sends as a credential.
+    /// Returns the texts that the request sends as a credential.
     private let credentials: @Sendable () -> [String]
 
     package init(_ redaction: Redaction = .standard) { self.init(redaction, RequestSecrets()) { [] } }
@@ -54,7 +54,7 @@ package struct Redactor: Sendable {
 
     /// The text of a body if everything is shown and it is text; `nil` otherwise.
     ///
-    /// - Parameter total: How many bytes the body has, if `body` is the beginning of it.
+    /// - Parameter total: The number of bytes of the whole body, of which `body` may be the beginning.
     func text(of body: Data, total: Int) -> String? {
         guard redaction.showsEverything else { return nil }
         // The beginning of a body may end within a character.

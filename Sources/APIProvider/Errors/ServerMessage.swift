@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a server says went wrong, found in the body of its response. Nothing of it is redacted.
+/// The error message in the body of a response, not redacted.
 ///
-/// The names are those of RFC 9457, RFC 6749, JSON:API and GraphQL, and other common ones, in any spelling: `errorMessage` is
+/// It is found under the names of RFC 9457, RFC 6749, JSON:API and GraphQL, and other common ones, in any spelling: `errorMessage` is
 /// `error_message`.
 struct ServerMessage {
     /// The words about the request as a whole.
@@ -10,7 +10,7 @@ struct ServerMessage {
     /// The number of the error, unless it is the status, and the words about at most three parts of the request, each after the name of its
     /// field: `email: has already been taken`.
     private(set) var details: [String] = []
-    /// What the words are for people, and no code; `nil` if there are none.
+    /// The words that are a sentence for people, and not a code; `nil` if there are none.
     private(set) var sentence: String?
 
     /// `nil` if the body says nothing.

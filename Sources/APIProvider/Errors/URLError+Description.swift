@@ -26,7 +26,8 @@ extension URLError {
         return URLError(.dataLengthExceedsMaximum, reason: text)
     }
 
-    /// What happened and what to look at. Linux's own descriptions say only that "the operation could not be completed".
+    /// A description for the developer: what happened, and what to look at. Linux's own says only that "the operation could not be
+    /// completed".
     func description(for url: URL, by redactor: Redactor) -> String {
         // If a proxy has failed, this is the URL of the proxy.
         let url: URL = failingURL ?? url
@@ -36,12 +37,12 @@ extension URLError {
         return "\(words) (URLError \(code.rawValue))."
     }
 
-    /// What its transport says happened.
+    /// The reason that its transport has given; `nil` if it has given none.
     func reason(by redactor: Redactor) -> String? {
         (userInfo[Self.reasonKey] as? String).map { isSafeToShow ? $0 : redactor.message($0) }
     }
 
-    /// What happened, for people: the system's own words where it has some, which are localized, and ours elsewhere.
+    /// A sentence for people: the system's own, which is localized, or else ours.
     var sentence: String {
         #if !canImport(FoundationNetworking)
         if let words = userInfo[NSLocalizedDescriptionKey] as? String { return words }
@@ -64,7 +65,7 @@ extension URLError {
         }
     }
 
-    /// What people can do; `nil` if there is nothing.
+    /// A sentence for people that says what to do; `nil` if there is nothing to do.
     var suggestion: String? {
         switch code {
         case .timedOut: "Check the connection, or try again later."

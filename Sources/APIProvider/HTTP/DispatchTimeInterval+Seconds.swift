@@ -5,8 +5,8 @@ extension DispatchTimeInterval {
     /// Infinity if it is `never`.
     package var seconds: Double { nanoseconds == .max ? .infinity : Double(nanoseconds) / 1e9 }
 
-    /// Creates an interval of whole milliseconds, rounded up so that a wait is never too short. Negative values and NaN become 0. The result
-    /// is at most 24 days.
+    /// Creates an interval of whole milliseconds, rounded up so that a wait is never too short. Negative values and NaN become 0. The
+    /// result is at most 24 days.
     ///
     /// An Apple Watch may have an `Int` of 32 bits, which holds 24 days of milliseconds, but only two seconds of nanoseconds. So each wait
     /// that is computed comes from here.

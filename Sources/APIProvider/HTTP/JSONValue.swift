@@ -125,7 +125,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// How many levels are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
+    /// The most levels that are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
     private static let maxDepth = 64
 
     /// Reads a value.
@@ -197,8 +197,8 @@ extension JSONValue: CustomStringConvertible {
         }
     }
 
-    /// The text, and a number in it that is not JSON. What is still to be written is in an array, and not on the stack: a value may be nested
-    /// to any depth.
+    /// The text, and a number in it that is not JSON. A value may be nested to any depth, so the pieces that are not yet written wait in an
+    /// array, and not on the stack.
     private var json: (text: String, notFinite: Double?) {
         enum Piece {
             case text(String)

@@ -10,8 +10,8 @@ extension APIResponse {
     ///   - relation: The relation (case-insensitive).
     ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the request had before redirects. A request to it
     ///     would take the headers of your endpoint there.
-    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the URL has another origin, or a redirect has led to another origin, and
-    ///   that is not allowed.
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the URL has another origin, or a redirect has led to another origin,
+    ///   and that is not allowed.
     public func link(_ relation: String, allowsOtherOrigins: Bool = false) throws -> URL? {
         var rest = (value(forHTTPHeaderField: "Link") ?? "")[...]
         while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {

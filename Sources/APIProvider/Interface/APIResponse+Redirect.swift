@@ -4,14 +4,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// Where a redirect leads.
 extension APIResponse {
-    /// The policy with which its request was sent; that of `options` if the request is not that of a provider, and so has no options.
+    /// The redirect policy with which its request was sent. If the request has no context, as that of a custom transport, the one in
+    /// `options`.
     package func redirectPolicy(or options: RequestOptions) -> RedirectPolicy {
         request.context == nil ? options.redirectPolicy : request.options.redirectPolicy
     }
 
-    /// Where this redirect leads (RFC 9110, section 10.2.2), or why it leads nowhere; `nil` if it is no redirect.
+    /// The target of this redirect (RFC 9110, section 10.2.2), or the problem with it; `nil` if this is no redirect.
     private var redirectTarget: (url: URL?, problem: String?)? {
         guard [301, 302, 303, 307, 308].contains(statusCode) else { return nil }
         guard let location = value(forHTTPHeaderField: "Location") else { return (nil, "it has no Location") }
@@ -30,7 +30,7 @@ extension APIResponse {
     /// Whether it is a redirect that loses the encryption. Only the closure of a policy may follow it.
     private func isDowngrade(to url: URL) -> Bool { request.url.scheme?.lowercased() == "https" && url.scheme?.lowercased() == "http" }
 
-    /// Why this redirect was not followed; `nil` if it is none.
+    /// The reason why this redirect was not followed; `nil` if this is no redirect.
     var reasonNotToFollow: String? {
         guard let target = redirectTarget else { return nil }
         guard let url = target.url else { return target.problem }
@@ -59,7 +59,8 @@ extension APIResponse {
 }
 
 extension PreparedRequest {
-    /// Whether its provider follows `response`, if that is a redirect. Where a closure decides, nobody knows before the whole has come.
+    /// Whether its provider follows `response`. If a closure decides, the answer is that it may: the closure is asked later, with the whole
+    /// response.
     func follows(_ response: HTTPURLResponse) -> Bool {
         guard context != nil else { return false }
         let redirect = APIResponse(request: self, httpResponse: response, data: Data())

@@ -32,7 +32,7 @@ public struct APIResponse: Sendable {
     }
     /// The body, if it is streamed.
     package var bodyStream: SingleUseStream? { content.bodyStream }
-    /// What errors call the data: "the body", or a part of it such as "line 3".
+    /// The name of the data in errors: "the body", or a part of it such as "line 3".
     var excerptName: String { content.excerptName }
     /// The decoder of the provider that got the response.
     var decoder: any BodyDecoder { content.decoder }
@@ -61,7 +61,7 @@ public struct APIResponse: Sendable {
 
     /// - Parameters:
     ///   - stream: The body, if it is streamed.
-    ///   - metrics: What the transport has measured.
+    ///   - metrics: The metrics, if the transport measures them.
     ///   - file: The body, if it has come in a file.
     init(
         _ request: PreparedRequest, _ response: HTTPURLResponse, _ data: Data, stream: StreamBuffer? = nil, metrics: TransferMetrics? = nil,
@@ -108,9 +108,9 @@ public struct APIResponse: Sendable {
     /// `Data` is the body, and an `Optional` is `nil` if it is empty. Other types are decoded by the decoder of
     /// the provider that got the response, or as JSON if there was no provider.
     ///
-    /// A `String` is read with the charset of the `Content-Type`, and as UTF-8 if it names none. One that is not known here, or that the text
-    /// does not fit, is an error. Known are UTF-8, UTF-16, ISO-8859, Windows-125x, and the usual ones of Japan, China, Korea and Russia; on
-    /// Linux, Foundation does not read EUC-JP.
+    /// A `String` is read with the charset of the `Content-Type`, and as UTF-8 if it names none. One that is not known here, or that the
+    /// text does not fit, is an error. Known are UTF-8, UTF-16, ISO-8859, Windows-125x, and the usual ones of Japan, China, Korea and
+    /// Russia; on Linux, Foundation does not read EUC-JP.
     ///
     /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the body does not fit the type.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, from: data) { self } }

@@ -188,7 +188,7 @@ extension PartialFile {
 }
 
 extension CocoaError {
-    /// Why `file` cannot be written, by the number of a POSIX error.
+    /// The error for a `file` that cannot be written, by the number of a POSIX error.
     fileprivate static func writing(_ file: URL, _ number: Int32) -> CocoaError {
         let (code, reason): (CocoaError.Code, String) =
             switch number {

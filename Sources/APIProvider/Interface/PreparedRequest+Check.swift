@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 extension PreparedRequest {
-    /// Throws if the request has something that HTTP does not allow. An endpoint's `adapting` or a middleware may have set it. What has not
+    /// Throws if the request has something that HTTP does not allow, which `adapting` or a middleware may have set. A request that has not
     /// changed since the last call is not checked again.
     mutating func check() throws {
         if isChecked { return }
@@ -35,7 +35,7 @@ extension PreparedRequest {
         }
     }
 
-    /// Throws if the URL is none of HTTP. Each transport knows its own schemes.
+    /// Throws unless the URL is `http` or `https`. Another transport may know other schemes.
     package func checkScheme() throws {
         guard url.absoluteString.lengthOfHTTPStart == nil, let scheme = url.scheme, !scheme.isHTTP else { return }
         throw APIError.invalid("its URL \"\(url.redacted)\" has the scheme \(scheme); it must be http or https")
@@ -66,7 +66,7 @@ extension String {
     /// Whether this is a URL of HTTP that names neither a user nor a port, which is most often so.
     fileprivate var isHTTPWithoutUserAndPort: Bool {
         guard let start = lengthOfHTTPStart else { return false }
-        // Of these, the first byte in the text decides.
+        // The first of these bytes after the scheme decides.
         let marks = ASCIISet.endOfHost
         return withBytes { bytes in
             let end = bytes.dropFirst(start).first { marks.contains($0) }
@@ -74,7 +74,7 @@ extension String {
         }
     }
 
-    /// How long the scheme is with its delimiter, if this is a URL of HTTP whose scheme is in lower case, as it is most often.
+    /// The length of `https://` or `http://` at the start of the text, in bytes; `nil` if it starts otherwise, such as with `HTTP://`.
     var lengthOfHTTPStart: Int? { hasPrefix("https://") ? 8 : hasPrefix("http://") ? 7 : nil }
 
     /// Whether it is the scheme of HTTP or HTTPS.

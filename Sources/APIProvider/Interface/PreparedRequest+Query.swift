@@ -3,8 +3,8 @@ import Foundation
 extension PreparedRequest {
     /// The parameters of the query of ``url``: `request.query["lang"] = "en"`.
     ///
-    /// What you set is escaped as the query of an endpoint is. Items that you leave as they were keep their bytes, so a signed URL stays
-    /// valid. A `+` is read as a space, as servers read it.
+    /// New items are escaped as in the query of an endpoint. Items that you do not change keep their bytes, so a signed URL stays valid. A
+    /// `+` is read as a space, as servers read it.
     public var query: QueryParameters {
         get { QueryParameters(url.queryItems.map(\.item)) }
         set {

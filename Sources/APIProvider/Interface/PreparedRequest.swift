@@ -4,7 +4,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// A request that is ready to be sent: what an ``Endpoint`` has become for one subscription.
+/// A request that is ready to be sent. A provider makes one of an ``Endpoint`` for each subscription.
 ///
 /// Each ``Middleware`` may change it, and a ``Transport`` sends it:
 ///
@@ -23,7 +23,7 @@ public struct PreparedRequest: Sendable {
     public var body: RequestBody? { didSet { isChecked = false } }
     /// The idle time in seconds: how long the server may send nothing; `nil` is the session's setting.
     public var timeoutInterval: TimeInterval? { didSet { isChecked = false } }
-    /// What the endpoint's ``Endpoint/option(_:_:)`` has set.
+    /// The options that the endpoint has set with ``Endpoint/option(_:_:)``.
     public var options: RequestOptions
     /// Reports bytes that have been sent and received; `nil` if there is no progress handler. A ``Transport`` calls it, one call at a time,
     /// on any thread.
@@ -31,7 +31,7 @@ public struct PreparedRequest: Sendable {
 
     /// Whether ``check()`` has found nothing wrong with what the request has now.
     var isChecked = false
-    /// Where the body of a successful response goes.
+    /// The place for the body of a successful response.
     package var destination = ResponseDestination.memory
     /// Whether redirects are returned as responses, because a middleware follows them.
     package var returnsRedirects = false
@@ -41,9 +41,9 @@ public struct PreparedRequest: Sendable {
     var redirectHistory = RedirectHistory.none
     /// A temporary file with the whole body, for a session that can upload only a single file.
     var uploadFile: URL?
-    /// What the provider adds; `nil` if no provider sends it.
+    /// The provider's own notes about the request; `nil` if no provider sends it.
     package var context: RequestContext?
-    /// The `URLRequest` that was set, for properties that this type does not have.
+    /// The `URLRequest` that was set as ``urlRequest``, for properties that this type does not have.
     private(set) var foundationRequest: URLRequest?
 
     /// Creates a request without options. A provider makes one of each ``Endpoint``; create your own to test a middleware or a transport.
@@ -53,8 +53,8 @@ public struct PreparedRequest: Sendable {
 
     /// The request as Foundation has it, without its body.
     ///
-    /// Set what this type has no property for: `request.urlRequest.networkServiceType = .video`. A body that you set here makes the request
-    /// invalid; set ``body`` instead.
+    /// Use it for settings that only `URLRequest` has: `request.urlRequest.networkServiceType = .video`. A body that you set here makes the
+    /// request invalid; set ``body`` instead.
     public var urlRequest: URLRequest {
         get {
             // On Linux, setting the method costs as much as parsing the URL, and setting a header costs double.
@@ -99,8 +99,8 @@ extension PreparedRequest {
     /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods.
     func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
 
-    /// This request, for use in place of `original`. One without a context was made anew, by the initializer or by another endpoint: it gets
-    /// the internal properties of `original`, and the options that it does not have. The secrets of both count.
+    /// Restores the internal properties of `original` if a middleware has made this request from scratch, with the initializer or from
+    /// another endpoint. It also gets the options that it does not set itself. The secrets of both are hidden.
     func restoringContext(of original: PreparedRequest) -> PreparedRequest {
         guard context == nil else { return self }
         var request = original
@@ -112,7 +112,7 @@ extension PreparedRequest {
         return request
     }
 
-    /// Sets those of `headers` that the request does not have.
+    /// Sets each of `headers` that the request does not have.
     mutating func addMissing(_ headers: HTTPHeaders) {
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
         if let problem = headers.problem { self.headers.noteProblem(problem) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What happens when a server redirects a request: see ``RequestOptions/redirectPolicy``.
+/// The way in which a redirect is handled: see ``RequestOptions/redirectPolicy``.
 public struct RedirectPolicy: Sendable {
     enum Kind: Sendable {
         case follow
@@ -39,7 +39,7 @@ public struct RedirectPolicy: Sendable {
 }
 
 extension RequestOptions {
-    /// What happens when the server redirects the request.
+    /// The way in which redirects of this request are handled. By default, they are followed.
     ///
     /// ```swift
     /// Endpoint<Void>(.get, "/short/\(id)").option(\.redirectPolicy, .never).withResponse()

@@ -5,7 +5,7 @@ public import Foundation
 /// It can be read any number of times. Files are read while the request is sent.
 public struct RequestBody: Sendable {
     let pieces: [BodyPiece]
-    /// How many bytes the body has.
+    /// The number of bytes.
     public let count: Int
 
     /// Creates a body of `data`.
@@ -36,7 +36,7 @@ public struct RequestBody: Sendable {
     @_spi(Transports) public struct Reader: Sendable {
         private var pieces: ArraySlice<BodyPiece>
         private var file: FileHandle?
-        /// How many bytes of the first piece have been read.
+        /// The number of bytes of the first piece that have been read.
         private var offset = 0
 
         fileprivate init(pieces: ArraySlice<BodyPiece>) { self.pieces = pieces }
@@ -129,7 +129,7 @@ enum BodyPiece: Sendable, Equatable {
         }
     }
 
-    /// Why the content did not come: `error`, or else the file has become shorter.
+    /// The error for content that cannot be read: because of `error`, or else because the file has become shorter.
     fileprivate func failure(_ error: (any Error)?) -> CocoaError {
         guard case .file(let file, _) = self else { return CocoaError(.fileReadUnknown) }
         let reason = error.map { "cannot be read: \($0.explanation.withoutFullStop)" } ?? "has become shorter since the request was made"

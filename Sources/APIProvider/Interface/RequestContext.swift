@@ -2,11 +2,12 @@ package import Dispatch
 package import Foundation
 import MiniRx
 
-/// Where the body of a successful response goes. Other bodies go into memory.
+/// The place for the body of a successful response. Other bodies go into memory.
 package enum ResponseDestination: Sendable {
     case memory
     case file(URL)
-    /// The body is streamed to a reader. One that is not of the `expected` media type goes into memory if it ends: it may be an error.
+    /// The body is streamed to a reader. A body of another media type than `expected` may be an error: it goes into memory if it has an
+    /// end.
     case stream(expected: String? = nil)
 
     package var isMemory: Bool { if case .memory = self { true } else { false } }
@@ -14,7 +15,7 @@ package enum ResponseDestination: Sendable {
     package var isStream: Bool { if case .stream = self { true } else { false } }
 }
 
-/// What a provider knows of a request at its subscription.
+/// A provider's notes about a request, made at its subscription.
 package final class RequestContext: Sendable {
     let baseURL: URL?
     let decoder: any BodyDecoder
@@ -25,7 +26,7 @@ package final class RequestContext: Sendable {
     let isPartOfRefresh: Bool
     /// `nil` unless the response goes to a file.
     let download: Download?
-    /// When the request was subscribed to. Attempts that are repeated have it from the first.
+    /// The time of the subscription. A second attempt keeps it.
     package let subscriptionTime = DispatchTime.now()
 
     package init(

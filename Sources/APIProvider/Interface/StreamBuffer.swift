@@ -14,7 +14,7 @@ package final class StreamBuffer: Sendable {
         /// The chunks that the reader has not read yet. Joining them would copy the bytes and fragment the heap.
         var waiting: ArraySlice<Data> = []
         var count = 0
-        /// How the stream ended; `nil` while more bytes may arrive.
+        /// The end of the stream, or its error; `nil` while more bytes may arrive.
         var end: Result<Data?, any Error>?
         var reader: CheckedContinuation<Data?, any Error>?
         /// Called when a full buffer has become less than half full.
@@ -42,7 +42,7 @@ package final class StreamBuffer: Sendable {
     /// Whether the reader is behind.
     package var isFull: Bool { state.withLock { $0.end == nil && $0.count >= Self.highWaterMark } }
 
-    /// Calls `proceed` once: at once, if the buffer is not full or the stream has ended. Otherwise, when the buffer has become less than
+    /// Calls `proceed` once: immediately, if the buffer is not full or the stream has ended. Otherwise, as soon as the buffer is less than
     /// half full, the stream ends, or the reader leaves, on the thread on which that happens.
     package func whenNotFull(_ proceed: @escaping @Sendable () -> Void) {
         let isNotFull = state.withLock { state in
@@ -53,8 +53,8 @@ package final class StreamBuffer: Sendable {
         if isNotFull { proceed() }
     }
 
-    /// Calls `body` once, when the reader has read all bytes and asks for more, or has left: at once, or on the thread on which that
-    /// happens. After the end of the stream, an empty buffer is enough.
+    /// Calls `body` once the reader has read everything and waits for more, or has left: immediately if that is so already, and otherwise
+    /// on the thread on which it happens. After the end of the stream, the reader need not wait for more.
     package func whenDrained(_ body: @escaping @Sendable () -> Void) {
         let isDrained = state.withLock { state in
             guard state.reader == nil, state.end == nil || !state.waiting.isEmpty else { return true }

@@ -2,15 +2,15 @@ public import Foundation
 
 /// The durations of a request's phases, in seconds. After redirects, only the last request is measured.
 public struct TransferMetrics: Sendable {
-    /// How long the request waited until fewer requests to its origin were in flight. On Apple's systems this is 0, because the session
-    /// makes requests wait.
+    /// The time that the request waited for its turn, because too many requests to its origin were in flight. On Apple's systems this is 0,
+    /// because there the session makes requests wait.
     public internal(set) var waiting: TimeInterval = 0
     /// The time from sending the request until the head of the response arrived.
     public internal(set) var firstByte: TimeInterval = 0
     /// The time from the head to the end of the body. It is 0 for a stream, which has not ended yet.
     public internal(set) var body: TimeInterval = 0
     #if !canImport(FoundationNetworking)
-    /// What the session has measured: name lookup, connection, TLS.
+    /// The session's own metrics: name lookup, connection, TLS.
     public internal(set) var taskMetrics: URLSessionTaskMetrics?
     #endif
 }

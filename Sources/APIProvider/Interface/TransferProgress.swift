@@ -9,9 +9,9 @@ public struct TransferProgress: Sendable, Hashable {
     /// The size of the response's body in bytes.
     public var bytesToReceive: Int64?
 
-    /// How much of the request's body has been sent, from 0 to 1.
+    /// The fraction of the request's body that has been sent, from 0 to 1.
     public var fractionSent: Double? { Self.fraction(bytesSent, of: bytesToSend) }
-    /// How much of the response's body has arrived, from 0 to 1.
+    /// The fraction of the response's body that has arrived, from 0 to 1.
     public var fractionReceived: Double? { Self.fraction(bytesReceived, of: bytesToReceive) }
 
     private static func fraction(_ count: Int64, of total: Int64?) -> Double? {

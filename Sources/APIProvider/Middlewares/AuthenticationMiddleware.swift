@@ -16,8 +16,8 @@ public import MiniRx
 /// authentication.credential = nil  // after sign-out
 /// ```
 ///
-/// It may also be a type of your own, such as a pair of tokens: <doc:StayingSignedIn> shows a program without the middleware, and with it. In
-/// `async` code, the refresh is a `Single.create(priority:work:)`.
+/// It may also be a type of your own, such as a pair of tokens: <doc:StayingSignedIn> shows a program without the middleware, and with it.
+/// In `async` code, the refresh is a `Single.create(priority:work:)`.
 ///
 /// ### The refresh
 ///
@@ -45,8 +45,7 @@ public import MiniRx
 /// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts, and
 /// endpoints with `.option(\.isAuthenticated, false)`, are sent without it.
 ///
-/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is neither sent nor
-/// retried. It fails.
+/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is neither sent nor retried. It fails.
 ///
 /// ### The provider of the refresh
 ///

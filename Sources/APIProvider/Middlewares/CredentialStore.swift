@@ -8,7 +8,7 @@ struct VersionedCredential<Value: Sendable>: Sendable {
     /// One minute after the refresh that returned this credential; `nil` if the app has set the credential. Until then it does not expire,
     /// and if the server rejects a second attempt with it, `refreshPausedUntil` becomes this time.
     let refreshCooldownEnd: DispatchTime?
-    /// How many refreshes had failed when a request got this credential.
+    /// The number of refreshes that had failed when a request got this credential.
     let failureCount: Int
 }
 
@@ -51,7 +51,11 @@ final class CredentialStore<Value: Sendable>: Sendable {
             if value == nil { signOutCountAtLastSignOut = SignOutCounter.advance() }
         }
 
-        /// What a request does that was subscribed to after `signOutCount` sign-outs, and whose credential was `rejected`, or has expired.
+        /// Decides for one request what to do.
+        ///
+        /// - Parameters:
+        ///   - signOutCount: The number of sign-outs when the request was subscribed to.
+        ///   - rejected: The request's credential that was rejected, or has expired.
         mutating func decision(signOutCount: Int, after rejected: Credential?) throws -> Decision {
             guard signOutCountAtLastSignOut <= signOutCount else { throw APIError.signedOut }
             if let valid { return .use(valid) }

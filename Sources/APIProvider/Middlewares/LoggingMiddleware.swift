@@ -49,7 +49,7 @@ public struct LoggingMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - detail: The amount of detail.
-    ///   - redaction: What is shown: ``Redaction/standard``, or everything.
+    ///   - redaction: The redaction of the text. With ``Redaction/none``, the log shows everything.
     ///   - log: Gets the text for one request, without a line break at its end. It is called on the thread of the event or of `dispose()`,
     ///     maybe on several threads at once. By default, the text goes to the unified log on Apple's systems, and to standard error in one
     ///     piece elsewhere.
@@ -123,7 +123,7 @@ extension SingleEvent<APIResponse> {
     }
 }
 
-/// Where the lines go by default.
+/// The log that lines go to by default.
 private enum StandardLog {
     #if canImport(os)
     private static let logger = Logger(

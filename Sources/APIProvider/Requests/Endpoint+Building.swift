@@ -16,7 +16,7 @@ extension Endpoint {
         try preparedRequest(relativeTo: baseURL.map { BaseURL($0) }, encoder, mediaType: mediaType, context: nil)
     }
 
-    /// - Parameter context: What the provider knows of the request; `nil` without a provider.
+    /// - Parameter context: The provider's notes about the request; `nil` without a provider.
     func preparedRequest(
         relativeTo baseURL: BaseURL?, _ encoder: JSONEncoder, mediaType: String?, context: RequestContext?
     ) throws -> PreparedRequest {

@@ -110,7 +110,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 struct EndpointConfiguration: Sendable {
     /// Whether the provider's decoder decodes the response. Then `Accept` names the decoder's media type.
     let usesProviderDecoder: Bool
-    /// Where the response goes.
+    /// The place for the body of a successful response.
     var destination = ResponseDestination.memory
     /// The decoder in place of the provider's.
     var decoder: (any BodyDecoder)?
@@ -118,7 +118,7 @@ struct EndpointConfiguration: Sendable {
     var validate: (@Sendable (APIResponse) throws -> Void)?
     var report: (@Sendable (TransferProgress) -> Void)?
     var throttledHandlers: [ThrottledProgressHandler] = []
-    /// How long the request may take in all.
+    /// The longest time that the request may take in all.
     var timeout: DispatchTimeInterval?
     /// For pages and events: the number of sign-outs when the first of their requests was subscribed to.
     var signOutCount: Int?
@@ -140,8 +140,7 @@ extension Endpoint {
 extension Endpoint where Response: Decodable {
     /// Creates an endpoint whose type says how to read the response.
     ///
-    /// `Data` and `String` are the body, an `Optional` is `nil` if the body is empty, and the provider's
-    /// decoder decodes all other types.
+    /// `Data` and `String` are the body, an `Optional` is `nil` if the body is empty, and the provider's decoder decodes all other types.
     ///
     /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
     public init(

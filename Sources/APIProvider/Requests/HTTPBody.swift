@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// It is encoded when the request is built, once for each subscription, on the subscriber's thread.
 public struct HTTPBody: Sendable {
-    /// What to send, and its media type.
+    /// The encoded body, and its media type.
     package struct Content {
         package let type: String
         package let body: RequestBody

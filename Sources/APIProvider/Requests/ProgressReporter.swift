@@ -47,7 +47,7 @@ private final class ProgressQueue: Sendable {
 
     func continueAfterDispose() { state.withLock { $0.continuesAfterDispose = true } }
 
-    /// Stops reporting, also what is already enqueued.
+    /// Stops reporting. Progress that is already enqueued is dropped.
     func stop() { state.withLock { $0.isStopped = !$0.continuesAfterDispose } }
 }
 
@@ -71,7 +71,7 @@ extension Endpoint {
 private final class ProgressThrottle: Sendable {
     private struct State {
         var latest: TransferProgress?
-        /// When the next report may come.
+        /// The earliest time of the next report.
         var due = DispatchTime(uptimeNanoseconds: 0)
         var isScheduled = false
         var isFinished = false

@@ -34,8 +34,8 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
 
         /// Waits for a line and returns its value; `nil` is the end.
         ///
-        /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the line does not decode, ``APIError/transport(_:underlying:)`` if the
-        ///   connection has broken or the line is too long, or `CancellationError`.
+        /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the line does not decode, ``APIError/transport(_:underlying:)`` if
+        ///   the connection has broken or the line is too long, or `CancellationError`.
         public mutating func next() async throws -> Value? { try await values.nextElement(isolation: nil) }
 
         /// Like ``next()``, but runs on the caller's actor.

@@ -103,7 +103,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
 
         /// Requests the next page and returns it; `nil` is the end.
         ///
-        /// - Throws: The error of the request or of `next`, or ``APIError/invalidRequest(reason:underlying:)`` if the page would come twice.
+        /// - Throws: The error of the request or of `next`, or ``APIError/invalidRequest(reason:underlying:)`` if the page would come
+        ///   twice.
         public mutating func next() async throws -> Page? {
             let last = position
             position = .end

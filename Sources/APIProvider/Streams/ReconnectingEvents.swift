@@ -58,16 +58,16 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         private let events: ReconnectingEvents
         private var stream: ServerSentEvents.AsyncIterator?
         private var lastEventID = ""
-        /// What the server asks to wait, in milliseconds.
+        /// The time to wait that the last `retry:` of the server has set, in milliseconds.
         private var retry: Int?
         /// The number of reconnects since the last event.
         private var reconnectAttempts = 0
         /// The last request for the events, before middlewares. That of an error may be another one, such as that of a refresh.
         private let request = Locked<PreparedRequest?>(nil)
-        /// How many requests in a row have had no stream.
+        /// The number of requests in a row that have got no stream.
         private var failures = 0
         private var isFinished = false
-        /// What the last refusal asks to wait, in seconds.
+        /// The `Retry-After` of the last refusal, in seconds.
         private var retryAfter: Double?
         /// The number of sign-outs when the first request was subscribed to.
         private var signOutCount: Int?
@@ -145,8 +145,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
 
         private func wait() async throws {
             let (policy, random) = (events.policy, Double.random(in: 0...1))
-            // A server that sends no events is asked less and less often, whatever it says. One that names a day may be asked sooner, unless
-            // it has refused with a Retry-After.
+            // A server that sends no events is asked less and less often, whatever it says. One that names a day may be asked sooner,
+            // unless it has refused with a Retry-After.
             let asked = Swift.max(Swift.min(Double(retry ?? 0) / 1000, policy.maxDelay.seconds), retryAfter ?? 0, 0)
             let wait = policy.delay(after: reconnectAttempts, atLeast: asked, random: random).seconds
             let least = policy.delay(after: 1, random: (1 + random) / 2).seconds

@@ -23,8 +23,8 @@ public struct ServerSentEvent: Sendable, Hashable {
 
     /// Decodes the data with the decoder of the provider that got the event, or as JSON if there was no provider.
     ///
-    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the data does not fit the type. For an event that you created yourself, the
-    ///   `DecodingError`.
+    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the data does not fit the type. For an event that you created yourself,
+    ///   the `DecodingError`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         // Events are UTF-8, whatever charset the Content-Type names.
         if source.response != nil, let text = data as? T { return text }

@@ -11,8 +11,8 @@ import Foundation
 /// A response whose status is not 200 fails the request with ``APIError/unacceptableStatus(_:)``, and one whose `Content-Type` is not
 /// `text/event-stream` with ``APIError/decoding(_:expected:underlying:)``. The response of that error has the body if it is JSON or its
 /// length is known. If that body does not end before the timeout, or has more bytes than ``RequestOptions/maxElementSize``, the request
-/// fails with ``APIError/transport(_:underlying:)``. Without a `Content-Type`, or with several of which one is `text/event-stream`, the body
-/// is read as events. A 204 is a stream without events. Reading throws what ``ByteStream`` throws, and
+/// fails with ``APIError/transport(_:underlying:)``. Without a `Content-Type`, or with several of which one is `text/event-stream`, the
+/// body is read as events. A 204 is a stream without events. Reading throws what ``ByteStream`` throws, and
 /// ``APIError/transport(_:underlying:)`` if an event is too large.
 ///
 /// The request has the header `Cache-Control: no-cache`, unless the endpoint sets that header.
@@ -69,7 +69,7 @@ struct EventParser: LineParser {
     private var id = ""
     /// The last identifier that a whole event has set, also one without data.
     private(set) var lastEventID = ""
-    /// How long to wait before the stream is asked for again, in milliseconds, if the server has said so.
+    /// The time to wait before the next request, in milliseconds, if the server has set it.
     private(set) var retry: Int?
 
     init(response: APIResponse, maxSize: Int) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the bytes of a body go.
+/// The place for the bytes of a body.
 enum BodySink {
     case memory(Data)
     case file(PartialFile)

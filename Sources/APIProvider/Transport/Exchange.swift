@@ -9,16 +9,15 @@ public import FoundationNetworking
 ///
 /// Call it from any thread, one call at a time. After ``complete(with:)`` and after a dispose, calls do nothing.
 @_spi(Transports) public final class Exchange: Sendable {
-    /// What to send, as it stands: with its cookies, and the headers of the transport. Do not follow redirects.
-    ///
-    /// Send the `count` of its body to the server as the Content-Length.
+    /// The request to send, complete with cookies and the headers of the transport. Send it unchanged, with the `count` of its body as the
+    /// `Content-Length`, and do not follow redirects.
     public var request: PreparedRequest {
         var request = original
         if let cookie = state.withLock({ $0.cookie }) { request.headers["Cookie"] = cookie }
         return request
     }
 
-    /// How many bytes the body of the request has.
+    /// The number of bytes in the body of the request.
     var bodyCount: Int64 { Int64(original.body?.count ?? 0) }
 
     /// Whether the body of a successful response is streamed. Then ask ``whenReady(_:)`` before you read on.
@@ -63,7 +62,7 @@ public import FoundationNetworking
         if deadline != nil { transport.timeouts?.watch(self) }
     }
 
-    /// Reports that `count` bytes of the request's body have been sent in total, of `total`, which is `nil` while it is unknown.
+    /// Reports that `count` bytes of the request's body have been sent so far, of `total`, which is `nil` while it is unknown.
     ///
     /// This counts as activity, even with 0 bytes.
     public func didSend(_ count: Int64, of total: Int64?) {
@@ -148,7 +147,7 @@ public import FoundationNetworking
         ticket?.release()
     }
 
-    /// When the exchange times out if nothing happens; `nil` if it has ended.
+    /// The time at which the exchange times out if nothing happens; `nil` if it has ended.
     var deadline: UInt64? { state.withLock(\.deadline) }
 
     /// Fails the exchange if its time is over. The single disposes itself after its event, and that stops the network stack. Returns false
@@ -276,15 +275,14 @@ extension Exchange {
 
 #if !canImport(FoundationNetworking)
 extension Exchange {
-    /// Stores what the session has measured. Call it before ``complete(with:)``.
+    /// Stores the session's metrics. Call it before ``complete(with:)``.
     func collect(_ metrics: URLSessionTaskMetrics) { state.withLock { $0.stopwatch.metrics.taskMetrics = metrics } }
 }
 #endif
 
 extension URLError {
-    /// The error with a reason, if the connection was lost before the response to a large body came: a server that does not want to read a
-    /// body closes the connection. How much of it the server has read is unknown, because bytes that were sent may still be in the buffers
-    /// of the system.
+    /// Adds a reason to the error of a connection that was lost during a large upload: servers that refuse a body often just close. Nobody
+    /// knows how much of the body the server has read, because bytes that were sent may still be in the buffers of the system.
     fileprivate func addingUploadHint(for request: PreparedRequest) -> URLError {
         let count = request.body?.count ?? 0
         guard code == .networkConnectionLost, count > 65_536 else { return self }

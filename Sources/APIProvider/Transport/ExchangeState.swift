@@ -5,7 +5,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The state of an exchange. Its mutating methods are the transitions. Each returns what remains to be done after the lock.
+/// The state of an exchange. Its mutating methods are the transitions. Each returns the work that is left for after the lock.
 struct ExchangeState {
     /// The life of an exchange. It goes down this list, and may skip phases.
     enum Phase {
@@ -52,8 +52,9 @@ struct ExchangeState {
     var stopwatch = TransferStopwatch()
     /// The media type of the stream that was asked for, if the response has another body, which is collected because it may be an error.
     var mediaTypeOfMissingStream: String?
-    /// When the exchange must have ended, and how long it may be idle, in nanoseconds of the transport's clock.
+    /// The time at which the exchange must have ended, in nanoseconds of the transport's clock.
     private let latestEnd: UInt64
+    /// The longest time without activity, in nanoseconds.
     private let idleTimeout: UInt64
     private let isHead: Bool
     /// `nil` before the exchange has begun, and while the reader of its stream is behind.
@@ -67,7 +68,7 @@ struct ExchangeState {
         idleTimeout = request.timeoutInterval?.nanoseconds ?? settings.timeoutInterval.nanoseconds ?? 60_000_000_000
     }
 
-    /// When the exchange times out if nothing happens; `nil` if it has ended.
+    /// The time at which the exchange times out if nothing happens; `nil` if it has ended.
     var deadline: UInt64? {
         switch phase {
         case .waiting, .sending, .receiving: min(latestEnd, lastActivity.map { $0 + idleTimeout } ?? .max)
@@ -117,7 +118,7 @@ struct ExchangeState {
     /// Begins the idle time again.
     mutating func resumeIdleTime(at now: UInt64) { lastActivity = now }
 
-    /// Stores how much of the request's body was sent, of `total`, which is `nil` while it is unknown.
+    /// Stores that `count` bytes of the request's body were sent, of `total`, which is `nil` while it is unknown.
     mutating func didSend(_ count: Int64, of total: Int64?, at now: UInt64) {
         recordActivity(at: now)
         guard isOpen else { return }
@@ -174,7 +175,7 @@ struct ExchangeState {
         }
     }
 
-    /// Ends the exchange: later heads and bytes are ignored. Returns how it ends; `nil` if it has ended before.
+    /// Ends the exchange: later heads and bytes are ignored. Returns its end; `nil` if it has ended before.
     mutating func end(_ error: (any Error)?) -> Ending? {
         switch phase {
         case .waiting, .sending:
@@ -208,8 +209,8 @@ struct ExchangeState {
         return length > 0 && !lengthsOfNothing.contains(length) ? URLError(.cannotDecodeRawData) : nil
     }
 
-    /// How many bytes each coding makes of an empty body. A gzip that also has the name of its file is longer, and cannot be told from one
-    /// that breaks off.
+    /// The lengths that each coding gives to an empty body. A gzip that contains the name of its file is longer, and looks like one that
+    /// breaks off.
     fileprivate static let lengthsOfNothing = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
 
     /// Ends the exchange after the network stack has ended by itself, and gives up the disposable that stops the stack. That is returned

@@ -22,7 +22,7 @@ public import FoundationNetworking
 /// }
 /// ```
 @_spi(Transports) public struct ExchangeTransport: Transport {
-    /// What an ``ExchangeTransport`` does for its network stack.
+    /// The settings of an ``ExchangeTransport``.
     public struct Settings: Sendable {
         /// Header fields that each request gets unless it has one of the same name. If the provider has a base URL, requests to other
         /// origins get only those that are known to be harmless, such as `Accept-Language`.
@@ -40,10 +40,10 @@ public import FoundationNetworking
         public var maxRequestsPerHost: Int? = 6
         /// The most bytes that a response's body may have. `nil` is no limit.
         public var maxResponseSize: Int?
-        /// How many seconds may pass without activity, unless the request has its own timeout. Activity is a call of
+        /// The time in seconds that may pass without activity, unless the request has its own timeout. Activity is a call of
         /// ``Exchange/didSend(_:of:)``, the head of the response, and each part of its body. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
-        /// How many seconds a request may take as a whole. The time starts again after a redirect.
+        /// The time in seconds that a request may take as a whole. It starts again after a redirect.
         public var timeoutIntervalForResource: TimeInterval = 604_800
 
         /// Creates settings without headers, cookies or a limit of size.
@@ -64,9 +64,9 @@ public import FoundationNetworking
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - settings: What the transport does for the network stack.
+    ///   - settings: The settings of the transport.
     ///   - start: Sends ``Exchange/request`` and returns a disposable that stops it. The stack must follow no redirects, and keep no
-    ///     cookies. It is called on the subscriber's thread, or on one on which another exchange completes, and should return soon.
+    ///     cookies. It is called on the subscriber's thread, or on the thread that completes another exchange, and should return soon.
     public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
         let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
         self.init(settings, Timeouts(scheduler, keepsTimer: true), start: start)
@@ -75,7 +75,7 @@ public import FoundationNetworking
     /// - Parameters:
     ///   - keepsCookies: Whether it keeps cookies in memory of its own, and does not ask `settings` for a storage.
     ///   - scheduler: The clock of timeouts. It may be one of virtual time.
-    ///   - executor: Where events are delivered.
+    ///   - executor: Delivers events.
     package init(
         _ settings: Settings, keepsCookies: Bool = false, scheduler: any Scheduler, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
@@ -138,7 +138,7 @@ public import FoundationNetworking
     private func addingOwnHeaders(to request: PreparedRequest) -> PreparedRequest {
         var request = request
         if !settings.additionalHeaders.isEmpty {
-            // Headers for one origin do not belong where a redirect or a whole URL leads away from it.
+            // Default headers are for the origin of the provider only. A redirect or a whole URL may lead away from it.
             let isElsewhere = request.hasLeftOrigin || request.context?.baseURL.map { $0.origin != request.url.origin } ?? false
             request.addMissing(isElsewhere ? settings.additionalHeaders.forOtherOrigins : settings.additionalHeaders)
         }

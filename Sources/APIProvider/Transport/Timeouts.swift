@@ -52,7 +52,7 @@ final class Timeouts: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - executor: Where deadlines are checked: the queue on which responses come, so bytes that came in time are handled first.
+    ///   - executor: Checks deadlines, on the queue on which responses come, so that bytes that came in time are handled first.
     ///   - keepsTimer: Whether the timer stays set when no exchange is left, because the next one may begin soon, and setting a timer is a
     ///     system call. With virtual time, it would be one more action that `run()` waits for.
     init(_ scheduler: any Scheduler, executor: ClosureExecutor = .immediate, keepsTimer: Bool) {
@@ -107,7 +107,7 @@ final class Timeouts: Sendable {
             state.timer = nil
             return state.takeDue(at: now)
         }
-        // What the scheduler has returned may hold the closure that holds `action`.
+        // The disposable that the scheduler has returned may hold the closure, which holds `action`.
         action.dispose()
         guard let due else { return }
         for exchange in due where !exchange.timeOut(at: now) { watch(exchange) }

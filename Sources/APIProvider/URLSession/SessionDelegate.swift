@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// Passes the callbacks of a session to the exchange of their task.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    /// What is known of a task.
+    /// The exchange of a task, and the task's state.
     private struct Record {
         let exchange: Exchange
         let onCompletion: (@Sendable () -> Void)?
@@ -27,7 +27,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         var bytesSentBeforeResend: Int64 = 0
     }
 
-    /// What is known of a response's head.
+    /// The state of the head of a response.
     private enum Head {
         /// The next one may be the response of a proxy to CONNECT.
         case awaitedFromProxy
@@ -60,7 +60,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         records.withLock { $0[ObjectIdentifier(task)] = record }
     }
 
-    /// Calls `change` with what is known of `task`, under the lock, and returns its result.
+    /// Calls `change` with the record of `task`, under the lock, and returns its result.
     private func withRecord<Result>(of task: URLSessionTask, _ change: (inout Record?) -> Result) -> Result {
         records.withLock { change(&$0[ObjectIdentifier(task)]) }
     }
@@ -256,7 +256,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         return receive(response, record)
     }
 
-    /// - Parameter record: What was known of the task before.
+    /// - Parameter record: The record of the task before this head.
     private func receive(_ response: HTTPURLResponse, _ record: Record) -> Bool {
         // A custom `URLProtocol` has taken the whole body, and no session reports that.
         if !record.head.isReceived, !usesNetwork { record.exchange.didSendBody() }
@@ -282,7 +282,7 @@ extension URLSession {
 #endif
 
 extension URLSessionTask {
-    /// Why the body could not be read while it was sent.
+    /// The error that ended the reading of the body while it was sent.
     fileprivate var bodyError: (any Error)? {
         #if canImport(FoundationNetworking)
         return originalRequest?.httpBodyStream?.streamError

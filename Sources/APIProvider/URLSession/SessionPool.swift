@@ -21,7 +21,7 @@ final class SessionPool: Sendable {
     /// - Parameters:
     ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`.
     ///   - delegateSession: The session whose delegate evaluates certificates.
-    ///   - callbacks: Where the delegate is called; `nil` is the session's own queue.
+    ///   - callbacks: The queue on which the delegate is called; `nil` is the session's own.
     init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: OperationQueue?) {
         delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
         self.usesNetwork = usesNetwork

@@ -18,7 +18,7 @@ extension Error {
         if let failure = URLError.proxyFailures.first(where: { $0.words.contains(where: text.contains) }) {
             return URLError(failure.code, reason: failure.reason, userInfo: error.userInfo)
         }
-        // What goes wrong with the end of a gzip has the words of a full disk.
+        // libcurl has the same words for a full disk and for bytes after the end of a gzip.
         if text.contains("Failed writing received data"), let response = response as? HTTPURLResponse,
             response.joinedValue(forHTTPHeaderField: "Content-Encoding") != nil
         {
@@ -61,7 +61,7 @@ extension URLError {
         return URLError(code, reason: reason, userInfo: userInfo)
     }
 
-    /// What libcurl says if a proxy has not connected it to the server. The first that is found counts.
+    /// The messages of libcurl about a proxy that has not connected it to the server. The first that is found counts.
     fileprivate static let proxyFailures: [(code: Code, words: [String], reason: String)] = [
         (
             .userAuthenticationRequired, ["CONNECT tunnel failed, response 407", "HTTP code 407 from proxy"],

@@ -4,8 +4,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A protocol class that stands for a network, as a mock does. The transport describes its tasks, because a `URLRequest` cannot carry all that
-/// is known of a request, and keeps the cookies of its responses.
+/// A protocol class that stands for a network, as a mock does.
+///
+/// The transport gives each task a description for it, because a `URLRequest` does not hold everything that a `PreparedRequest` has. It
+/// also keeps the cookies of its responses.
 package protocol NetworkStandIn {
     /// Returns the description for the task of a request. Called on the thread that starts the task.
     static var describeTask: @Sendable (PreparedRequest) -> String { get }
@@ -21,7 +23,7 @@ extension URLSessionConfiguration {
     /// The class that stands for a network, as a mock does; `nil` if there is none.
     var standIn: (any NetworkStandIn.Type)? { protocolClasses?.lazy.compactMap { $0 as? any NetworkStandIn.Type }.first }
 
-    /// Why a transport with this configuration sends nothing; `nil` if it does.
+    /// The reason why a transport with this configuration sends no request; `nil` if it sends requests.
     func refusal(usesNetwork: Bool) -> String? {
         if identifier != nil {
             return

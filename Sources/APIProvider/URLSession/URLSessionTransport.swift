@@ -18,7 +18,7 @@ public import Foundation
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
     private let usesNetwork: Bool
-    /// Why no request is sent.
+    /// The reason why no request is sent; `nil` if requests are sent.
     private let refusal: String?
     private let multipartDirectory: URL?
     /// The cookies that the session, or the transport in its place, sends.
@@ -44,8 +44,8 @@ public final class URLSessionTransport: Transport {
     /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies, but not its cache.
     ///
     /// The requests run in a session of the transport's own. On Apple's systems, the delegate of `session` is still asked about server
-    /// trust and client certificates, and told of metrics and of waiting for a connection; it gets the transport's own session
-    /// and task. If `session` has a delegate, the transport holds `session`. To release the delegate before the transport, invalidate `session`.
+    /// trust and client certificates, and told of metrics and of waiting for a connection; it gets the transport's own session and task. If
+    /// `session` has a delegate, the transport holds `session`. To release the delegate before the transport, invalidate `session`.
     ///
     /// - Parameters:
     ///   - session: The session whose configuration is used.

@@ -63,8 +63,8 @@ extension Subscription {
         }
     }
 
-    /// Passes an error on. A separate function, because generic code looks up the type of an event at run time, even of one that it does not
-    /// pass on.
+    /// Passes an error on. A separate function, because generic code looks up the type of an event at run time, even of one that it does
+    /// not pass on.
     @inline(never)
     func fail<Element: Sendable>(_ error: any Error, _ observer: @escaping Single<Element>.Observer) -> TrampolineStep {
         forward(.failure(error), to: observer)

@@ -18,7 +18,7 @@ final class SpareSessions: Sendable {
     private let limit: Int
     private let state = Locked(State())
 
-    /// - Parameter limit: How many sessions are kept.
+    /// - Parameter limit: The maximum number of sessions that are kept for later.
     init(limit: Int) { self.limit = limit }
 
     /// Returns a session for one request, or `nil` if too many are in use. Give it back with ``add(_:)``.

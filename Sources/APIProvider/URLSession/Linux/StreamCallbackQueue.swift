@@ -8,8 +8,8 @@ import MiniRx
 /// Foundation delivers each piece of a body without waiting for the delegate, so all of it would come into memory, however slow the reader
 /// (Swift 6.3.1, swift-corelibs-foundation issue 3204). Suspending the task would send the request again. Blocking the session's thread
 /// would block all sessions of the process, because they share it. So this suspends the queue on which libcurl serves this one session.
-final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // What changes is under a lock.
-    /// How many calls may wait for the delegate.
+final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // Its mutable state is under a lock.
+    /// The maximum number of calls that may wait for the delegate.
     private static let limit = 16
 
     let callQueue = DispatchQueue(label: "APIProvider.stream")
