@@ -21,10 +21,15 @@ public import FoundationNetworking
 /// Create one provider for each API and pass it to the code that needs it. Each provider has its own session, which keeps connections and
 /// file descriptors open.
 ///
+/// ### Subscriptions
+///
 /// Each subscription sends one request. The request is built on the subscriber's thread. If it cannot be built, it fails there, before
-/// `subscribe` returns. All other events come on a background queue. An error is an ``APIError``, or what your own endpoint, middleware or
-/// transport throws. Disposing cancels the request, and no event comes after that. If you release the provider, requests in flight still
-/// end.
+/// `subscribe` returns. All other events come on a background queue. Disposing cancels the request, and no event comes after that. If you
+/// release the provider, requests in flight still end.
+///
+/// ### Errors
+///
+/// An error is an ``APIError``, or the error that your own endpoint, middleware or transport throws.
 public struct DefaultAPIProvider: APIProvider {
     @HiddenFromReflection private var baseURL: BaseURL?
     @HiddenFromReflection private var transport: any Transport
@@ -57,9 +62,15 @@ public struct DefaultAPIProvider: APIProvider {
             middlewares: middlewares)
     }
 
-    /// Creates a provider with its own session, which has `configuration`.
+    /// Creates a provider with its own session, which has a copy of `configuration`.
     ///
-    /// The other parameters are those of ``init(baseURL:session:encoder:decoder:middlewares:)``.
+    /// - Parameters:
+    ///   - baseURL: The URL of the API, with `http` or `https` and a host. The path and the query of a request are appended to those of
+    ///     this URL. Without a base URL, each request needs a path that is a URL: ``RequestPath/url(_:_:)``.
+    ///   - configuration: The configuration of the session. Its `urlCache` is not used.
+    ///   - encoder: The encoder for JSON bodies. The default sorts keys. Do not change it afterwards.
+    ///   - decoder: The decoder for responses. Do not change it afterwards.
+    ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
     public init(
         baseURL: URL? = nil, configuration: URLSessionConfiguration, encoder: JSONEncoder = .sortingKeys,
         decoder: any BodyDecoder = JSONDecoder(), middlewares: [any Middleware] = []
@@ -71,7 +82,13 @@ public struct DefaultAPIProvider: APIProvider {
 
     /// Creates a provider that sends requests with `transport`.
     ///
-    /// The other parameters are those of ``init(baseURL:session:encoder:decoder:middlewares:)``.
+    /// - Parameters:
+    ///   - baseURL: The URL of the API. The path and the query of a request are appended to those of this URL. Without a base URL, each
+    ///     request needs a path that is a URL: ``RequestPath/url(_:_:)``.
+    ///   - transport: The transport, such as a ``URLSessionTransport`` with a limit of size, or one of your own.
+    ///   - encoder: The encoder for JSON bodies. The default sorts keys. Do not change it afterwards.
+    ///   - decoder: The decoder for responses. Do not change it afterwards.
+    ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
     public init(
         baseURL: URL? = nil, transport: any Transport, encoder: JSONEncoder = .sortingKeys, decoder: any BodyDecoder = JSONDecoder(),
         middlewares: [any Middleware] = []

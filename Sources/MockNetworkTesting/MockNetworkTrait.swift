@@ -18,6 +18,8 @@ public import Testing
 /// }
 /// ```
 ///
+/// ### Issues
+///
 /// At the end of the test, the trait records an issue for
 ///
 /// - each request that found no answer, even if the app ignored the error;
@@ -34,6 +36,8 @@ public import Testing
 ///
 /// The trait does not report on scopes that the test opens with `withScope`.
 ///
+/// ### The HAR file of a failed test
+///
 /// With Swift 6.2 or later, a test that fails attaches its requests and their answers as a HAR file without secrets.
 /// `swift test --attachments-path FOLDER` saves the file, and Xcode lists it in the test report. A browser's developer tools open it.
 public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
@@ -43,7 +47,9 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     /// The recording that the trait names; `nil` if it names none.
     var recording: Recording?
 
-    /// Runs a test in its own scope.
+    /// Runs `function`, which is the `test` or one `testCase` of it, in a scope of its own.
+    ///
+    /// - Throws: The error of the test, unless a report on it is an issue already.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -116,13 +122,16 @@ extension Trait where Self == MockNetworkTrait {
     /// }
     /// ```
     ///
+    /// Everything else is as with ``mockNetwork``. Stubs answer before the recording. At the end of a replay, a warning names the
+    /// entries that the test has not asked for.
+    ///
+    /// ### Recording and replaying
+    ///
     /// `swift test` replays it and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and writes the
     /// file if the test passes and a replay is the same. `MOCK_NETWORK=verify` replays, and then asks the server whether its answers still
     /// have the same shape.
-    /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
     ///
-    /// Everything else is as with ``mockNetwork``. Stubs answer before the recording. At the end of a replay, a warning names the
-    /// entries that the test has not asked for.
+    /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
     ///
     /// Each recording belongs to one test. In a parameterised test, write `.mockNetwork`, and call
     /// `MockURLProtocol.withRecording("search-\(argument)")` inside.

@@ -13,11 +13,18 @@ public import MiniRx
 ///     Endpoint<Feed>(.get, "/feed").option(\.cachePolicy, .staleIfOffline))
 /// ```
 ///
+/// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`.
+/// <doc:ShowingAListWithoutANetwork> shows a program without the cache, and with it.
+///
+/// ### Stored responses
+///
 /// The server says how long a response is fresh. A fresh response is used without a request. A stale one is validated: requests at the same
 /// time share one validation, and a 304 makes the response fresh again. Each redirect is stored under its own URL. A `HEAD` and a range are
 /// answered from a whole response. A successful `POST`, `PUT`, `DELETE` or other unsafe request removes the responses for its URL.
 /// Downloads, streams, GETs with a body and `no-store` responses are not cached. Of the variants that `Vary` tells apart, the last twenty
 /// are stored.
+///
+/// ### Its place
 ///
 /// Put the cache after middlewares that set headers which `Vary` may name, and before `RetryMiddleware` and `AuthenticationMiddleware`.
 ///
@@ -26,10 +33,6 @@ public import MiniRx
 /// A cache belongs to one user: it also stores responses to authenticated requests, and uses them whatever the token is. Call
 /// ``removeAll()`` on sign-out. Two accounts at the same time need two caches. Requests with and without `\.isAuthenticated` do not share
 /// responses.
-///
-/// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`.
-///
-/// <doc:ShowingAListWithoutANetwork> shows a program without it, and with it.
 public final class CacheMiddleware: Middleware {
     static let maxVariants = 20
 
@@ -109,7 +112,7 @@ public final class CacheMiddleware: Middleware {
 
     // MARK: - Answering a request
 
-    /// Answers `request` from the cache, or sends it.
+    /// Answers `request` from the cache, or passes it to `next`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> { intercept(request, nil, next) }
 
     /// - Parameter transport: The transport of the provider; `nil` if it is unknown which header fields it adds.

@@ -1,6 +1,6 @@
 /// The parts of a request and its response that errors, their `userInfo`, log lines, cURL texts and dumps show.
 ///
-/// ``standard`` shows this:
+/// There are two: ``none`` shows everything, bodies included, and ``standard`` shows this:
 ///
 /// 1. The method, and the URL with `…` for each value of its query, without user, password, fragment and what you wrote as `\(secret:)`.
 /// 2. The status code, its reason phrase, and the media type and size of the body.
@@ -9,11 +9,13 @@
 ///    first line of `text/plain`, or the title of an HTML page. Of a successful response, it is shown if the body says that it is an error,
 ///    and does not decode. It is cut to 200 bytes, and as many for its fields.
 ///
+/// ### Words in messages
+///
 /// In messages, and in the keys of dictionaries, a word is `…` if it has letters and digits and 12 characters or more, or is a number of
 /// more than seven digits, or was sent as a credential: in the query or a header under a name such as `api_key` or `Authorization`, with
 /// ``AuthenticationMiddleware``, or as `\(secret:)`. Dates, times and versions stay.
 ///
-/// ``none`` shows everything, bodies included. There is nothing between the two.
+/// ### Not hidden
 ///
 /// Two kinds of secrets are not hidden: those in a path, unless you write `\(secret:)`, and short or digitless ones in a message of a
 /// server or of your own errors, unless the request has sent them as a credential. Recordings keep more, so that their bodies can be

@@ -109,7 +109,7 @@ extension HTTPHeaders {
         return headers
     }
 
-    /// The field `Authorization` with a bearer token (RFC 6750, section 2.1). To refresh the token when it expires, use an
+    /// The field `Authorization` with `bearerToken` (RFC 6750, section 2.1). To refresh the token when it expires, use an
     /// ``AuthenticationMiddleware``.
     public static func authorization(bearerToken: String) -> HTTPHeaders { ["Authorization": "Bearer \(bearerToken)"] }
 }

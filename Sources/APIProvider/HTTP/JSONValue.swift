@@ -12,9 +12,13 @@ package import Foundation
 ///
 /// A literal is a value, and so is `JSONValue(variable)`. If you know the shape, a `Codable` struct is checked by the compiler, and faster.
 ///
+/// ### Numbers and keys
+///
 /// Values are equal if they are the same JSON: `1` is `1.0`, and the order of keys does not matter. Integers that fit into an `Int64` or a
 /// `UInt64` are exact, and other numbers are a `Double`. Keys are never changed by a strategy of an encoder or a decoder. `NaN` and the
 /// infinities are not JSON, and encoding them throws.
+///
+/// ### Depth
 ///
 /// As any `Codable` type, it is read and written with the stack of the thread. More than 64 levels are an error, and not a crash.
 /// ``HTTPBody/json(_:)`` and ``description`` have no such limit.
@@ -36,37 +40,37 @@ public struct JSONValue: Sendable {
 
     private init(storage: Storage?) { self.storage = storage ?? .null }
 
-    /// Creates a string, or null.
+    /// Creates the string `value`, or null.
     public init(_ value: (some StringProtocol)?) { self.init(storage: value.map { .string(String($0)) }) }
 
-    /// Creates a Boolean value, or null.
+    /// Creates the Boolean `value`, or null.
     public init(_ value: Bool?) { self.init(storage: value.map { .bool($0) }) }
 
-    /// Creates a number, or null. One that fits neither into an `Int64` nor into a `UInt64` becomes a `Double`.
+    /// Creates the number `value`, or null. One that fits neither into an `Int64` nor into a `UInt64` becomes a `Double`.
     public init(_ value: (some BinaryInteger)?) {
         self.init(
             storage: value.map { Int64(exactly: $0).map { .int($0) } ?? UInt64(exactly: $0).map { .uint($0) } ?? .double(Double($0)) })
     }
 
-    /// Creates a number, or null. A number that is not finite is not JSON, and cannot be encoded.
+    /// Creates the number `value`, or null. A number that is not finite is not JSON, and cannot be encoded.
     public init(_ value: Double?) {
         self.init(storage: value.map { Int64(exactly: $0).map { .int($0) } ?? UInt64(exactly: $0).map { .uint($0) } ?? .double($0) })
     }
 
-    /// Creates an array, or null.
+    /// Creates an array with the elements of `value`, or null.
     public init(_ value: [JSONValue]?) { self.init(storage: value.map { .array($0) }) }
 
-    /// Creates an object, or null.
+    /// Creates an object with the members of `value`, or null.
     public init(_ value: [String: JSONValue]?) { self.init(storage: value.map { .object($0) }) }
 }
 
 // MARK: - Reading
 
 extension JSONValue {
-    /// The member of an object. `nil` if this is no object, or has no such member.
+    /// The member `key` of an object. `nil` if this is no object, or has no such member.
     public subscript(key: String) -> JSONValue? { object?[key] }
 
-    /// The element of an array. `nil` if this is no array, or has no such element.
+    /// The element of an array at `index`. `nil` if this is no array, or has no such element.
     public subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return .none }
         return array[index]
@@ -108,17 +112,17 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 {
     /// Creates `null`.
     public init(nilLiteral: ()) { self.init(storage: nil) }
-    /// Creates a Boolean value.
+    /// Creates the Boolean `value`.
     public init(booleanLiteral value: Bool) { self.init(value) }
-    /// Creates a number.
+    /// Creates the number `value`.
     public init(integerLiteral value: Int64) { self.init(value) }
-    /// Creates a number.
+    /// Creates the number `value`.
     public init(floatLiteral value: Double) { self.init(value) }
-    /// Creates a string.
+    /// Creates the string `value`.
     public init(stringLiteral value: String) { self.init(value) }
-    /// Creates an array.
+    /// Creates an array of `elements`.
     public init(arrayLiteral elements: JSONValue...) { self.init(elements) }
-    /// Creates an object. Of a key that occurs several times, the last value counts.
+    /// Creates an object of `elements`. Of a key that occurs several times, the last value counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(Dictionary(elements) { $1 }) }
 }
 
@@ -128,7 +132,7 @@ extension JSONValue: Codable {
     /// The most levels that are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
     private static let maxDepth = 64
 
-    /// Reads a value.
+    /// Reads a value from `decoder`.
     public init(from decoder: any Decoder) throws {
         if let scalar = try Self.scalar(of: decoder) {
             self.init(storage: scalar)
@@ -146,7 +150,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes the value.
+    /// Writes the value to `encoder`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch storage {

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension APIResponse {
-    /// Returns the URL in the header `Link` with this `relation` (RFC 8288, section 3), or `nil` if there is none:
+    /// Returns the URL with this `relation` in the header `Link` (RFC 8288, section 3):
     /// `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
     ///
     /// A relative reference is resolved against the request's URL. An empty one is that URL.
@@ -10,6 +10,7 @@ extension APIResponse {
     ///   - relation: The relation (case-insensitive).
     ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the request had before redirects. A request to it
     ///     would take the headers of your endpoint there.
+    /// - Returns: The URL, or `nil` if no link has the relation.
     /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the URL has another origin, or a redirect has led to another origin,
     ///   and that is not allowed.
     public func link(_ relation: String, allowsOtherOrigins: Bool = false) throws -> URL? {

@@ -54,7 +54,12 @@ public struct APIResponse: Sendable {
 
     private static let standardDecoder = JSONDecoder()
 
-    /// Creates a response. A ``Transport`` uses it.
+    /// Creates a response from Foundation's. A ``Transport`` uses it.
+    ///
+    /// - Parameters:
+    ///   - request: The request that was sent, as the transport got it.
+    ///   - httpResponse: The status and the header fields.
+    ///   - data: The body, decoded as its `Content-Encoding` says.
     public init(request: PreparedRequest, httpResponse: HTTPURLResponse, data: Data) {
         self.init(request, httpResponse, data)
     }
@@ -103,10 +108,12 @@ public struct APIResponse: Sendable {
     /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
     package func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
 
-    /// Decodes the body. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
+    /// Decodes the body as `type`. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
     ///
-    /// `Data` is the body, and an `Optional` is `nil` if it is empty. Other types are decoded by the decoder of
-    /// the provider that got the response, or as JSON if there was no provider.
+    /// `Data` is the body, and an `Optional` is `nil` if it is empty. Other types are decoded by the decoder of the provider that got the
+    /// response, or as JSON if there was no provider.
+    ///
+    /// ### Text
     ///
     /// A `String` is read with the charset of the `Content-Type`, and as UTF-8 if it names none. One that is not known here, or that the
     /// text does not fit, is an error. Known are UTF-8, UTF-16, ISO-8859, Windows-125x, and the usual ones of Japan, China, Korea and

@@ -31,7 +31,7 @@ public protocol AsyncMiddleware: Middleware {
 }
 
 extension AsyncMiddleware {
-    /// Calls the method that is written with `async`.
+    /// Calls the `async` method with `request`, and with `next` as an `async` closure.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .create {
             let send: AsyncNext = { try await next($0).value }

@@ -47,6 +47,12 @@ public struct PreparedRequest: Sendable {
     private(set) var foundationRequest: URLRequest?
 
     /// Creates a request without options. A provider makes one of each ``Endpoint``; create your own to test a middleware or a transport.
+    ///
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - url: The URL with its query, already escaped.
+    ///   - headers: The header fields.
+    ///   - body: The body, already encoded.
     public init(_ method: HTTPMethod, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody? = nil) {
         (self.method, self.url, self.headers, self.body, options) = (method, url, headers, body, RequestOptions())
     }

@@ -15,14 +15,15 @@ public struct RedirectPolicy: Sendable {
     /// The redirect is the response, and an endpoint accepts its status, unless it downloads or streams. Read the `Location` with
     /// `withResponse()`.
     public static let never = RedirectPolicy(kind: .never)
-    /// The closure decides. It gets the proposed request and the redirect response. Return the request, changed or not, to follow the
-    /// redirect. Return `nil` to make the redirect the response. An endpoint then fails, because the status is not in 200...299, unless its
-    /// `validating` accepts the status. If the closure throws, the request fails with that error. The closure is called on any thread.
-    ///
-    /// It is also asked about a redirect from https to http, which ``follow`` does not follow.
+    /// Your closure decides about each redirect.
     ///
     /// If the redirect leads to another origin, the proposed request keeps only conditional and range headers, `User-Agent`, and headers
     /// that describe the body or what the client accepts, such as `Content-Type` and `Accept`.
+    ///
+    /// - Parameter decide: Gets the proposed request and the redirect, on any thread. To follow the redirect, return the request, changed
+    ///   or not. To make the redirect the response, return `nil`. An endpoint then fails, because the status is not in 200...299, unless
+    ///   its ``Endpoint/validating(_:)`` accepts it. If the closure throws, the request fails with that error. It is also asked about a
+    ///   redirect from https to http, which ``follow`` does not follow.
     public static func decide(
         _ decide: @escaping @Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?
     ) -> RedirectPolicy {

@@ -1,6 +1,8 @@
-/// Options of one request that middlewares and transports read.
+/// Options of one request, which middlewares and transports read.
 ///
-/// Declare your own option as you declare a value in SwiftUI's environment, with a key that has a default and with a property:
+/// ### An option of your own
+///
+/// Declare it as you declare a value in SwiftUI's environment, with a key that has a default and with a property:
 ///
 /// ```swift
 /// private enum PriorityKey: RequestOptionKey { static let defaultValue = 0 }

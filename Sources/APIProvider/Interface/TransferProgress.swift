@@ -18,7 +18,13 @@ public struct TransferProgress: Sendable, Hashable {
         total.map { $0 > 0 ? min(max(Double(count) / Double($0), 0), 1) : 1 }
     }
 
-    /// Creates a report. A ``Transport`` uses it.
+    /// Creates a report, which a ``Transport`` passes to ``PreparedRequest/reportProgress``.
+    ///
+    /// - Parameters:
+    ///   - bytesSent: The number of bytes of the request's body that have been sent.
+    ///   - bytesToSend: The size of the request's body; `nil` if it is unknown.
+    ///   - bytesReceived: The number of bytes of the response's body that have arrived.
+    ///   - bytesToReceive: The size of the response's body; `nil` if it is unknown.
     public init(bytesSent: Int64 = 0, bytesToSend: Int64? = nil, bytesReceived: Int64 = 0, bytesToReceive: Int64? = nil) {
         self.bytesSent = bytesSent
         self.bytesToSend = bytesToSend

@@ -41,6 +41,6 @@ public struct ClosureTransport: Transport {
     /// Creates a transport that calls `send` for each request.
     public init(_ send: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>) { self.send = send }
 
-    /// Returns the closure's single.
+    /// Returns the closure's single for `request`.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> { send(request) }
 }

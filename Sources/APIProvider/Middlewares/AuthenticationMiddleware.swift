@@ -113,7 +113,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         set { credentials.current = newValue }
     }
 
-    /// Returns the response to `request` with the credential, or to the second attempt with a new one.
+    /// Passes `request` to `next` with the credential. If the server rejects that, does so once more with a new one.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
             guard request.options.isAuthenticated, try hosts.include(request) else { return next(request) }

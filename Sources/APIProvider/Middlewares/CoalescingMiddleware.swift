@@ -51,7 +51,7 @@ public final class CoalescingMiddleware: Middleware {
     /// Creates a middleware. Each has its own requests.
     public init() {}
 
-    /// Returns the response to an equal request that is under way, or else to `request`.
+    /// Returns the response to an equal request that is under way, or else passes `request` to `next`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy.kind, request.isPlainRead else {
             return next(request)

@@ -25,7 +25,7 @@ public struct ConcurrencyLimitMiddleware: Middleware {
         limiter = RequestLimiter(limit: maxConcurrent)
     }
 
-    /// Returns the response to `request`, which is sent when it is its turn.
+    /// Passes `request` to `next` when it is its turn.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard maxConcurrent > 0 else {
             return .error(

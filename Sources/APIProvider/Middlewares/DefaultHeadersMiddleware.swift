@@ -35,7 +35,7 @@ public struct DefaultHeadersMiddleware: Middleware {
         (self.headers, self.hosts) = (headers, CredentialHosts(hosts, of: "DefaultHeadersMiddleware"))
     }
 
-    /// Sends `request` with the headers that it does not have.
+    /// Passes `request` to `next` with the headers that it does not have.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
             var request = request

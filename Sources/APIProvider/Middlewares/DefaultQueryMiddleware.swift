@@ -25,7 +25,7 @@ public struct DefaultQueryMiddleware: Middleware {
         (self.query, self.hosts) = (query, CredentialHosts(hosts, of: "DefaultQueryMiddleware"))
     }
 
-    /// Sends `request` with the parameters that it does not have.
+    /// Passes `request` to `next` with the parameters that it does not have.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
             guard try hosts.include(request), !request.wasRedirected else { return next(request) }

@@ -21,6 +21,8 @@ import os
 ///
 /// As the last middleware, it logs each attempt on a line. As the first, it logs what the caller gets.
 ///
+/// ### Reading the log
+///
 /// On Apple's systems, the lines go to the unified log: filter for the category `network` in Xcode or in Console. The subsystem is the
 /// bundle identifier of the app. What failed, or has a status of 400 or more, has the level error, and the rest the level debug. Elsewhere,
 /// the lines go to standard error.
@@ -72,7 +74,7 @@ public struct LoggingMiddleware: Middleware {
         self.log = log
     }
 
-    /// Returns the response to `request`, unchanged.
+    /// Passes `request` to `next`, and logs it when it ends.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .deferred {
             let start = now().uptimeNanoseconds

@@ -56,7 +56,7 @@ public struct RetryMiddleware: Middleware {
         (self.policy, self.scheduler, self.random, self.now) = (policy, scheduler, random, now)
     }
 
-    /// Returns the response to the last attempt.
+    /// Passes `request` to `next`, and again after a failure that may pass. Returns the response of the last attempt.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         let policy = request.options.retryPolicy ?? policy
         guard policy.maxAttempts > 1 else { return next(request) }

@@ -19,7 +19,7 @@
 /// provider.request(.user("octocat"))
 /// ```
 ///
-/// ## Targets that are isolated to the main actor
+/// ### Targets that are isolated to the main actor
 ///
 /// New Xcode projects isolate everything to the main actor by default. A model's `Decodable` then belongs to the main actor, but responses
 /// are decoded elsewhere. The compiler says "main actor-isolated conformance of 'User' to 'Decodable' cannot satisfy conformance

@@ -1,11 +1,13 @@
 public import Foundation
 
 extension Endpoint {
-    /// Returns the request that is sent. Its path is appended to `baseURL`, unless it is a URL. Use it in tests, or to show a request:
+    /// Builds the request, but does not send it. Use it in tests, or to show a request:
     /// `try endpoint.preparedRequest(relativeTo: api).curlCommand()`.
     ///
     /// JSON bodies are encoded with sorted keys; a provider uses its own encoder.
     ///
+    /// - Parameter baseURL: The URL to which the path and the query are appended. It may be `nil` if the path is a URL.
+    /// - Returns: The request as the first middleware gets it.
     /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the request is invalid, and errors of ``adapting(_:)``.
     public func preparedRequest(relativeTo baseURL: URL? = nil) throws -> PreparedRequest {
         try preparedRequest(relativeTo: baseURL, encoder: .sortingKeys, mediaType: JSONDecoder().mediaType)

@@ -49,7 +49,7 @@ extension Endpoint {
         Endpoint<(value: Response, response: APIResponse)>(self) { [decode] in (try decode($0), $0) }
     }
 
-    /// Reports the progress of the transfer, one call at a time, on a background queue. The value comes after the last report.
+    /// Calls `report` with the progress of the transfer, one call at a time, on a background queue. The value comes after the last call.
     ///
     /// It starts again after a redirect and with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
@@ -84,7 +84,7 @@ extension Endpoint {
         return copy
     }
 
-    /// Limits how long the request may take in all. ``timeoutInterval`` limits how long the server may be idle.
+    /// Limits the time that the request may take in all to `time`. ``timeoutInterval`` limits the time for which the server may be idle.
     ///
     /// It counts from the subscription, with redirects, retries, middlewares and waits. The error is an
     /// ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, whose description names this timeout. For a stream, it ends when the
@@ -95,7 +95,7 @@ extension Endpoint {
         return copy
     }
 
-    /// Sets an option that middlewares read: `.option(\.retryPolicy, .never)`.
+    /// Sets an `option` that middlewares read to `value`: `.option(\.retryPolicy, .never)`.
     public func option<Value: Sendable>(_ option: WritableKeyPath<RequestOptions, Value>, _ value: Value) -> Endpoint {
         var copy = self
         copy.options[keyPath: option] = value

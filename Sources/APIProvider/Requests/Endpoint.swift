@@ -34,9 +34,10 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// The body. `URLSessionTransport` sends no body with `GET` and `HEAD`, so such a request with a body fails with
     /// ``APIError/invalidRequest(reason:underlying:)``.
     public var body: HTTPBody?
-    /// The idle time in seconds: how long the server may send nothing. ``timeout(_:)`` limits the request in all.
+    /// The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)`` limits the request in
+    /// all.
     ///
-    /// It begins when the request is sent, and each byte starts it anew. `nil` is the session's setting.
+    /// It begins when the request is sent, and each byte starts it anew.
     public var timeoutInterval: TimeInterval?
     /// The options that middlewares and transports read.
     public var options = RequestOptions()
@@ -53,8 +54,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The idle time in seconds, after which silence of the server is an error; `nil` is the session's setting.
-    ///     ``timeout(_:)`` limits the request in all.
+    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
+    ///     limits the request in all.
     ///   - decode: Makes the value from a validated response, on a background queue. If it throws, the request fails with that error. A
     ///     `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public init(
@@ -85,8 +86,9 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// The endpoint itself.
     public var endpoint: Endpoint { self }
 
-    /// Validates `response` and returns its value. Use it in tests, or for responses that you load yourself.
+    /// Validates and decodes `response`. Use it in tests, or for responses that you load yourself.
     ///
+    /// - Returns: The value that a request with this response succeeds with.
     /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response {
         var response = response
@@ -142,7 +144,14 @@ extension Endpoint where Response: Decodable {
     ///
     /// `Data` and `String` are the body, an `Optional` is `nil` if the body is empty, and the provider's decoder decodes all other types.
     ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - headers: The header fields.
+    ///   - body: The body, encoded once for each subscription.
+    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
+    ///     limits the request in all.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -158,7 +167,14 @@ extension Endpoint where Response: Decodable {
 extension Endpoint where Response == Data {
     /// Creates an endpoint whose value is the body of the response, unchanged.
     ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - headers: The header fields.
+    ///   - body: The body, encoded once for each subscription.
+    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
+    ///     limits the request in all.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -172,7 +188,14 @@ extension Endpoint where Response == Data {
 extension Endpoint where Response == Void {
     /// Creates an endpoint that ignores the body of the response.
     ///
-    /// The parameters are those of ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - headers: The header fields.
+    ///   - body: The body, encoded once for each subscription.
+    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
+    ///     limits the request in all.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -182,19 +205,28 @@ extension Endpoint where Response == Void {
 }
 
 extension Endpoint where Response == URL {
-    /// Creates an endpoint that writes the body of its response to `destination`, and succeeds with `destination`.
+    /// Creates an endpoint that writes the body of its response to a file, and succeeds with the URL of the file.
     ///
     /// The body is streamed to a hidden file in the folder of `destination`, and that file takes the destination's place when it is whole.
     /// Memory stays flat, except with your own ``Transport`` that returns the body. The response that ``validating(_:)`` gets has no
     /// `data`.
     ///
-    /// On failure, on a status outside of 200...299 and on dispose the destination is untouched, and nothing is left behind. (A process
-    /// that is killed leaves the hidden file, whose name ends in `.download`.) If the status is outside of 200...299, the error has the
-    /// body. If `validating` accepts a status outside of 200...299, such as 304, the request succeeds and the destination stays as it was.
+    /// ### If it does not succeed
     ///
-    /// The folder of `destination` must exist. An old file is replaced and its mode kept, a link to a file is followed, and anything else
-    /// that stands there makes the request invalid. The other parameters are those of
-    /// ``init(_:_:query:headers:body:timeoutInterval:decode:)``.
+    /// On failure and on dispose, the destination is untouched, and nothing is left behind. (A process that is killed leaves the hidden
+    /// file, whose name ends in `.download`.) A status outside of 200...299 is an error that has the body. If `validating` accepts it, as
+    /// you may do with 304, the request succeeds and the destination stays as it was.
+    ///
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
+    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - headers: The header fields.
+    ///   - body: The body, encoded once for each subscription.
+    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
+    ///     limits the request in all.
+    ///   - destination: The file. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
+    ///     anything else that stands there makes the request invalid.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL

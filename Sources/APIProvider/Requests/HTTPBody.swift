@@ -21,6 +21,8 @@ public struct HTTPBody: Sendable {
 
     /// JSON (RFC 8259). If the value cannot be encoded, the request is invalid.
     ///
+    /// ### Text and literals
+    ///
     /// A `String` is sent as a JSON string: `.json(#"{"a":1}"#)` sends `"{\"a\":1}"`. For text that is JSON already, write
     /// `.data(Data(text.utf8), contentType: "application/json")`.
     ///
@@ -41,8 +43,8 @@ public struct HTTPBody: Sendable {
 
     /// JSON with members of several types: `.json(["title": JSONValue(title), "priority": 1, "labels": ["bug", nil]])`.
     ///
-    /// The keys are sorted, and stay as they are: no setting of the provider's encoder changes this body. A number that is not finite makes
-    /// the request invalid.
+    /// The keys of `value` are sorted, and stay as they are: no setting of the provider's encoder changes this body. A number that is not
+    /// finite makes the request invalid.
     public static func json(_ value: JSONValue) -> HTTPBody {
         HTTPBody { _ in
             do {
@@ -53,24 +55,24 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// A form: `application/x-www-form-urlencoded`, by the WHATWG URL standard.
+    /// A form with `parameters`: `application/x-www-form-urlencoded`, by the WHATWG URL standard.
     public static func form(_ parameters: QueryParameters) -> HTTPBody {
         HTTPBody(contentType: "application/x-www-form-urlencoded") { .data(Data(parameters.formEncoded.utf8)) }
     }
 
-    /// Bytes with a content type.
+    /// The bytes of `data`, which have the media type `contentType`.
     public static func data(_ data: Data, contentType: String) -> HTTPBody {
         HTTPBody(contentType: contentType) { .data(data) }
     }
 
-    /// The content of a file. If it cannot be read, the request is invalid.
+    /// The content of `file`, which has the media type `contentType`. If the file cannot be read, the request is invalid.
     ///
     /// The file is read while it is sent. Do not change it before the request has ended.
     public static func file(_ file: URL, contentType: String) -> HTTPBody {
         HTTPBody(contentType: contentType) { try BodyPiece(file) }
     }
 
-    /// A `multipart/form-data` body (RFC 7578) with these parts in order.
+    /// A `multipart/form-data` body (RFC 7578) with `parts` in their order.
     ///
     /// Each subscription has a random boundary. Files are read while they are sent. On Apple's systems, ``URLSessionTransport`` puts the
     /// parts together in a temporary file, and removes that at the end. A file that cannot be read, or a content type with a control

@@ -20,7 +20,7 @@ public struct MultipartPart: Sendable {
     private let contentType: String?
     private let content: @Sendable (JSONEncoder) throws -> BodyPiece
 
-    /// Creates a field with a value, which is sent in UTF-8.
+    /// Creates the field `name` with `value`, which is sent in UTF-8.
     public init(name: String, value: String) {
         (self.name, fileName, contentType) = (name, nil, nil)
         content = { _ in .data(Data(value.utf8)) }
@@ -38,12 +38,12 @@ public struct MultipartPart: Sendable {
         content = { _ in .data(data) }
     }
 
-    /// Creates a field with JSON, whose `Content-Type` is `application/json`.
+    /// Creates the field `name` with `value` as JSON. The `Content-Type` of the part is `application/json`.
     ///
-    /// The provider's encoder encodes it. If that fails, the request is invalid.
+    /// The provider's encoder encodes the value. If that fails, the request is invalid.
     public init(name: String, json value: some Encodable & Sendable) { self.init(name: name, .json(value)) }
 
-    /// Creates a field with JSON whose members have several types, as ``HTTPBody/json(_:)`` does.
+    /// Creates the field `name` with `value`, JSON whose members have several types, as ``HTTPBody/json(_:)`` does.
     public init(name: String, json value: JSONValue) { self.init(name: name, .json(value)) }
 
     private init(name: String, _ body: HTTPBody) {

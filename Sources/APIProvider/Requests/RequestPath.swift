@@ -10,13 +10,18 @@ public import Foundation
 /// .url(nextPage)
 /// ```
 ///
-/// An interpolated value is one segment. In `"/repos/\(owner)/\(name)"`, a slash in `name` becomes `%2F`. With the label `path:`, slashes
-/// separate segments. With an empty value, the request
-/// is invalid, so `"/users/\(login)"` never becomes `/users/`. With a segment `.` or `..`, it is invalid too.
+/// ### Values
 ///
-/// A literal with a `?`, a `#` or an escape such as `%20` also makes the request invalid, because these characters would be escaped. Put a
-/// query into the endpoint's `query`. A literal that begins as a URL does, such as `"https://"`, is invalid too. To use a whole URL, which
-/// is already escaped, write ``url(_:_:)``.
+/// An interpolated value is one segment. In `"/repos/\(owner)/\(name)"`, a slash in `name` becomes `%2F`. With the label `path:`, slashes
+/// separate segments.
+///
+/// An empty value makes the request invalid, so `"/users/\(login)"` never becomes `/users/`. So does a segment `.` or `..`.
+///
+/// ### Literals
+///
+/// A literal with a `?`, a `#` or an escape such as `%20` makes the request invalid, because these characters would be escaped. Put a query
+/// into the endpoint's `query`. A literal that begins like a URL, such as `"https://"`, is invalid too. To use a whole URL, which is
+/// already escaped, write ``url(_:_:)``.
 public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// The URL that this path is appended to. `nil` is the provider's base URL.
     @HiddenFromReflection package private(set) var url: URL?
@@ -28,13 +33,13 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     /// The reason why no URL can be built with this path. Otherwise `nil`.
     private(set) var problem: String?
 
-    /// Creates a path from text. Slashes separate its segments, and all other special characters are escaped.
+    /// Creates a path from the text `path`. Slashes separate its segments, and all other special characters are escaped.
     ///
     /// Use it with a variable, in which `?` is escaped. With a literal, as in `RequestPath("/a?b")`, Swift calls `init(stringLiteral:)`
     /// (SE-0213), and the request is invalid.
     public init(_ path: String) { self.init(percentEncoded: path.percentEncoded(except: .path), problem: nil) }
 
-    /// Creates a path from a literal. Slashes separate its segments.
+    /// Creates a path from the literal `path`. Slashes separate its segments.
     public init(stringLiteral path: String) {
         self.init(percentEncoded: path.percentEncoded(except: .path), problem: Self.problem(of: path))
     }
@@ -59,7 +64,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         return path.split(separator: "/").first { $0 == "." || $0 == ".." }
     }
 
-    /// A URL, such as the next page from a `Link` header, with `path` appended to its path.
+    /// The URL `url`, such as that of the next page in a `Link` header, with `path` appended to its path.
     ///
     /// The escapes and the query of the URL stay as they are. Without a path, so does its fragment, which is not sent.
     public static func url(_ url: URL, _ path: RequestPath = "") -> RequestPath {
@@ -80,32 +85,32 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         /// Starts an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// Appends text whose slashes separate segments.
+        /// Appends the text of `literal`, whose slashes separate segments.
         public mutating func appendLiteral(_ literal: String) {
             problem = problem ?? RequestPath.problem(of: literal, after: redacted)
             append(literal.percentEncoded(except: .path))
         }
 
-        /// Appends text as one segment.
+        /// Appends the description of `segment` as one segment.
         public mutating func appendInterpolation(_ segment: some CustomStringConvertible) {
             append(encoded(segment.description))
         }
 
-        /// Appends a date as one segment: `2026-11-21T09:30:00Z` (ISO 8601, to the second).
+        /// Appends `date` as one segment: `2026-11-21T09:30:00Z` (ISO 8601, to the second).
         public mutating func appendInterpolation(_ date: Date) { append(encoded(date.formatted(.iso8601))) }
 
-        /// Appends a raw value as one segment.
+        /// Appends the raw value of `value` as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value) where Value.RawValue: CustomStringConvertible {
             append(encoded(value.rawValue.description))
         }
 
-        /// Appends the description of a value, and not its raw value, as one segment.
+        /// Appends the description of `value`, and not its raw value, as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable & CustomStringConvertible>(_ value: Value)
         where Value.RawValue: CustomStringConvertible {
             append(encoded(value.description))
         }
 
-        /// Appends text whose slashes separate segments: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request
+        /// Appends `segments`, which slashes separate: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request
         /// invalid.
         public mutating func appendInterpolation(path segments: some CustomStringConvertible) {
             let parts = segments.description.split(separator: "/", omittingEmptySubsequences: false)
@@ -115,7 +120,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
             append(parts.map { encoded(String($0)) }.joined(separator: "/"))
         }
 
-        /// Appends text as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
+        /// Appends `segment` as one segment that no error, log or recording shows: `"/bot\(secret: token)/getMe"`.
         ///
         /// They show `…` instead, even where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden in
         /// the path only, because it may occur elsewhere by chance. A request that you create from the URL of this one does not hide the

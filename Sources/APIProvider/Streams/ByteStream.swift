@@ -21,7 +21,7 @@ public struct ByteStream: StreamedResponse {
     /// Creates a stream of the body of `response`. A body that is already there is one chunk.
     public init(_ response: APIResponse) { self.response = response }
 
-    /// Creates the same stream. ``StreamedResponse`` requires this initializer.
+    /// Creates the same stream as `bytes`. ``StreamedResponse`` requires this initializer. The `decoder` is not used.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self = bytes }
 
     /// Returns an iterator over the bytes. A stream can be read once: a second iterator throws.
@@ -52,7 +52,7 @@ public struct ByteStream: StreamedResponse {
         /// - Throws: ``APIError/transport(_:underlying:)`` if the connection has broken, or `CancellationError`.
         public mutating func next() async throws -> Data? { try await nextChunk(isolation: nil) }
 
-        /// Like ``next()``, but runs on the caller's actor.
+        /// Like ``next()``, but runs on `actor`, which a `for` loop sets to its own.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             try await nextChunk(isolation: actor)

@@ -19,7 +19,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
 
     private let bytes: ByteStream
 
-    /// Creates the values of `bytes`.
+    /// Creates the values of `bytes`, which `decoder` decodes.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = ByteStream(bytes.response.with(decoder: decoder)) }
 
     /// Returns an iterator over the values.
@@ -38,7 +38,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
         ///   the connection has broken or the line is too long, or `CancellationError`.
         public mutating func next() async throws -> Value? { try await values.nextElement(isolation: nil) }
 
-        /// Like ``next()``, but runs on the caller's actor.
+        /// Like ``next()``, but runs on `actor`, which a `for` loop sets to its own.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
             try await values.nextElement(isolation: actor)

@@ -54,7 +54,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     let next: @Sendable (Page, APIResponse, Endpoint<Page>) throws -> Endpoint<Page>?
     let send: @Sendable (Endpoint<Page>) -> Single<(value: Page, response: APIResponse)>
 
-    /// Requests all pages, one after the other, and succeeds with their items in order.
+    /// Requests the pages, one after the other, and collects their items.
     ///
     /// ```swift
     /// provider.pages(StarredRequest(login: "octocat")).all(\.self, maxPages: 10)
@@ -64,7 +64,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - items: Returns the items of a page. If it throws, the single fails with that error.
-    ///   - maxPages: Of a list with more pages, only this many are requested. The number must be 1 or more.
+    ///   - maxPages: The most pages that are requested, 1 or more. The items of later pages are missing.
+    /// - Returns: A single that succeeds with the items in order.
     public func all<Item: Sendable>(
         _ items: @escaping @Sendable (Page) throws -> [Item], maxPages: Int
     ) -> Single<[Item]> {

@@ -9,23 +9,31 @@ extension APIProvider {
     /// for try await event in provider.events(Endpoint(.get, "/changes")) { apply(event) }
     /// ```
     ///
-    /// The next request has the header `Last-Event-ID` if the server has sent an identifier. It waits for the backoff of `policy`, which
-    /// grows while no event comes, and at least for half of the `baseDelay`. If the server names a time in `retry` or `Retry-After`, it
-    /// waits at least that long, and up to `baseDelay` more. A `retry` counts as at most the `maxDelay`.
+    /// ### The next request
+    ///
+    /// It has the header `Last-Event-ID` if the server has sent an identifier. It waits for the backoff of `policy`, which grows while no
+    /// event comes, and at least for half of the `baseDelay`. If the server names a time in `retry` or `Retry-After`, it waits at least
+    /// that long, and up to `baseDelay` more. A `retry` counts as at most the `maxDelay`.
+    ///
+    /// ### The end
     ///
     /// The sequence ends at a 204 (WHATWG HTML, section 9.2). It throws at a status that `policy` does not repeat, and at errors that no
     /// second try can mend. If `policy` has a number of attempts, it also throws after that many attempts in a row without a response, and
     /// at a `Retry-After` that is longer than the `maxDelay`. By default it goes on for ever.
     ///
-    /// The events can be read by several iterators: each sends its own requests, when it is first asked for an event. Cancelling the task,
-    /// or releasing the iterator, ends the stream or the wait. Events belong to the user who is signed in at their first request. After a
-    /// sign-out, no other request is sent with a credential, and the sequence throws.
+    /// Cancelling the task, or releasing the iterator, ends the stream or the wait.
+    ///
+    /// ### Sign-out
+    ///
+    /// Events belong to the user who is signed in at their first request. After a sign-out, no other request is sent with a credential, and
+    /// the sequence throws.
     ///
     /// - Parameters:
     ///   - request: The request. Its method must be one that `policy` repeats, such as GET: another fails with
     ///     ``APIError/invalidRequest(reason:underlying:)``.
     ///   - policy: Says after which statuses, how often and after which time it is sent again.
     ///   - scheduler: The scheduler on which it waits. In tests, use a `TestScheduler`.
+    /// - Returns: The events. Several iterators may read them: each sends its own requests, when it is first asked for an event.
     public func events(
         _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .reconnecting,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
@@ -75,6 +83,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         init(events: ReconnectingEvents) { self.events = events }
 
         /// Waits for an event and returns it; `nil` is the end.
+        ///
+        /// - Throws: The error of a request that is not repeated, or `CancellationError`.
         public mutating func next() async throws -> ServerSentEvent? {
             while !isFinished {
                 do {

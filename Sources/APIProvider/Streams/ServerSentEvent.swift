@@ -11,7 +11,12 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The response that contained the event. It says how to decode the data, and is part of the error if that fails.
     private var source = Source()
 
-    /// Creates an event.
+    /// Creates an event, for a test.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the event.
+    ///   - data: The data.
+    ///   - lastEventID: The last identifier that the server has sent, or an empty text.
     public init(type: String = "message", data: String = "", lastEventID: String = "") {
         (self.type, self.data, self.lastEventID) = (type, data, lastEventID)
     }
@@ -21,7 +26,7 @@ public struct ServerSentEvent: Sendable, Hashable {
         self.source = source
     }
 
-    /// Decodes the data with the decoder of the provider that got the event, or as JSON if there was no provider.
+    /// Decodes the data as `type`, with the decoder of the provider that got the event, or as JSON if there was no provider.
     ///
     /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the data does not fit the type. For an event that you created yourself,
     ///   the `DecodingError`.

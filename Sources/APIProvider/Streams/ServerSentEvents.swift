@@ -8,14 +8,22 @@ import Foundation
 /// for try await event in events { print(event.type, event.data) }
 /// ```
 ///
-/// A response whose status is not 200 fails the request with ``APIError/unacceptableStatus(_:)``, and one whose `Content-Type` is not
-/// `text/event-stream` with ``APIError/decoding(_:expected:underlying:)``. The response of that error has the body if it is JSON or its
-/// length is known. If that body does not end before the timeout, or has more bytes than ``RequestOptions/maxElementSize``, the request
-/// fails with ``APIError/transport(_:underlying:)``. Without a `Content-Type`, or with several of which one is `text/event-stream`, the
-/// body is read as events. A 204 is a stream without events. Reading throws what ``ByteStream`` throws, and
-/// ``APIError/transport(_:underlying:)`` if an event is too large.
+/// The request has the header `Cache-Control: no-cache`, unless the endpoint sets that header. A 204 is a stream without events.
 ///
-/// The request has the header `Cache-Control: no-cache`, unless the endpoint sets that header.
+/// ### Responses that are no stream of events
+///
+/// The request fails
+///
+/// - with ``APIError/unacceptableStatus(_:)`` if the status is neither 200 nor 204;
+/// - with ``APIError/decoding(_:expected:underlying:)`` if the `Content-Type` is not `text/event-stream`. Without a `Content-Type`, or with
+///   several of which one is `text/event-stream`, the body is read as events.
+///
+/// The response of the second error has the body if it is JSON or its length is known. If that body does not end before the timeout, or has
+/// more bytes than ``RequestOptions/maxElementSize``, the request fails with ``APIError/transport(_:underlying:)``.
+///
+/// ### Errors while you read
+///
+/// Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if an event is too large.
 public struct ServerSentEvents: StreamedResponse {
     /// `text/event-stream`.
     public static var mediaType: String? { eventStream }
@@ -23,7 +31,10 @@ public struct ServerSentEvents: StreamedResponse {
 
     private let bytes: ByteStream
 
-    /// Creates the events of `bytes`.
+    /// Creates the events of `bytes`, whose data `decoder` decodes.
+    ///
+    /// - Throws: ``APIError/unacceptableStatus(_:)`` or ``APIError/decoding(_:expected:underlying:)`` if the response is no stream of
+    ///   events.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) throws {
         let status = bytes.response.statusCode
         guard status == 200 || status == 204 else { throw APIError.unacceptableStatus(bytes.response) }
@@ -47,9 +58,11 @@ public struct ServerSentEvents: StreamedResponse {
         var events: LineIterator<EventParser>
 
         /// Waits for an event and returns it; `nil` is the end.
+        ///
+        /// - Throws: ``APIError/transport(_:underlying:)`` if the connection has broken or the event is too large, or `CancellationError`.
         public mutating func next() async throws -> ServerSentEvent? { try await events.nextElement(isolation: nil) }
 
-        /// Like ``next()``, but runs on the caller's actor.
+        /// Like ``next()``, but runs on `actor`, which a `for` loop sets to its own.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             try await events.nextElement(isolation: actor)

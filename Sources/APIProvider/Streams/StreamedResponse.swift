@@ -26,7 +26,7 @@ extension StreamedResponse {
     /// No media type.
     public static var mediaType: String? { nil }
 
-    /// Returns a single that reads the stream, and succeeds when the stream ends.
+    /// Calls `body` with each element of the stream.
     ///
     /// ```swift
     /// provider.request(Chat(prompt: "Hi"))
@@ -40,6 +40,7 @@ extension StreamedResponse {
     /// Disposing ends the stream, and cancels the task in which `body` runs. If `body` throws, the single fails with that error.
     ///
     /// - Parameter body: Called with one element after the other. The next is read when it returns.
+    /// - Returns: A single that reads the stream when you subscribe, and succeeds when the stream ends.
     public func forEach(_ body: @escaping @Sendable (Element) async throws -> Void) -> Single<Void> {
         .create { for try await element in self { try await body(element) } }
     }
@@ -59,7 +60,8 @@ extension Endpoint where Response: StreamedResponse {
     ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields. Without an `Accept`, the request asks for ``StreamedResponse/mediaType``.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: How long the server may send nothing, in seconds, also within the body; `nil` is the session's setting.
+    ///   - timeoutInterval: The time in seconds for which the server may send nothing, also within the body; `nil` is the session's
+    ///     setting.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil

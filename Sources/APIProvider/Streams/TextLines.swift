@@ -15,7 +15,7 @@ import Foundation
 public struct TextLines: StreamedResponse {
     private let bytes: ByteStream
 
-    /// Creates the lines of `bytes`.
+    /// Creates the lines of `bytes`. The `decoder` is not used.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = bytes }
 
     /// Returns an iterator over the lines.
@@ -32,7 +32,7 @@ public struct TextLines: StreamedResponse {
         /// - Throws: ``APIError/transport(_:underlying:)`` if the connection has broken or the line is too long, or `CancellationError`.
         public mutating func next() async throws -> String? { try await lines.nextElement(isolation: nil) }
 
-        /// Like ``next()``, but runs on the caller's actor.
+        /// Like ``next()``, but runs on `actor`, which a `for` loop sets to its own.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
             try await lines.nextElement(isolation: actor)

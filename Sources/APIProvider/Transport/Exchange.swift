@@ -79,9 +79,10 @@ public import FoundationNetworking
         didSend(bodyCount, of: bodyCount)
     }
 
-    /// Accepts the head of the response. Returns false if the exchange accepts no body: then stop the transfer, and complete the exchange.
+    /// Accepts the head of the response.
     ///
     /// - Parameter response: The head of the response. Not one with a status below 200.
+    /// - Returns: `false` if the exchange accepts no body: then stop the transfer, and complete the exchange.
     public func receive(_ response: HTTPURLResponse) -> Bool {
         let now = now
         // The body of a redirect that is followed is no progress.
@@ -111,8 +112,11 @@ public import FoundationNetworking
         }
     }
 
-    /// Accepts bytes of the response's body, decoded as its Content-Encoding says. Returns false if the exchange cannot accept them,
-    /// because they are too many or the disk is full: then stop the transfer, and complete the exchange.
+    /// Accepts bytes of the response's body.
+    ///
+    /// - Parameter chunk: The next bytes, decoded as the `Content-Encoding` says.
+    /// - Returns: `false` if the exchange cannot accept them, because they are too many or the disk is full: then stop the transfer, and
+    ///   complete the exchange.
     public func receive(_ chunk: Data) -> Bool {
         // A body in place of a stream may have no end, as that of a JSON log. So its bytes are limited, and do not count as activity.
         let isInPlaceOfStream = isStreamed && state.withLock(\.mediaTypeOfMissingStream) != nil

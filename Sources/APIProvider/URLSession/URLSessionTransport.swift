@@ -94,14 +94,18 @@ public final class URLSessionTransport: Transport {
 
     /// Sends `request`. Disposing cancels the task.
     ///
-    /// With a file as its destination, the body of a successful response goes to a hidden file in the same folder, which takes the
-    /// destination's place when the endpoint makes its value, so memory stays flat. On failure, and when you dispose the single, the hidden
-    /// file is removed. A process that is killed leaves it there; its name ends in `.download`. If the file cannot be written, the single
-    /// fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`. The folder must exist. An old file is replaced and its
-    /// mode kept, a link to a file is followed, and anything else that stands there is not replaced.
+    /// ### Downloads
+    ///
+    /// The body of a successful response goes to a hidden file beside the destination, so memory stays flat. It takes the destination's
+    /// place when the endpoint makes its value: see ``Endpoint/init(_:_:query:headers:body:timeoutInterval:downloadingTo:)``. If the file
+    /// cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
+    ///
+    /// ### Streams
     ///
     /// A streamed response succeeds with its head. The server has to wait while the reader is behind. `timeoutIntervalForResource` and the
     /// maximum size do not apply to it.
+    ///
+    /// ### Progress
     ///
     /// Progress is reported on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {

@@ -1,5 +1,5 @@
 extension Single {
-    /// Transforms the error, on the thread on which it arrives.
+    /// Transforms the error with `transform`, on the thread on which it arrives.
     ///
     /// ![An error becomes another.](mapError)
     @preconcurrency

@@ -18,6 +18,8 @@ extension Single {
     ///
     /// The closures of `subscribe` may then use main-actor state. If the event arrives on the main queue, and no other event waits
     /// there or is being delivered, it is delivered at once.
+    ///
+    /// - Parameter actor: `MainActor.shared`.
     public func observe(on actor: MainActor) -> MainActorSingle<Element> {
         MainActorSingle(single: observe(on: MainScheduler.instance))
     }

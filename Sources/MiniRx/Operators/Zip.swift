@@ -14,8 +14,8 @@ extension Single {
         zip(singles.map { ZipPart($0) }) { boxes in try resultSelector(boxes.map { unboxed($0) }) }
     }
 
-    /// Waits for all singles, which run at the same time, and succeeds with their values. The first failure is delivered and disposes the
-    /// others.
+    /// Waits for all of `singles`, which run at the same time, and succeeds with their values. The first failure is delivered and disposes
+    /// the others.
     ///
     /// ![Both values are delivered when the second arrives.](zip)
     ///
@@ -24,7 +24,8 @@ extension Single {
         zip(repeat each singles) { (values: repeat each T) in (repeat each values) }
     }
 
-    /// Waits for all singles, and succeeds with the result of `resultSelector`. If that throws, the single fails with that error.
+    /// Waits for all of `singles`, with any types of values, and succeeds with the result of `resultSelector`. If that throws, the single
+    /// fails with that error.
     @preconcurrency
     public static func zip<each T: Sendable>(
         _ singles: repeat Single<each T>, resultSelector: @escaping @Sendable (repeat each T) throws -> Element
