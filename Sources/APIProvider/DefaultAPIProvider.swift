@@ -37,6 +37,8 @@ public struct DefaultAPIProvider: APIProvider {
     @HiddenFromReflection private var decoder: any BodyDecoder
     private let middlewares: [any Middleware]
 
+    // MARK: - Creating a provider
+
     /// Creates a provider with its own session, which has the configuration of `session`.
     ///
     /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add the module ResponseCache and its
@@ -97,6 +99,8 @@ public struct DefaultAPIProvider: APIProvider {
         let headers = transport as? any HeaderAddingTransport
         self.middlewares = middlewares.map { one in headers.flatMap { (one as? any TransportReadingMiddleware)?.reading($0) } ?? one }
     }
+
+    // MARK: - Sending a request
 
     /// Returns a single that builds and sends `request` at each subscription, and succeeds with the value of its response.
     public func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {

@@ -78,6 +78,8 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
+    // MARK: - The report on a test
+
     /// Runs a test, and records issues for what the mock has seen.
     private static func report(on test: Test, _ function: @Sendable () async throws -> Void) async throws {
         let result: Result<Void, any Error>
@@ -104,6 +106,8 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     }
     #endif
 }
+
+// MARK: - Using the trait
 
 extension Trait where Self == MockNetworkTrait {
     /// Gives each test its own mock network.
@@ -157,6 +161,8 @@ extension Trait where Self == MockNetworkTrait {
     }
 }
 
+// MARK: - Recordings
+
 extension Recording? {
     /// Runs a test with the recording, if there is one.
     fileprivate func run(_ test: Test, _ testCase: Test.Case?, _ function: @Sendable () async throws -> Void) async throws {
@@ -191,6 +197,8 @@ private struct Misuse: LocalizedError, CustomStringConvertible {
     var errorDescription: String? { description }
     init(_ description: String) { self.description = description }
 }
+
+// MARK: - Issues and places
 
 #if compiler(>=6.2)
 extension Issue {

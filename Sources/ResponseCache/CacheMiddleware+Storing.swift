@@ -63,6 +63,8 @@ extension CacheMiddleware {
         }
     }
 
+    // MARK: - Requests that are not looked up
+
     /// Sends a request without looking in the cache. A successful unsafe request invalidates the responses for its URL.
     func bypass(
         _ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next

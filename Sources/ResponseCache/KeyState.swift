@@ -34,6 +34,8 @@ final class StoreEpoch: Sendable {
     }
 }
 
+// MARK: - The requests for a key
+
 /// The state that the requests in flight for a key share. It lives as long as one of them. After an invalidation, later requests get a new
 /// one.
 final class KeyState: Sendable {

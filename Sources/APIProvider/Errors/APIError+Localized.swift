@@ -33,6 +33,8 @@ extension APIError: LocalizedError {
     }
 }
 
+// MARK: - Sentences about other errors
+
 extension Error {
     /// A sentence for people about an error of the app, of a transport or of the file system.
     fileprivate func sentence(by redactor: Redactor) -> String {
@@ -64,6 +66,8 @@ extension Redactor {
         return text.last.map { ".!?…。！？".contains($0) } == true ? text : text + "."
     }
 }
+
+// MARK: - Sentences about a status
 
 extension APIResponse {
     fileprivate var sentence: String {

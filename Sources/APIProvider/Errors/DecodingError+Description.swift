@@ -33,6 +33,8 @@ extension Redactor {
     func size(of response: APIResponse) -> String { size(response.data.count, type: response.value(forHTTPHeaderField: "Content-Type")) }
 }
 
+// MARK: - The error of a decoder
+
 extension DecodingError {
     /// Describes the expected type, the coding path, and the kind of value that `json` has at that path. Pass `nil` if the body is not
     /// JSON.
@@ -72,6 +74,8 @@ extension DecodingError {
         return name.hasPrefix("Dictionary<") ? "an object" : name.hasPrefix("Array<") ? "an array" : name
     }
 }
+
+// MARK: - JSON at a coding path
 
 /// A JSON value at a coding path.
 private struct JSONFragment {
@@ -135,6 +139,8 @@ extension DecodingError.Context {
         return redactor.message(value?.redacted(in: message) ?? message)
     }
 }
+
+// MARK: - Other errors
 
 extension Redactor {
     func explanation(of error: any Error) -> String {

@@ -22,6 +22,8 @@ extension APIResponse: CustomStringConvertible {
     var outcome: String { "\(statusLine), \(bodyStream == nil ? "\(data.count) bytes" : "streamed")" }
 }
 
+// MARK: - Errors
+
 extension APIError: CustomStringConvertible {
     /// One sentence for the developer, with the method, the URL without values of its query, and what went wrong, in the words of the
     /// server if it has any. For people, see ``errorDescription``.

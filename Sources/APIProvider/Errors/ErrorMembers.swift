@@ -21,7 +21,7 @@ struct ErrorMembers {
 
     subscript(name: String) -> Any? { values[name] }
 
-    // MARK: The whole
+    // MARK: - The whole
 
     private static let textNames = [
         "message", "errordescription", "detail", "title", "msg", "errormessage", "errorsummary", "faultstring", "reason", "description",
@@ -67,7 +67,7 @@ struct ErrorMembers {
         }.first { $0 != "\(status)" && Int($0) != 0 && $0.utf8.count <= 7 }
     }
 
-    // MARK: The parts
+    // MARK: - The parts
 
     private static let detailNames = [
         "errormessages", "errors", "error", "message", "detail", "details", "violations", "fieldviolations", "errorcauses", "invalidparams",

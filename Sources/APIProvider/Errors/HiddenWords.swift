@@ -71,6 +71,8 @@ extension String {
     ].joined(separator: "|")
 }
 
+// MARK: - Characters
+
 extension String.UnicodeScalarView {
     /// The number of characters from the first letter or digit to the last.
     fileprivate var lengthOfWord: Int {

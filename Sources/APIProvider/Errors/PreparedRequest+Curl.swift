@@ -13,6 +13,8 @@ extension PreparedRequest {
     public func curlCommand(redacting redaction: Redaction = .standard) -> String { CurlCommand(self, redaction).description }
 }
 
+// MARK: - The command
+
 /// The lines of a command.
 private struct CurlCommand: CustomStringConvertible {
     private(set) var description = ""

@@ -64,7 +64,7 @@ extension String {
         split(whereSeparator: \.isNewline).lazy.map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty }
     }
 
-    // MARK: Markup
+    // MARK: - Markup
 
     fileprivate func isHTML(_ type: String) -> Bool {
         type.contains("html") || prefix(1024).range(of: "<html", options: .caseInsensitive) != nil

@@ -26,6 +26,8 @@ extension URLError {
         return URLError(.dataLengthExceedsMaximum, reason: text)
     }
 
+    // MARK: - For the developer
+
     /// A description for the developer: what happened, and what to look at. Linux's own says only that "the operation could not be
     /// completed".
     func description(for url: URL, by redactor: Redactor) -> String {
@@ -41,6 +43,8 @@ extension URLError {
     func reason(by redactor: Redactor) -> String? {
         (userInfo[Self.reasonKey] as? String).map { isSafeToShow ? $0 : redactor.message($0) }
     }
+
+    // MARK: - For people
 
     /// A sentence for people: the system's own, which is localized, or else ours.
     var sentence: String {

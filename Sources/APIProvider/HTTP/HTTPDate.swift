@@ -36,6 +36,8 @@ extension Date {
         self.init(years, monthIndex, days, (hours, minutes, Swift.min(seconds, 59)))
     }
 
+    // MARK: - Dates of cookies
+
     /// Creates the time at which a cookie ends, by the algorithm of RFC 6265bis, section 5.1.1. It takes the first parts of the text that
     /// look like a time, a day, a month and a year, in any order. `nil` if one is missing, or there is no such date.
     init?(cookieDate text: String) {
@@ -76,6 +78,8 @@ extension Date {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 }
+
+// MARK: - Parsing
 
 extension Substring {
     /// A number of so many digits.

@@ -88,6 +88,8 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     }
 }
 
+// MARK: - Authorization
+
 extension HTTPHeaders {
     /// The field `Authorization` for Basic authentication (RFC 7617), in UTF-8.
     ///
@@ -113,6 +115,8 @@ extension HTTPHeaders {
     /// ``AuthenticationMiddleware``.
     public static func authorization(bearerToken: String) -> HTTPHeaders { ["Authorization": "Bearer \(bearerToken)"] }
 }
+
+// MARK: - Text
 
 extension HTTPHeaders: CustomStringConvertible {
     /// The names of the fields. Values may be secrets, and are left out.

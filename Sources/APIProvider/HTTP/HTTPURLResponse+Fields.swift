@@ -47,6 +47,8 @@ extension HTTPURLResponse {
         return Set(lengths.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }).count > 1
     }
 
+    // MARK: - Joined fields
+
     /// The header fields, sorted by name. Fields whose names differ only in case are joined with `", "`.
     var joinedFields: [(key: String, value: String)] {
         headerFields.sortedByName.reduce(into: []) { fields, field in
@@ -79,6 +81,8 @@ extension URLResponse {
         return response.value(forHTTPHeaderField: "Content-Type") == nil
     }
 }
+
+// MARK: - Values
 
 extension String {
     /// The value of a field without the white space around it (RFC 9110, section 5.5). Foundation on Linux keeps trailing white space.

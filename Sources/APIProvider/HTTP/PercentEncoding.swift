@@ -40,6 +40,8 @@ struct ASCIISet {
     static let multipartName = ASCIISet(allBut: "\r\n\"")
 }
 
+// MARK: - Encoding
+
 extension String {
     /// The UTF-8 of this string, with each byte outside of `unescaped` as `%XX`.
     func percentEncoded(except unescaped: ASCIISet) -> String {
@@ -90,6 +92,8 @@ extension String {
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }
+
+// MARK: - Decoding
 
 extension StringProtocol {
     /// The text of a form or a query without its escapes, by the WHATWG URL standard (section 5.1).

@@ -35,6 +35,8 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     /// Creates parameters with `items`, in their order. An item without a value is sent as its name alone.
     public init(_ items: some Sequence<URLQueryItem>) { self.items = Array(items) }
 
+    // MARK: - Items
+
     /// The position of the first item.
     public var startIndex: Int { items.startIndex }
     /// The position after the last item.
@@ -72,6 +74,8 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
         sum.items += rhs.items
         return sum
     }
+
+    // MARK: - Encoding
 
     /// RFC 3986: all but the unreserved characters are escaped, a space as `%20`.
     var percentEncoded: String { encoded { $0.percentEncoded(except: .unreserved) } }

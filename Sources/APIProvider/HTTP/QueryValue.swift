@@ -28,6 +28,8 @@ extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
     public var queryValues: [String] { rawValue.queryValues }
 }
 
+// MARK: - Types
+
 extension String: QueryValue {}
 extension Substring: QueryValue {}
 extension Character: QueryValue {}

@@ -48,6 +48,8 @@ package struct SetCookie {
         }
     }
 
+    // MARK: - Rules
+
     /// The time at which the cookie expires; `nil` for a session cookie. Max-Age takes precedence over Expires.
     var expires: Date? { maxAgeEnd ?? expiresAttribute }
 
@@ -66,6 +68,8 @@ package struct SetCookie {
         return !name.hasPrefix("__secure-") || !self.name.isEmpty && isSecure
     }
 }
+
+// MARK: - Fields and domains
 
 extension String {
     /// The single fields of several Set-Cookie fields, which `HTTPURLResponse` joins with ", ". A comma begins a new cookie if a name and

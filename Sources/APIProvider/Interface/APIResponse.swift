@@ -52,6 +52,8 @@ public struct APIResponse: Sendable {
         var decoder: any BodyDecoder
     }
 
+    // MARK: - Creating a response
+
     private static let standardDecoder = JSONDecoder()
 
     /// Creates a response from Foundation's. A ``Transport`` uses it.
@@ -99,6 +101,8 @@ public struct APIResponse: Sendable {
         self.init(request: request, httpResponse: head, data: data)
     }
 
+    // MARK: - Reading
+
     /// The status code (RFC 9110, section 15).
     public var statusCode: Int { httpResponse.statusCode }
 
@@ -107,6 +111,8 @@ public struct APIResponse: Sendable {
 
     /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
     package func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
+
+    // MARK: - Decoding
 
     /// Decodes the body as `type`. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
     ///

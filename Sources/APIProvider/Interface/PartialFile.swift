@@ -42,6 +42,8 @@ package final class PartialFile: Sendable {
 
     deinit { if descriptor >= 0 { remove() } }
 
+    // MARK: - Writing
+
     func append(_ chunk: Data) throws {
         try using {
             var rest = chunk[...]
@@ -73,6 +75,8 @@ package final class PartialFile: Sendable {
             guard errno == EINTR else { throw CocoaError.writing(destination, errno) }
         }
     }
+
+    // MARK: - Moving and removing
 
     /// Moves the whole file to its destination, unless that was done before. Throws `CancellationError` if the file was removed.
     ///
@@ -140,6 +144,8 @@ package final class PartialFile: Sendable {
     }
 }
 
+// MARK: - The destination
+
 extension PartialFile {
     /// The file that is replaced: the destination after symbolic links are resolved.
     private struct Target {
@@ -186,6 +192,8 @@ extension PartialFile {
         }
     }
 }
+
+// MARK: - Errors
 
 extension CocoaError {
     /// The error for a `file` that cannot be written, by the number of a POSIX error.

@@ -50,6 +50,8 @@ extension PreparedRequest {
     }
 }
 
+// MARK: - Headers
+
 extension HTTPHeaders {
     /// Throws if HTTP does not allow the field (RFC 9110, section 5.5).
     package static func check(_ name: String, _ value: String) throws {
@@ -61,6 +63,8 @@ extension HTTPHeaders {
         guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a control character in its value") }
     }
 }
+
+// MARK: - URLs
 
 extension String {
     /// Whether this is a URL of HTTP that names neither a user nor a port, which is most often so.

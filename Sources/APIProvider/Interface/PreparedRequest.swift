@@ -85,6 +85,8 @@ public struct PreparedRequest: Sendable {
     }
 }
 
+// MARK: - Middlewares and transports
+
 extension PreparedRequest {
     /// Whether the body of the response is collected in memory, so that several subscribers can share the response.
     package var isReceivedInMemory: Bool { destination.isMemory }

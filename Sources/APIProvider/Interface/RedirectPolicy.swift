@@ -59,6 +59,8 @@ extension RequestOptions {
 
 private enum RedirectKey: RequestOptionKey { static var defaultValue: RedirectPolicy { .follow } }
 
+// MARK: - Redirected requests
+
 /// Whether redirects led to a request, and whether one left the origin.
 enum RedirectHistory: Sendable {
     /// It is the first request.

@@ -29,6 +29,8 @@ public struct RequestBody: Sendable {
         }
     }
 
+    // MARK: - Reading in chunks
+
     /// Returns a reader that begins at the first byte.
     @_spi(Transports) public func makeReader() -> Reader { Reader(pieces: pieces[...]) }
 
@@ -80,6 +82,8 @@ public struct RequestBody: Sendable {
         }
     }
 
+    // MARK: - Files
+
     /// The file, if that is the whole body.
     var file: URL? {
         guard pieces.count == 1, case .file(let file, _) = pieces[0] else { return nil }
@@ -116,6 +120,8 @@ public struct RequestBody: Sendable {
         }
     }
 }
+
+// MARK: - Pieces
 
 /// A part of a ``RequestBody``.
 enum BodyPiece: Sendable, Equatable {

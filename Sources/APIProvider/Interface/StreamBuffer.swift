@@ -39,6 +39,8 @@ package final class StreamBuffer: Sendable {
     /// - Parameter transfer: Disposed when the reader leaves before the end.
     package init(transfer: any Disposable) { state = Locked(State(transfer: transfer)) }
 
+    // MARK: - The transfer
+
     /// Whether the reader is behind.
     package var isFull: Bool { state.withLock { $0.end == nil && $0.count >= Self.highWaterMark } }
 
@@ -89,6 +91,8 @@ package final class StreamBuffer: Sendable {
         old?.reader?.resume(with: end)
     }
 
+    // MARK: - The reader
+
     /// Waits for the next bytes and returns them; `nil` is the end.
     func next(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
         try Task.checkCancellation()
@@ -132,6 +136,8 @@ package final class StreamBuffer: Sendable {
         old.reader?.resume(throwing: reason)
     }
 }
+
+// MARK: - Ownership
 
 /// Owns the buffer of a stream. Its release ends the transfer.
 package final class StreamHandle: Sendable {

@@ -113,6 +113,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         set { credentials.current = newValue }
     }
 
+    // MARK: - Answering a request
+
     /// Passes `request` to `next` with the credential. If the server rejects that, does so once more with a new one.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
@@ -198,6 +200,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     }
 }
 
+// MARK: - Tokens
+
 extension AuthenticationMiddleware where Credential == String {
     /// Creates a middleware that starts with `token`.
     ///
@@ -235,6 +239,8 @@ extension RequestOptions {
 }
 
 private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool { true } }
+
+// MARK: - Comparing requests
 
 extension APIResponse {
     /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.

@@ -109,6 +109,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
     private let refresh: @Sendable (Value?) -> Single<Value>
     private let scheduler: any Scheduler
 
+    // MARK: - The credential
+
     /// - Parameter scheduler: The scheduler for the timeouts of requests that wait.
     init(_ value: Value?, scheduler: any Scheduler, refresh: @escaping @Sendable (Value?) -> Single<Value>) {
         (state, self.scheduler, self.refresh) = (Locked(State(value: value)), scheduler, refresh)
@@ -160,6 +162,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
             if state.version == credential.version { state.refreshPausedUntil = refreshCooldownEnd }
         }
     }
+
+    // MARK: - Refreshing
 
     /// A credential that the server has not rejected: the current one, or else the one of a refresh, if it comes in time. Fails if the user
     /// of the request has signed out.

@@ -74,6 +74,8 @@ public struct LoggingMiddleware: Middleware {
         self.log = log
     }
 
+    // MARK: - Logging a request
+
     /// Passes `request` to `next`, and logs it when it ends.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .deferred {
@@ -125,6 +127,8 @@ extension SingleEvent<APIResponse> {
     }
 }
 
+// MARK: - The default log
+
 /// The log that lines go to by default.
 private enum StandardLog {
     #if canImport(os)
@@ -141,6 +145,8 @@ private enum StandardLog {
     static func write(_ text: String, isFailure: Bool) { StandardError.print(text) }
     #endif
 }
+
+// MARK: - Headers and bodies
 
 extension Redactor {
     fileprivate func details(of request: PreparedRequest) -> [String] {

@@ -56,6 +56,8 @@ public struct RetryMiddleware: Middleware {
         (self.policy, self.scheduler, self.random, self.now) = (policy, scheduler, random, now)
     }
 
+    // MARK: - Attempts
+
     /// Passes `request` to `next`, and again after a failure that may pass. Returns the response of the last attempt.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         let policy = request.options.retryPolicy ?? policy
@@ -80,6 +82,8 @@ public struct RetryMiddleware: Middleware {
         return asked <= max(policy.maxDelay.seconds, 0) ? policy.delay(after: failures, atLeast: asked, random: random()) : nil
     }
 }
+
+// MARK: - Failures that may pass
 
 extension RetryPolicy {
     /// Whether `request` may be sent again after `result`.

@@ -2,6 +2,8 @@ public import Dispatch
 
 // Modifiers: each returns a changed copy.
 extension Endpoint {
+    // MARK: - Request and response
+
     /// Changes the request after it is built. Use it to set a header that depends on other headers, or, through
     /// ``PreparedRequest/urlRequest``, a property that only `URLRequest` has.
     ///
@@ -49,6 +51,8 @@ extension Endpoint {
         Endpoint<(value: Response, response: APIResponse)>(self) { [decode] in (try decode($0), $0) }
     }
 
+    // MARK: - Progress
+
     /// Calls `report` with the progress of the transfer, one call at a time, on a background queue. The value comes after the last call.
     ///
     /// It starts again after a redirect and with each attempt of a retry.
@@ -83,6 +87,8 @@ extension Endpoint {
         copy.configuration.throttledHandlers.append(ThrottledProgressHandler(interval: interval, report: report))
         return copy
     }
+
+    // MARK: - Time and options
 
     /// Limits the time that the request may take in all to `time`. ``timeoutInterval`` limits the time for which the server may be idle.
     ///

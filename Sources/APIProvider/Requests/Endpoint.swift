@@ -46,6 +46,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     package var destination: ResponseDestination { configuration.destination }
     let decode: @Sendable (APIResponse) throws -> Response
 
+    // MARK: - Creating an endpoint
+
     /// Creates an endpoint that uses `decode` to make its value from the response.
     ///
     /// - Parameters:
@@ -85,6 +87,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 
     /// The endpoint itself.
     public var endpoint: Endpoint { self }
+
+    // MARK: - The value of a response
 
     /// Validates and decodes `response`. Use it in tests, or for responses that you load yourself.
     ///
@@ -138,6 +142,8 @@ extension Endpoint {
         throw APIError.unacceptableStatus(response)
     }
 }
+
+// MARK: - Types of responses
 
 extension Endpoint where Response: Decodable {
     /// Creates an endpoint whose type says how to read the response.

@@ -63,6 +63,8 @@ public struct MultipartPart: Sendable {
         content = { _ in try BodyPiece(file) }
     }
 
+    // MARK: - Encoding
+
     /// The header of the part with the empty line after it, and the content.
     func encoded(by encoder: JSONEncoder) throws -> (header: Data, content: BodyPiece) {
         var header = "Content-Disposition: form-data; name=\"\(name.escapedForQuotedString)\""

@@ -30,6 +30,8 @@ struct ProgressReporter: Sendable {
     }
 }
 
+// MARK: - Reports on a background queue
+
 /// Calls a progress handler on its own queue and not on the callback queue of the network stack. A handler that blocks then delays only its
 /// own request.
 private final class ProgressQueue: Sendable {
@@ -66,6 +68,8 @@ extension Endpoint {
             }, queue: queue, throttles: throttles, isOfStream: destination.isStream)
     }
 }
+
+// MARK: - Reports on the main actor
 
 /// Keeps the latest progress until the next report is due.
 private final class ProgressThrottle: Sendable {

@@ -74,6 +74,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         return path
     }
 
+    // MARK: - Interpolation
+
     /// Collects the parts of an interpolated path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         @HiddenFromReflection fileprivate var percentEncoded = ""
@@ -148,6 +150,8 @@ extension RequestPath: CustomStringConvertible {
         url.map { url in redacted.isEmpty ? url.redacted : "\(url.redacted) + \(redacted)" } ?? redacted
     }
 }
+
+// MARK: - Literals
 
 extension RequestPath {
     /// The reason why a literal would not be sent as it is written.

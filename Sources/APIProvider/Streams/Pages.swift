@@ -42,6 +42,8 @@ extension APIProvider {
     }
 }
 
+// MARK: - The sequence
+
 /// The pages of a list. Each is requested when you ask for it: see ``APIProvider/pages(_:next:)``.
 ///
 /// Reading throws the error of a request, and ``APIError/invalidRequest(reason:underlying:)`` when a page would come twice. Then it ends.
@@ -130,6 +132,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         }
     }
 }
+
+// MARK: - Repeated pages
 
 /// The parts of a request by which one page differs from another.
 private struct PageKey: Hashable {

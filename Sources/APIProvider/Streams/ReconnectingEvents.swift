@@ -48,6 +48,8 @@ extension APIProvider {
     }
 }
 
+// MARK: - The sequence
+
 /// The events of a request that is sent again when its stream ends. See ``APIProvider/events(_:reconnecting:scheduler:)``.
 public struct ReconnectingEvents: AsyncSequence, Sendable {
     let policy: RetryPolicy
@@ -128,6 +130,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             }
             return try await stream?.next()
         }
+
+        // MARK: - Failures and waits
 
         /// Counts a failed request and notes its `Retry-After`. Returns whether another request may succeed: after `maxAttempts` requests
         /// in a row without a stream, none may.

@@ -70,6 +70,8 @@ public struct ServerSentEvents: StreamedResponse {
     }
 }
 
+// MARK: - Parsing
+
 /// Interprets an event stream (WHATWG HTML, section 9.2.6).
 struct EventParser: LineParser {
     /// An event that is not followed by a blank line is dropped.

@@ -46,6 +46,8 @@ extension StreamedResponse {
     }
 }
 
+// MARK: - Endpoints and options
+
 extension Endpoint where Response: StreamedResponse {
     /// Creates an endpoint whose response is streamed.
     ///

@@ -68,6 +68,8 @@ struct Cookies: Sendable {
     }
 }
 
+// MARK: - Storing and sending
+
 extension HTTPCookieStorage {
     fileprivate static let maxPerHost = 180
     private static let maxHeaderSize = 8192
@@ -135,6 +137,8 @@ private final class KeptCookie: HTTPCookie, @unchecked Sendable {  // It only ad
 extension HTTPCookiePropertyKey {
     fileprivate static let created = HTTPCookiePropertyKey("Created")
 }
+
+// MARK: - Matching
 
 extension HTTPCookie {
     fileprivate func isMeant(for url: URL) -> Bool {

@@ -42,6 +42,8 @@ public import FoundationNetworking
     /// The time by which the transport measures timeouts.
     private var now: UInt64 { transport.timeouts?.now ?? 0 }
 
+    // MARK: - Beginning
+
     /// Begins when it is the exchange's turn.
     func start() {
         guard let ticket else { return begin() }
@@ -61,6 +63,8 @@ public import FoundationNetworking
         // An exchange that has ended by now, as with a mock, needs no timer.
         if deadline != nil { transport.timeouts?.watch(self) }
     }
+
+    // MARK: - Reports of the network stack
 
     /// Reports that `count` bytes of the request's body have been sent so far, of `total`, which is `nil` while it is unknown.
     ///
@@ -151,6 +155,8 @@ public import FoundationNetworking
         ticket?.release()
     }
 
+    // MARK: - Ending
+
     /// The time at which the exchange times out if nothing happens; `nil` if it has ended.
     var deadline: UInt64? { state.withLock(\.deadline) }
 
@@ -197,6 +203,8 @@ public import FoundationNetworking
     }
 }
 
+// MARK: - Delivering
+
 extension Exchange {
     /// Delivers the event, unless the exchange has already ended.
     private func end(_ ending: ExchangeState.Ending?) {
@@ -236,6 +244,8 @@ extension Exchange {
             observer(.failure(isInvalid ? error : APIError.transport(original, underlying: error)))
         }
     }
+
+    // MARK: - Streams
 
     /// Gives the response to the subscriber. The reader of its stream then ends the exchange.
     private func deliverStream(_ response: HTTPURLResponse) -> Bool {
@@ -283,15 +293,3 @@ extension Exchange {
     func collect(_ metrics: URLSessionTaskMetrics) { state.withLock { $0.stopwatch.metrics.taskMetrics = metrics } }
 }
 #endif
-
-extension URLError {
-    /// Adds a reason to the error of a connection that was lost during a large upload: servers that refuse a body often just close. Nobody
-    /// knows how much of the body the server has read, because bytes that were sent may still be in the buffers of the system.
-    fileprivate func addingUploadHint(for request: PreparedRequest) -> URLError {
-        let count = request.body?.count ?? 0
-        guard code == .networkConnectionLost, count > 65_536 else { return self }
-        let host = request.url.host ?? "the host"
-        let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"
-        return URLError(code, reason: reason, userInfo: userInfo)
-    }
-}

@@ -91,6 +91,8 @@ struct ExchangeState {
         }
     }
 
+    // MARK: - Beginning
+
     /// Returns false if it is too late to send the request.
     mutating func begin(at now: UInt64) -> Bool {
         guard isWaiting else { return false }
@@ -107,6 +109,8 @@ struct ExchangeState {
         self.transfer = transfer
         return true
     }
+
+    // MARK: - Activity and progress
 
     mutating func recordActivity(at now: UInt64) {
         if lastActivity != nil { lastActivity = now }
@@ -127,6 +131,8 @@ struct ExchangeState {
 
     /// The progress to report; `nil` if the exchange has not begun or has ended.
     var reportedProgress: TransferProgress? { isOpen && reportsBody ? progress.withoutExceededTotals : nil }
+
+    // MARK: - The response
 
     /// Stores a head. Returns whether the sink is still memory, and may be replaced; `nil` if the exchange has not begun or has ended.
     ///
@@ -174,6 +180,8 @@ struct ExchangeState {
             return .done
         }
     }
+
+    // MARK: - The end
 
     /// Ends the exchange: later heads and bytes are ignored. Returns its end; `nil` if it has ended before.
     mutating func end(_ error: (any Error)?) -> Ending? {
@@ -234,6 +242,8 @@ struct ExchangeState {
     }
 }
 
+// MARK: - Reasons of errors
+
 extension HTTPURLResponse {
     /// The error with a reason that names the coding of the body, if that is not known.
     fileprivate func explaining(_ error: any Error) -> any Error {
@@ -244,6 +254,18 @@ extension HTTPURLResponse {
         else { return error }
         let reason = "\(url?.host ?? "the host") sent a body with the Content-Encoding \(coding), which is not known here"
         return URLError(urlError.code, reason: reason, userInfo: urlError.userInfo)
+    }
+}
+
+extension URLError {
+    /// Adds a reason to the error of a connection that was lost during a large upload: servers that refuse a body often just close. Nobody
+    /// knows how much of the body the server has read, because bytes that were sent may still be in the buffers of the system.
+    func addingUploadHint(for request: PreparedRequest) -> URLError {
+        let count = request.body?.count ?? 0
+        guard code == .networkConnectionLost, count > 65_536 else { return self }
+        let host = request.url.host ?? "the host"
+        let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"
+        return URLError(code, reason: reason, userInfo: userInfo)
     }
 }
 

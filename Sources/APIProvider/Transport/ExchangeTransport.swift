@@ -61,6 +61,8 @@ public import FoundationNetworking
     let executor: ClosureExecutor
     let start: @Sendable (Exchange) -> any Disposable
 
+    // MARK: - Creating a transport
+
     /// Creates a transport.
     ///
     /// - Parameters:
@@ -98,6 +100,8 @@ public import FoundationNetworking
         (self.settings, self.timeouts, self.cookies, self.executor, self.start) = (settings, timeouts, cookies, executor, start)
         limiter = settings.maxRequestsPerHost.map { RequestLimiter(limit: $0) }
     }
+
+    // MARK: - Sending
 
     /// Sends `request`. Disposing stops the transfer.
     ///

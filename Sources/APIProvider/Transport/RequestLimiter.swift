@@ -41,6 +41,8 @@ final class RequestLimiter: Sendable {
 
     func ticket(for key: String = "") -> Ticket { Ticket(self, key) }
 
+    // MARK: - Turns
+
     /// Returns whether the request may start now. Otherwise `start` is called when it may.
     private func add(_ ticket: Ticket, _ start: Action, to key: String) -> Bool {
         lanes.withLock { lanes in

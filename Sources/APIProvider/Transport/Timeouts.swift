@@ -64,6 +64,8 @@ final class Timeouts: Sendable {
     /// In nanoseconds, as all times here.
     var now: UInt64 { scheduler.now.uptimeNanoseconds }
 
+    // MARK: - Watching exchanges
+
     /// Watches `exchange` until ``stopWatching(_:)``. Call it again when its deadline has become earlier.
     func watch(_ exchange: Exchange) {
         guard let deadline = exchange.deadline else { return }
@@ -79,6 +81,8 @@ final class Timeouts: Sendable {
         }
         timer?.action.dispose()
     }
+
+    // MARK: - The timer
 
     /// Sets the timer for `time`, unless it is set for an earlier one.
     private func setTimer(for time: UInt64) {

@@ -101,6 +101,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private static let cancels = DispatchQueue(label: "APIProvider.cancels", qos: .userInitiated)
     #endif
 
+    // MARK: - Redirects and challenges
+
     /// Never follows a redirect: the 3xx is the response, and the provider follows it.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
@@ -140,6 +142,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #endif
     }
 
+    // MARK: - The body of the request
+
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
@@ -170,6 +174,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(stream == nil ? nil : BodyStream(RequestBody([.file(URL(fileURLWithPath: "/dev/null/none"), count: 1)])))
     }
     #endif
+
+    // MARK: - The response
 
     /// On Linux, a session ignores `.cancel`. So this always allows the response, and cancels the task explicitly.
     func urlSession(

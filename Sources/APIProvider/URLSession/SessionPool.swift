@@ -41,6 +41,8 @@ final class SessionPool: Sendable {
         #endif
     }
 
+    // MARK: - Starting a task
+
     /// Sends the request of `exchange`, and returns a disposable that stops it.
     func start(_ exchange: Exchange) -> any Disposable {
         let request = exchange.request

@@ -39,6 +39,8 @@ extension Error {
     }
 }
 
+// MARK: - Proxies and messages
+
 #if canImport(FoundationNetworking)
 extension URL {
     /// The proxy that the environment names for this URL. Whether libcurl asks it also depends on `no_proxy`.

@@ -46,6 +46,8 @@ extension ProgressUserInfoKey {
     fileprivate static let requestSecrets = ProgressUserInfoKey("APIProvider.requestSecrets")
 }
 
+// MARK: - Requests of a session
+
 extension PreparedRequest {
     fileprivate var uploadedBody: RequestBody? {
         guard let uploadFile, let body else { return body }
@@ -107,6 +109,8 @@ extension URLRequest {
     }
 }
 #endif
+
+// MARK: - Pauses and challenges
 
 extension URLSession {
     /// Pauses `task`. Call the returned closure once to resume it.

@@ -48,6 +48,8 @@ extension URLSessionConfiguration {
         #endif
     }
 
+    // MARK: - Copies for sessions
+
     /// A copy for the session of a transport, which adds the header fields itself.
     func forTransport() -> URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
@@ -74,6 +76,8 @@ extension URLSessionConfiguration {
         copy.httpMaximumConnectionsPerHost = 100_000
         return copy
     }
+
+    // MARK: - Cookies
 
     /// Whether the transport stores and sends cookies in place of the session.
     ///

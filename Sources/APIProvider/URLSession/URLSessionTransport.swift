@@ -92,6 +92,8 @@ public final class URLSessionTransport: Transport {
         exchanges = ExchangeTransport(settings, timeouts, cookies: configuration.transportKeepsCookies ? cookies : nil) { pool.start($0) }
     }
 
+    // MARK: - Sending
+
     /// Sends `request`. Disposing cancels the task.
     ///
     /// ### Downloads

@@ -42,6 +42,8 @@ final class Subscription: Disposable {
     /// Whether it or its parent was disposed, even after its event.
     var wasDisposed: Bool { state.withLock(\.wasDisposed) || parent?.wasDisposed == true }
 
+    // MARK: - Finishing
+
     /// Finishes with an event, which the caller then delivers. Returns false if it has already finished.
     func finish() -> Bool {
         state.withLock { state in
@@ -76,6 +78,8 @@ final class Subscription: Disposable {
         }
     }
 
+    // MARK: - Teardown
+
     /// Delays the teardown until a call of ``leave()``, as in a `DispatchGroup`.
     func enter() { state.withLock { $0.pendingCount += 1 } }
 
@@ -97,6 +101,8 @@ final class Subscription: Disposable {
         }
         if isTornDown { action() }
     }
+
+    // MARK: - Calls
 
     enum CallTiming { case never, now, later }
 

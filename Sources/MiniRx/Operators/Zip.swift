@@ -49,6 +49,8 @@ extension Single {
     }
 }
 
+// MARK: - The values of one run
+
 /// One of the singles of a `zip`. They may differ in type, so each value travels in a ``Box``.
 private struct ZipPart: Sendable {
     let start: @Sendable (Children, ZipValues, _ index: Int) -> Void

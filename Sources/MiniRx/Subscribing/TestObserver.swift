@@ -38,6 +38,8 @@ public final class TestObserver<Element: Sendable>: Disposable {
         }
     }
 
+    // MARK: - The result
+
     /// The event, or nothing as long as there is none.
     public var events: [Event] { state.withLock(\.events) }
 
