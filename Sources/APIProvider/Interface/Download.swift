@@ -4,7 +4,7 @@ import MiniRx
 /// Keeps the files of a download from the transport to the endpoint, which moves one to its destination.
 final class Download: Sendable {
     private struct State {
-        /// Those of all attempts, also while they are written.
+        /// The files of all attempts, also while they are written.
         var files: [PartialFile] = []
         var latest: PartialFile?
         var isOver = false
@@ -29,8 +29,7 @@ final class Download: Sendable {
         state.withLock { $0.latest = $0.isOver ? $0.latest : file }
     }
 
-    /// Wraps `single`, which moves the file, so that nothing is left of a file that was not moved when the event comes or `dispose`
-    /// returns.
+    /// Wraps `single`, which moves the file. Files that it has not moved are gone when the event comes, or when `dispose` returns.
     func removingRest<Value>(before single: Single<Value>) -> Single<Value> {
         single.cleaningUp { self.removeRest() }
     }

@@ -1,8 +1,8 @@
 import Foundation
 
 extension APIResponse {
-    /// The same response with the file of `download`, which is missing if a middleware has made the response anew. If that has a body in
-    /// memory, it is not what has come in the file.
+    /// The response with the file of `download`, which is missing if a middleware has made the response anew. If the new response has a
+    /// body of its own, that body is saved, and not the file.
     func restoringFile(of download: Download?) -> APIResponse {
         guard let download, file == nil, data.isEmpty else { return self }
         var response = self
