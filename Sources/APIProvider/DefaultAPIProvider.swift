@@ -97,7 +97,7 @@ public struct DefaultAPIProvider: APIProvider {
     ) {
         (self.baseURL, self.transport, self.encoder, self.decoder) = (baseURL.map { BaseURL($0) }, transport, encoder, decoder)
         let headers = transport as? any HeaderAddingTransport
-        self.middlewares = middlewares.map { one in headers.flatMap { (one as? any TransportReadingMiddleware)?.reading($0) } ?? one }
+        self.middlewares = middlewares.map { one in headers.flatMap { (one as? any TransportAwareMiddleware)?.adapted(to: $0) } ?? one }
     }
 
     // MARK: - Sending a request

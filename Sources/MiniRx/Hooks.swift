@@ -13,7 +13,7 @@ public enum Hooks {
 
     /// Called with every error that no subscriber handles, and with errors that an `after…` closure of `do` throws.
     ///
-    /// The default prints one line to standard error. It may be called on any thread.
+    /// A handler may be called on any thread. The default prints one line to standard error.
     public static var defaultErrorHandler: @Sendable (any Error) -> Void {
         get { handler.withLock { $0 }.handle }
         set {

@@ -23,7 +23,7 @@ public import Testing
 /// At the end of the test, the trait records an issue for
 ///
 /// - each request that found no answer, even if the app ignored the error;
-/// - each mistake in what the test has set up, even if the app ignored the error: a fixture that is not there, a value that cannot be
+/// - each mistake in the set-up of the test, even if the app ignored the error: a fixture that is not there, a value that cannot be
 ///   encoded, an entry of a recording that cannot be read, or the session of a scope that has ended;
 /// - each stub that is not optional and was never used, or whose sequence was not used up, at the line of the stub;
 /// - each stub that has not answered the number of requests that it expects, at the line of the stub;
@@ -31,8 +31,8 @@ public import Testing
 ///
 /// If no request has reached the mock, the issue says how to create the provider.
 ///
-/// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that has written them. In the callback of
-/// a `subscribe`, Swift Testing does not know the test: a failure counts once, as that of an unknown test.
+/// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that contains them. In the callback of a
+/// `subscribe`, Swift Testing does not know the test: a failure there counts once, and for no test in particular.
 ///
 /// The trait does not report on scopes that the test opens with `withScope`.
 ///

@@ -3,9 +3,6 @@ import Foundation
 
 /// The directives of a Cache-Control field (RFC 9111, section 5.2), of a request or a response.
 struct CacheControl {
-    /// The name in `Cache-Status`.
-    static let cacheName = "ResponseCache"
-
     /// The argument of each directive. Of several with the same name, the first counts.
     private var directives: [String: String] = [:]
 

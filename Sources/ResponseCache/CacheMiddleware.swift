@@ -39,7 +39,8 @@ public final class CacheMiddleware: Middleware {
     struct State {
         var statistics = CacheStatistics()
         var epoch = StoreEpoch()
-        /// The number of sign-outs when the responses of the last user were removed. A new cache may find those of an earlier one.
+        /// The number of sign-outs at the last `removeAll()`. In a new cache it is 0, because its folder may have an earlier user's
+        /// responses.
         var signOutCount = 0
         /// The number of `removeAll` calls that have not returned.
         var removals = 0
@@ -53,7 +54,7 @@ public final class CacheMiddleware: Middleware {
         let next: Next
     }
 
-    /// A look-up whose request was sent.
+    /// A look-up whose request goes to the server: with its headers, and the time at which it is sent.
     struct Sending {
         let lookup: Lookup
         let headers: SentHeaders
@@ -163,7 +164,7 @@ public final class CacheMiddleware: Middleware {
             case .validate(let stored): return validateOrUse(stored, lookup)
             case .send: return send(lookup)
             case .fail:
-                let cacheStatus = "\(CacheControl.cacheName); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
+                let cacheStatus = "\(CachedResponse.cacheName); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
                 return .just(APIResponse(to: request, statusCode: 504, headers: ["Cache-Status": cacheStatus]))
             }
         }

@@ -6,6 +6,9 @@ import FoundationNetworking
 #endif
 
 extension CachedResponse {
+    /// The name of this cache in the header `Cache-Status` (RFC 9211).
+    static let cacheName = "ResponseCache"
+
     /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the request's conditions show that the
     /// app already has this response. Returns `nil` if it does not have the range.
     ///
@@ -15,7 +18,7 @@ extension CachedResponse {
         let remaining = remainingFreshness(at: now)
         let ttl = remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))"
         headers["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
-        headers["Cache-Status"] = "\(CacheControl.cacheName); \(cacheStatus)\(ttl)"
+        headers["Cache-Status"] = "\(CachedResponse.cacheName); \(cacheStatus)\(ttl)"
         if isNotModified(for: request) {
             (statusCode, data) = (304, Data())
         } else if let range = request.range {
@@ -112,9 +115,8 @@ extension PreparedRequest {
 // MARK: - Responses of the server
 
 extension APIResponse {
-    /// If this is a redirect, gives the headers of its request the values that they had when the cache got the request, as `received`. So
-    /// what the cache and later middlewares have set is not sent to the new URL. A header that they have removed stays removed. Any other
-    /// response is returned as it is.
+    /// For a redirect, restores the request headers as the cache `received` them, so that headers set further down are not sent to the new
+    /// URL. A header that was removed further down stays removed. Any other response is returned unchanged.
     func withRequestHeaders(of received: PreparedRequest) -> APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request

@@ -47,7 +47,7 @@ struct CachedResponse: Sendable, Equatable {
 // MARK: - Responses of a server
 
 extension CachedResponse {
-    /// The new response has no ``varyValues`` yet: ``storable(for:sent:before:after:)`` sets them.
+    /// Creates a response without ``varyValues``: ``storable(for:sent:before:after:)`` sets them.
     init(_ response: APIResponse, requestTime: Date, responseTime: Date) {
         self.init(
             statusCode: response.statusCode, headers: response.headers.withoutHopByHopFields, data: response.data,

@@ -8,7 +8,7 @@ final class MemoryCache: CacheStore {
         /// Counts uses, to order entries by their last one.
         var useCount = 0
 
-        /// Returns what is removed, which the caller releases after the lock.
+        /// Returns the removed responses, so that they are released after unlocking.
         mutating func remove(_ key: String) -> [CachedResponse] {
             let removed = entries.removeValue(forKey: key)
             size -= removed?.size ?? 0

@@ -44,14 +44,14 @@ extension CacheMiddleware {
             signOutCount: signOutCount() - state.withLock(\.signOutCount), languages: headers["Accept-Language"] == nil ? languages() : [])
     }
 
-    /// Call it just before the request is sent.
+    /// Returns the look-up with the headers and the time of now. Call it just before the request is sent.
     func sending(_ lookup: Lookup) -> Sending {
         Sending(lookup: lookup, headers: sentHeaders(lookup.request, lookup.transport), time: now())
     }
 }
 
-extension CacheMiddleware: TransportReadingMiddleware {
-    package func reading(_ transport: any HeaderAddingTransport) -> any Middleware { CacheOfProvider(cache: self, transport: transport) }
+extension CacheMiddleware: TransportAwareMiddleware {
+    package func adapted(to transport: any HeaderAddingTransport) -> any Middleware { CacheOfProvider(cache: self, transport: transport) }
 }
 
 /// A cache that knows the transport of its provider.

@@ -1,12 +1,12 @@
 public import Foundation
 
 extension APIError: LocalizedError {
-    /// One sentence for the people who use the app, which is also its `localizedDescription`. It has no method, URL, number, status and
-    /// name of a type, unless the words are not ours:
+    /// One sentence for the people who use the app, which is also its `localizedDescription`. It contains no method, URL, number, status or
+    /// name of a type, except where the words are not ours:
     ///
     /// - The words of a `URLError` are the system's on Apple's systems, which are localized. The other sentences are in English.
-    /// - A 4xx may have a sentence of the server's own, under `message`, `detail`, `title` or `error_description`. A code is none.
-    /// - Another underlying error of ``transport(_:underlying:)`` says its own words, if it has any.
+    /// - A 4xx may have a sentence of the server's own, under `message`, `detail`, `title` or `error_description`. A code is no sentence.
+    /// - Another underlying error of ``transport(_:underlying:)`` has its own words, if it has any.
     ///
     /// For the developer, see ``description``. The guide has a page with both: What an error says.
     public var errorDescription: String? { sentence }

@@ -27,7 +27,7 @@ public enum APIError: Error, Sendable {
     /// The body could not be decoded. `expected` is the name of the type.
     case decoding(APIResponse, expected: String, underlying: any Error)
 
-    /// An error whose request was not sent, for this reason.
+    /// The error of a request that was not sent for this reason.
     static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
 
     /// The response, if one arrived.

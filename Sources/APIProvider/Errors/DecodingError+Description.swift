@@ -18,7 +18,7 @@ extension APIResponse {
             let type = value(forHTTPHeaderField: "Content-Type")?.mediaType.cut(to: 100)
             return "its Content-Type is \(type ?? "missing"), and not that of \(expected)."
         }
-        let size = redactor.size(of: self) + (redactor.message(ofError: self).map { ", and says \"\($0)\"" } ?? "")
+        let size = redactor.size(of: self) + (redactor.serverMessage(ofError: self).map { ", and says \"\($0)\"" } ?? "")
         guard !data.isEmpty else { return "\(excerptName) is empty where \(expected) was expected \(size)." }
         guard let error = error as? DecodingError else {
             return "\(excerptName) is not \(expected): \(redactor.explanation(of: error)) \(size)."

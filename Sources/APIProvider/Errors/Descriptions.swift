@@ -44,7 +44,7 @@ extension APIError: CustomStringConvertible {
             return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)
-            let words = response.reasonNotToFollow.map { ": \($0)" } ?? redactor.message(of: response).map { ": \"\($0)\"" } ?? ""
+            let words = response.reasonNotToFollow.map { ": \($0)" } ?? redactor.serverMessage(of: response).map { ": \"\($0)\"" } ?? ""
             let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"
             return "\(redactor.line(of: response.request)) failed: \(response.statusLine)\(words)\(body.onOneLine)."
         case .decoding(let response, let expected, let underlying):

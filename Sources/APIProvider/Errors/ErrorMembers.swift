@@ -1,6 +1,6 @@
 import Foundation
 
-/// The members of a JSON object by their names in lower case and without `_` and `-`.
+/// The members of a JSON object, by their names in lower case and without `_` and `-`.
 struct ErrorMembers {
     private var values: [String: Any] = [:]
     /// The elements, if it is an array and not an object.
@@ -38,7 +38,7 @@ struct ErrorMembers {
     private func text(_ names: [String]) -> String? { names.lazy.compactMap { (values[$0] as? String)?.words }.first }
 
     /// The words about the whole, and their number.
-    var spoken: (text: String, number: String?)? { words.map { ($0, number) } ?? inner?.spoken }
+    var summary: (text: String, number: String?)? { words.map { ($0, number) } ?? inner?.summary }
 
     private var words: String? {
         let error = (values["error"] as? String)?.words
@@ -84,7 +84,7 @@ struct ErrorMembers {
         let own = Self.detailNames.firstLines { name in
             switch values[name] {
             case let list as [Any]: lines(of: list)
-            // An `error` and a `detail` with names are read as what has the error in it, and an `error` of words is the words.
+            // An `error` or a `detail` that is an object is the inner error, and an `error` that is a text is the words.
             case let fields as [String: Any] where !Self.innerNames.contains(name): lines(ofFields: fields)
             case let text as String where name.hasPrefix("error") && name != "error": lines(of: text)
             default: []
@@ -92,7 +92,7 @@ struct ErrorMembers {
         }
         let found = own + (inner?.details() ?? [])
         if !found.isEmpty || words != nil { return found }
-        // Rails and Django may have the fields without a name around them.
+        // Rails and Django may have the fields at the top level.
         let isOfFields = !object.isEmpty && object.values.allSatisfy { ($0 as? [String])?.isEmpty == false }
         return isOfFields ? lines(ofFields: object) : []
     }
@@ -123,6 +123,7 @@ struct ErrorMembers {
         }
     }
 
+    /// The text after the name of its field: `price: must be positive`.
     private func placed(_ text: String, _ names: [String], or other: String? = nil) -> String {
         guard let field = field(names) ?? other, !text.hasPrefix("\(field):") else { return text }
         return "\(field): \(text)"

@@ -32,14 +32,14 @@ extension String {
         return String(marks) + word.hidingURL + String(rest)
     }
 
-    /// A path or a URL, maybe with other text before its scheme, which is hidden as a word is. Without a host that can be one, nothing of
-    /// it is shown but the scheme.
+    /// A path or a URL. Text in front of its scheme is hidden as a word is. If its host has characters that no host has, only the scheme is
+    /// shown.
     private var hidingURL: String {
         guard let mark = range(of: "://") else { return Redactor.redacted(url: self, hidesWords: true) }
         let start = self[..<mark.lowerBound].lastIndex { !$0.isASCII || !($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let url = self[(start.map { index(after: $0) } ?? startIndex)...]
         let before = self[..<url.startIndex]
-        // The other URL is a part of the path, the query or the fragment of this one.
+        // The text in front is a path, or has a query or a fragment, which contains the URL.
         guard !before.hasPrefix("/"), !before.contains(where: { "?#".contains($0) }) else {
             return Redactor.redacted(url: self, hidesWords: true)
         }
@@ -63,7 +63,7 @@ extension String {
         return String(unicodeScalars[..<start]) + "…" + String(unicodeScalars[unicodeScalars.index(after: last)...])
     }
 
-    /// Dates with or without a time, versions, and numbers that do not hang together with letters.
+    /// Dates with or without a time, versions, and numbers that are not joined to letters.
     private static let plainParts = [
         #"(?<![A-Za-z0-9])\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![A-Za-z0-9])"#,
         #"(?<![A-Za-z0-9])(?:[vV]\d{1,4}|[vV]?\d{1,6}(?:\.\d{1,6}){1,3})(?![A-Za-z0-9])"#,

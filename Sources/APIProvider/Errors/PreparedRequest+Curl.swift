@@ -4,8 +4,8 @@ extension PreparedRequest {
     /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body, byte for byte.
     ///
     /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The command starts with lines that say so.
-    /// With ``Redaction/none``, it runs as it stands: curl reads bodies of files from the files, and a body that a terminal would change is
-    /// passed to it with `printf`. Headers that HTTP does not allow are left out.
+    /// With ``Redaction/none``, it runs unchanged: curl reads the files of a body, and gets from `printf` a body that a terminal would
+    /// change. Headers that HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
@@ -83,6 +83,7 @@ private struct CurlCommand: CustomStringConvertible {
         }
     }
 
+    /// Returns `text`, and notes whether it differs from the `original`.
     private mutating func shown(_ text: String, insteadOf original: String) -> String {
         isRedacted = isRedacted || text != original
         return text

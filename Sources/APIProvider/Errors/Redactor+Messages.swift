@@ -14,7 +14,7 @@ extension Redactor {
 
     /// The server's error message on one line: at most 200 bytes about the whole request, and as many about its parts. `nil` if there is
     /// none.
-    func message(of response: APIResponse) -> String? {
+    func serverMessage(of response: APIResponse) -> String? {
         if let text = text(of: response.data.prefix(1024), total: response.data.count) { return text.onOneLine.cut(to: 200) }
         guard !redaction.showsEverything, let message = ServerMessage(response) else { return nil }
         let words = message.words.map { self.message($0).onOneLine.cut(to: 200) }
@@ -24,7 +24,9 @@ extension Redactor {
     }
 
     /// The server's error message, if the body itself says that it is an error.
-    func message(ofError response: APIResponse) -> String? { ServerMessage.isError(response.data) ? message(of: response) : nil }
+    func serverMessage(ofError response: APIResponse) -> String? {
+        ServerMessage.isError(response.data) ? serverMessage(of: response) : nil
+    }
 }
 
 extension PreparedRequest {

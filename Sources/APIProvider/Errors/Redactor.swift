@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Writes what ``Redaction`` shows of a request and its response.
+/// Makes the texts about a request and its response that a ``Redaction`` shows.
 package struct Redactor: Sendable {
     let redaction: Redaction
     let secrets: RequestSecrets

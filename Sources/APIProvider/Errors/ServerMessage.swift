@@ -20,11 +20,11 @@ struct ServerMessage {
         guard !body.isEmpty, body.count <= 1 << 20 else { return nil }
         if let json = try? JSONSerialization.jsonObject(with: body) {
             let members = ErrorMembers(json, status: response.statusCode)
-            let (spoken, parts) = (members.spoken, members.details())
-            words = spoken?.text ?? (parts.isEmpty ? members.code : nil)
+            let (summary, parts) = (members.summary, members.details())
+            words = summary?.text ?? (parts.isEmpty ? members.code : nil)
             // A reason phrase that stands for the parts says no more than the status.
             if !parts.isEmpty, words == HTTPStatus.reasons[response.statusCode] { words = nil }
-            details = [spoken?.number].compactMap { $0 } + parts.filter { $0 != words }.unique(3)
+            details = [summary?.number].compactMap { $0 } + parts.filter { $0 != words }.unique(3)
             sentence = members.sentence
         } else if body.first(where: { !Self.spaces.contains($0) }) == UInt8(ascii: "<") {
             let text = String(decoding: body.prefix(1 << 16), as: UTF8.self)

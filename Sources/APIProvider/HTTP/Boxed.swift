@@ -1,4 +1,4 @@
-/// A stored property in an object of its own, so that copying the value that has it copies one reference.
+/// A stored property in an object of its own. Copying the value around it copies one reference.
 @propertyWrapper
 struct Boxed<Value: Sendable>: Sendable {
     private final class Storage: Sendable {

@@ -28,10 +28,10 @@ public protocol Transport: Sendable {
     func addingHeaders(to request: PreparedRequest) -> PreparedRequest
 }
 
-/// A middleware that asks the transport of its provider which header fields it adds.
-package protocol TransportReadingMiddleware: Middleware {
+/// A middleware that needs to know which header fields the transport of its provider adds.
+package protocol TransportAwareMiddleware: Middleware {
     /// Returns the middleware that a provider with `transport` uses in place of this one.
-    func reading(_ transport: any HeaderAddingTransport) -> any Middleware
+    func adapted(to transport: any HeaderAddingTransport) -> any Middleware
 }
 
 /// A transport that calls a closure.

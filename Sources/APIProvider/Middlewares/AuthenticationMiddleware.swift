@@ -30,12 +30,11 @@ public import MiniRx
 ///
 /// A credential that a refresh has returned counts as valid for a minute, whatever `expiry` says: the clock of the device may be wrong.
 ///
-/// If the server also rejects the new credential, that is the answer, and a rejection starts no other refresh for a minute. So an endpoint
-/// that always answers 401 does not cause a refresh for each request.
+/// If the server also rejects the new credential, the caller gets that response, and no rejection starts another refresh for a minute. So
+/// an endpoint that always answers 401 does not cause a refresh for each request.
 ///
-/// A rejection is the answer for:
+/// The caller also gets the rejection of:
 ///
-/// - a request that was sent again already,
 /// - a request that lost its credential on a redirect,
 /// - a redirected request that is not idempotent,
 /// - a request whose user has signed out.
@@ -50,8 +49,7 @@ public import MiniRx
 /// ### The provider of the refresh
 ///
 /// Send the refresh through a provider without this middleware, or with `.option(\.isAuthenticated, false)`. Otherwise it would wait for
-/// itself. If it is subscribed to in the task or on the thread that calls `refresh`, it fails with an error that says so. Elsewhere, it
-/// fails with a timeout.
+/// itself: it fails with an error that says so or, if another task or thread subscribes to it, with a timeout.
 ///
 /// Requests that the refresh sends in that task or on that thread do not count against a ``ConcurrencyLimitMiddleware``, because the
 /// requests that wait for the refresh may use up its limit. If a refresh needs several requests, use `Single.create(priority:work:)`, which

@@ -9,10 +9,10 @@ struct CredentialHosts: Sendable {
         self.middleware = middleware
     }
 
-    /// Whether neither the app nor a base URL says which they are.
+    /// Whether neither the app nor a base URL names them.
     func areUnknown(for request: PreparedRequest) -> Bool { hosts == nil && request.context?.baseURL == nil }
 
-    /// Whether they include the host of `request`. With `http`, they do only if the base URL has it, too.
+    /// Whether `request` goes to one of them. Over `http`, it does only if the base URL is `http`, too.
     func include(_ request: PreparedRequest) throws -> Bool {
         let (url, baseURL) = (request.url, request.context?.baseURL)
         guard let hosts else {

@@ -26,8 +26,8 @@ public struct DefaultHeadersMiddleware: Middleware {
     ///   - headers: The headers.
     ///   - userAgent: The `User-Agent`. `nil` is that of `headers`, or else the name and version of the app.
     ///   - hosts: The hosts that get the headers: `["api.example.com"]`. They get them over `http` only if the base URL is `http`. By
-    ///     default, it is the scheme, host and port of the provider's base URL. If a provider without a base URL has no hosts either, every
-    ///     host gets the headers, and a request fails if one of them is `Authorization`, `Proxy-Authorization` or `Cookie`.
+    ///     default, only the scheme, host and port of the provider's base URL get them. If a provider without a base URL has no hosts
+    ///     either, every host gets the headers, and a request fails if one of them is `Authorization`, `Proxy-Authorization` or `Cookie`.
     public init(_ headers: HTTPHeaders = [:], userAgent: String? = nil, hosts: Set<String>? = nil) {
         self.userAgent = ["User-Agent": userAgent ?? headers["User-Agent"] ?? UserAgent.ofThisProcess]
         var headers = headers
@@ -48,7 +48,8 @@ public struct DefaultHeadersMiddleware: Middleware {
         }
     }
 
-    /// Without a credential among them, they are for all hosts if nothing names the hosts. A redirect to another origin has dropped them.
+    /// Headers without a credential go to all hosts if neither the app nor a base URL names any. After a redirect to another origin, which
+    /// has dropped them, they are not added again.
     private func headers(for request: PreparedRequest) throws -> HTTPHeaders {
         guard !headers.isEmpty else { return [:] }
         let hasCredential = ["Authorization", "Proxy-Authorization", "Cookie"].contains { headers[$0] != nil }

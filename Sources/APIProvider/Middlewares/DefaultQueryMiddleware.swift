@@ -6,8 +6,8 @@ public import MiniRx
 /// DefaultQueryMiddleware(["appid": token, "lang": "en"])
 /// ```
 ///
-/// A request whose query has a parameter of the same name keeps it, so the URL of a next page gets none twice. All other parameters of the
-/// URL keep their bytes. What a redirect leads to has the query that the server has given it.
+/// A parameter that the query of a request already has is not added, so the URL of a next page gets none twice. All other parameters of the
+/// URL keep their bytes. A request that a redirect leads to keeps the query that the server has given it.
 ///
 /// The parameters are for one API: requests to other hosts than `hosts` do not get them. Errors and logs show no value of a query, and they
 /// hide the values of six bytes and more wherever a server repeats them.
@@ -20,7 +20,7 @@ public struct DefaultQueryMiddleware: Middleware {
     /// - Parameters:
     ///   - query: The parameters.
     ///   - hosts: The hosts that get the parameters: `["api.example.com"]`. They get them over `http` only if the base URL is `http`. By
-    ///     default, it is the scheme, host and port of the provider's base URL. A provider without a base URL needs hosts.
+    ///     default, only the scheme, host and port of the provider's base URL get them. A provider without a base URL needs hosts.
     public init(_ query: QueryParameters, hosts: Set<String>? = nil) {
         (self.query, self.hosts) = (query, CredentialHosts(hosts, of: "DefaultQueryMiddleware"))
     }

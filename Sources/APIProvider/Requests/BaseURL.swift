@@ -42,7 +42,8 @@ struct BaseURL: Sendable {
             if let own = self.query, !own.isEmpty { text += added.isEmpty ? own : own + "&" }
             text += added
         }
-        // It is not sent, but a redirect and the reader of the response need it. That of a base URL names no place in this resource.
+        // The fragment of a whole URL is not sent, but a redirect and the reader of the response need it. The fragment of a base URL
+        // belongs to another resource.
         if let fragment, path.url != nil, ownPath.isEmpty { text += "#\(fragment)" }
         guard let url = URL(string: text) else {
             throw APIError.invalid("no URL can be made of \"\(self.url.redacted)\" and its path \"\(path)\"")

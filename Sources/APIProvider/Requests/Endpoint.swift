@@ -131,8 +131,8 @@ struct EndpointConfiguration: Sendable {
 }
 
 extension Endpoint {
-    /// Throws, unless the request has ``RedirectPolicy/never``, the response is a redirect, and the response is neither a download nor a
-    /// stream.
+    /// Throws the error of a status outside of 200...299. With ``RedirectPolicy/never``, a redirect is accepted, unless the endpoint
+    /// downloads or streams.
     private func check(_ response: APIResponse) throws {
         if case .never = response.redirectPolicy(or: options).kind, case .memory = configuration.destination,
             300..<400 ~= response.statusCode, response.statusCode != 304

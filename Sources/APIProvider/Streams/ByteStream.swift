@@ -33,8 +33,8 @@ public struct ByteStream: StreamedResponse {
         return AsyncIterator(source: .failed(APIError.transport(response.request, underlying: error)))
     }
 
-    /// Reads the bytes. Being `Sendable`, it can be part of an iterator of your own in a target whose `async` functions run on their
-    /// caller.
+    /// Reads the bytes. It is `Sendable`, so an iterator of your own may contain it, also in a target whose `async` functions run on the
+    /// actor of their caller.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         // This iterator, and the iterators that contain it, store no existential except errors, because optimized builds leak any other
         // (see Documentation/Upstream.md, "swift"). So `LineIterator` and `JSONLineParser` store closures instead.

@@ -159,8 +159,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
 
         private func wait() async throws {
             let (policy, random) = (events.policy, Double.random(in: 0...1))
-            // A server that sends no events is asked less and less often, whatever it says. One that names a day may be asked sooner,
-            // unless it has refused with a Retry-After.
+            // A server that sends no events is asked less and less often, whatever its `retry` is. A `retry` of a day is cut to `maxDelay`,
+            // but a `Retry-After` is not.
             let asked = Swift.max(Swift.min(Double(retry ?? 0) / 1000, policy.maxDelay.seconds), retryAfter ?? 0, 0)
             let wait = policy.delay(after: reconnectAttempts, atLeast: asked, random: random).seconds
             let least = policy.delay(after: 1, random: (1 + random) / 2).seconds

@@ -39,7 +39,7 @@ public struct ServerSentEvents: StreamedResponse {
         let status = bytes.response.statusCode
         guard status == 200 || status == 204 else { throw APIError.unacceptableStatus(bytes.response) }
         guard bytes.response.httpResponse.mayBe(Self.eventStream) || status == 204 else {
-            let words = Redactor(for: bytes.response.request).message(of: bytes.response).map { ": \"\($0)\"" } ?? ""
+            let words = Redactor(for: bytes.response.request).serverMessage(of: bytes.response).map { ": \"\($0)\"" } ?? ""
             let problem = DecodingError.Context(
                 codingPath: [], debugDescription: "it is not text/event-stream\(words)", underlyingError: EventTypeMismatch())
             throw APIError.decoding(bytes.response, expected: "ServerSentEvents", underlying: DecodingError.dataCorrupted(problem))

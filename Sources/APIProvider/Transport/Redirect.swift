@@ -8,8 +8,8 @@ import FoundationNetworking
 extension Single<APIResponse> {
     /// Sends `request`, and follows redirects as the options say with which it was sent: a middleware may have changed them.
     ///
-    /// A provider does this before its transport. A cache does it, too, and sends each hop with `returnsRedirects`: it may have the
-    /// redirect, or the response of the target. Then the provider's own call only names the request in an error.
+    /// A provider calls this around its transport. A cache calls it, too, because it may have stored the redirect or the response of its
+    /// target. It sends each hop with `returnsRedirects`, so the provider's own call follows none, and only names the request in an error.
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {

@@ -26,7 +26,8 @@ final class RequestLimiter: Sendable {
         /// does not grow.
         var starting: Set<ObjectIdentifier> = []
         var waiting: [ObjectIdentifier: (turn: Int, start: Action)] = [:]
-        /// The tickets that wait, in order, and some that have been released. Another ticket may then have the identifier.
+        /// The tickets that wait, in order, and some that have been released. A later ticket may have got the identifier of one of these,
+        /// so the turn is compared, too.
         var queue: ArraySlice<(ticket: ObjectIdentifier, turn: Int)> = []
         var turnCount = 0
 

@@ -9,11 +9,12 @@ final class Timeouts: Sendable {
     private struct State {
         /// The exchanges that have not ended, each with the time at which it is checked.
         var exchanges: [ObjectIdentifier: (exchange: Exchange, time: UInt64)] = [:]
-        /// These times, in order, so that a check asks only those whose time has come. One of an exchange that has ended stays for a while.
+        /// These times, in order, so that a check finds the exchanges whose time has come. The time of one that has ended stays for a
+        /// while.
         var times: ArraySlice<(time: UInt64, exchange: ObjectIdentifier)> = []
         var timer: (time: UInt64, action: SerialDisposable)?
 
-        /// Returns what is replaced, so that it is released after unlocking.
+        /// Returns the entry that is replaced, so that it is released after unlocking.
         mutating func add(_ exchange: Exchange, at time: UInt64) -> (exchange: Exchange, time: UInt64)? {
             let id = ObjectIdentifier(exchange)
             let old = exchanges.updateValue((exchange, time), forKey: id)
@@ -36,7 +37,7 @@ final class Timeouts: Sendable {
             return nil
         }
 
-        /// The exchanges whose time has come. Add those again that do not end.
+        /// Takes the exchanges whose time has come. Add those again that go on.
         mutating func takeDue(at now: UInt64) -> [Exchange] {
             var due: [Exchange] = []
             while let time = nextTime(), time <= now {

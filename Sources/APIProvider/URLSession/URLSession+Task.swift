@@ -82,8 +82,8 @@ extension PreparedRequest {
     }
 
     #if canImport(FoundationNetworking)
-    /// Whether this request must not be sent twice, but libcurl would silently do that when a reused connection is closed: it is not
-    /// idempotent and has no body. For a body, Foundation asks for the bytes again, and `SessionDelegate` refuses.
+    /// Whether libcurl would silently send this request again, though it is not idempotent, after a reused connection was closed. With a
+    /// body, it would not: Foundation asks for the bytes again, and `SessionDelegate` refuses.
     var wouldBeSentAgain: Bool { (body?.count ?? 0) == 0 && !isIdempotent }
 
     /// Whether this request must not share a connection with others: it has a body, and must not be sent twice.

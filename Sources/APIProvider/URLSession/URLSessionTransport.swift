@@ -49,7 +49,8 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - session: The session whose configuration is used.
-    ///   - maxResponseSize: As in ``init(configuration:maxResponseSize:)``.
+    ///   - maxResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
+    ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(session: URLSession, maxResponseSize: Int? = nil) {
         let delegateSession = session.delegate == nil ? nil : session
         self.init(configuration: session.configuration, maxResponseSize: maxResponseSize, delegateSession: delegateSession)

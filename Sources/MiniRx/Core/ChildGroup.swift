@@ -1,4 +1,4 @@
-/// Several child subscriptions that produce one event together, as those of a `zip` do. That event disposes all children.
+/// Child subscriptions that share one event, such as those of a `zip`. The event disposes all of them.
 struct ChildGroup<Element: Sendable>: Sendable {
     let children: Children
     private let emitter: Emitter<Element>

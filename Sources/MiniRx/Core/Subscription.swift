@@ -2,15 +2,15 @@
 ///
 /// It finishes once: with its event, or by `dispose()`. After that, it calls no observer.
 ///
-/// A source is what a subscription waits for at the moment: the work of a `create`, a child group, or the run of a `share`. `just` and
-/// `never` have none.
+/// A source is the thing that a subscription waits for at the moment: the work of a `create`, a child group, or the run of a `share`.
+/// `just` and `never` have none.
 ///
 /// It is torn down when it has finished and `pendingCount` is 0. These are counted:
 /// - the call that starts it, until it returns;
 /// - a source, until its resource is disposed;
 /// - a child, until it is torn down;
-/// - the run of a `share`, until it leaves that run, or, if it has its event from the run or is the last to leave, until the run is
-///   torn down;
+/// - the run of a `share` that it has joined, until it leaves the run. If it got its event from the run, or was the last to leave, it
+///   counts until the run is torn down;
 /// - a running ``TrampolineStep``;
 /// - a running `dispose()`.
 final class Subscription: Disposable {

@@ -37,7 +37,8 @@ private final class SharedSource<Element: Sendable>: Sendable {
         }
         let emitter = Emitter(observer, resource: Disposables.create { self.removeMember(number) })
         guard subscription.addSource(cancel: emitter.cancel) else { return .none }
-        // Until the member has left, or the run has been torn down. It is too late when the event comes: a dispose may come first.
+        // The member counts until it has left, or the run is torn down. To enter when the event comes would be too late: a dispose may come
+        // first.
         subscription.enter()
         let (run, isFirst) = state.withLock { state in
             state.members[number] = Member(subscription: subscription, emitter: emitter)

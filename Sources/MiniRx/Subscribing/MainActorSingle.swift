@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A single that delivers its event on the main actor, as ``Single/observe(on:)-(MainActor)`` returns it.
+/// A single that delivers its event on the main actor: the result of ``Single/observe(on:)-(MainActor)``.
 ///
 /// The closures of `subscribe` may use main-actor state. The compiler refuses captures that may cause data races.
 public struct MainActorSingle<Element: Sendable>: Sendable {

@@ -17,7 +17,7 @@ public final class TestObserver<Element: Sendable>: Disposable {
         var isDisposed = false
     }
 
-    /// Kept here, and not by the subscription, which a scheduler keeps while it waits.
+    /// Only the observer keeps the scheduler. If its subscription did, too, there would be a cycle: a scheduler keeps what waits on it.
     private let scheduler: TestScheduler
     private let subscription: any Disposable
     private let state: Locked<State>
@@ -40,10 +40,10 @@ public final class TestObserver<Element: Sendable>: Disposable {
 
     // MARK: - The result
 
-    /// The event, or nothing as long as there is none.
+    /// The event, in an array that is empty until it arrives.
     public var events: [Event] { state.withLock(\.events) }
 
-    /// The value, or nothing if there is none.
+    /// The value, in an array that is empty if there is none.
     public var values: [Element] {
         events.compactMap { event in
             guard case .success(let element, _) = event else { return nil }

@@ -85,7 +85,7 @@ struct RedactionTests {
         ] as [(String, String, String?)])
     func serverMessages(body: String, type: String, shown: String?) {
         let response = APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": type], data: Data(body.utf8))
-        #expect(Redactor().message(of: response) == shown)
+        #expect(Redactor().serverMessage(of: response) == shown)
     }
 
     @Test("Each place of a body is read once, however deep it is", .longComputing, arguments: ["detail", "error", "errors", "message"])
@@ -97,7 +97,7 @@ struct RedactionTests {
                 + String(repeating: close, count: depth)
             let response = APIResponse(to: PreparedRequest("GET"), data: Data(body.utf8))
             var message: String?
-            let seconds = cpuSeconds { message = Redactor().message(of: response) }
+            let seconds = cpuSeconds { message = Redactor().serverMessage(of: response) }
             #expect(message == nil && seconds < 5, "\(seconds) s")
         }
     }
@@ -106,7 +106,7 @@ struct RedactionTests {
     func cost(kind: String) throws {
         let text = try #require(costTexts[kind])
         let work: (Data) -> Void = { data in
-            _ = Redactor().message(of: APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": "text/plain"], data: data))
+            _ = Redactor().serverMessage(of: APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": "text/plain"], data: data))
             _ = Redactor().message(String(decoding: data, as: UTF8.self))
         }
         let (few, many) = (cpuSeconds(text, 4_000, work), cpuSeconds(text, 16_000, work))
