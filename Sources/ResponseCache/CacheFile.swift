@@ -25,9 +25,7 @@ struct CacheFile: Codable {
     private let responses: [Entry]
 
     static func data(of responses: [CachedResponse], for key: String) -> Data? {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .binary
-        return try? encoder.encode(CacheFile(key: key, responses: responses.map(Entry.init)))
+        try? PropertyListEncoder().encode(CacheFile(key: key, responses: responses.map(Entry.init)))
     }
 
     /// Returns the responses in a file, or `nil` if it is damaged, from another version or for another key.

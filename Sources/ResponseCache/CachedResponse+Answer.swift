@@ -171,9 +171,7 @@ extension Data {
     /// The bytes of a single range (RFC 9110, section 14.1.2), or `nil` if there are none or several ranges.
     fileprivate func byteRange(for field: String) -> Range<Int>? {
         guard field.hasPrefix("bytes="), !field.contains(",") else { return nil }
-        let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map {
-            $0.trimmingCharacters(in: .whitespaces)
-        }
+        let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
         // `Int` alone would also accept a sign.
         let numbers = ends.map { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }

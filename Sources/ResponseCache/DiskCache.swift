@@ -62,7 +62,7 @@ final class DiskCache: CacheStore {
 
     /// Removes all responses. When it returns, none can be read. The files are deleted in the background.
     func removeAll() {
-        if rename(responsesPath, "\(folder.path)/\(UUID().uuidString)\(Self.removedSuffix)") != 0, errno != ENOENT {
+        if rename(responsesPath, "\(folder.path)/\(UUID().uuidString)\(Self.removedSuffix)") != 0 {
             try? FileManager.default.removeItem(atPath: responsesPath)
         }
         size.withLock { $0 = 0 }

@@ -86,7 +86,9 @@ final class Hand: Sendable {
 
     init(_ store: some CacheStore = MemoryCache()) {
         let (time, languages) = (time, languages)
-        cache = CacheMiddleware(store, scheduler: nil, now: { time.withLock { $0 } }, languages: { languages.withLock { $0 } })
+        // Other tests sign out meanwhile.
+        cache = CacheMiddleware(
+            store, scheduler: nil, now: { time.withLock { $0 } }, languages: { languages.withLock { $0 } }, signOutCount: { 0 })
     }
 
     /// With a stored response of `age` seconds for `/a`.
