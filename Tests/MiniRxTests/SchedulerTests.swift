@@ -71,12 +71,13 @@ struct SchedulerTests {
         schedule("early", after: .seconds(1))
         schedule("second", after: .milliseconds(1_000))
         schedule("third", after: .microseconds(1_000_000))
+        schedule("fourth", after: .nanoseconds(1_000_000_000))
         for (name, delay) in [("never", .never), ("too late", .seconds(.max)), ("now", .seconds(-1))] as [(String, DispatchTimeInterval)] {
             schedule(name, after: delay)
         }
         _ = scheduler.schedule(after: .seconds(1)) { schedule("nested", after: .seconds(1)) }
         scheduler.advance(by: .seconds(2))
-        #expect(log.entries == ["now at 0", "early at 1", "second at 1", "third at 1", "nested at 2"])
+        #expect(log.entries == ["now at 0", "early at 1", "second at 1", "third at 1", "fourth at 1", "nested at 2"])
         scheduler.advance(to: start + .seconds(3))
         schedule("last", after: .seconds(1))
         scheduler.run()

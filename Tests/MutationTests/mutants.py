@@ -11,7 +11,7 @@ CHANGES = [
     (r"\.isEmpty\b", [".isEmpty == false"]), (r"\bcontains\b(?=[ ({])", ["allSatisfy"]), (r"\ballSatisfy\b", ["contains"]),
     # Orders.
     (r"\.first\b", [".last"]), (r"\.last\b", [".first"]), (r"\.reversed\(\)", [""]), (r"\.sorted\(\)", [""]), (r"\bprefix\(", ["suffix("]),
-    (r"\bsuffix\(", ["prefix("]), (r"(?<!swapAt)(?<!swap)\(([\w.]+), ([\w.]+)\)(?! = )", [r"(\2, \1)"]),
+    (r"\bsuffix\(", ["prefix("]), (r"(?<!swapAt)(?<!swap)(?<!min)(?<!max)\(([\w.]+), ([\w.]+)\)(?! = )", [r"(\2, \1)"]),
     # Defaults, units, cases, references.
     (r" \?\? ([\w.\"]+)$", [""]), (r"(?<=[ (\[])\.seconds\b(?=\()", [".milliseconds"]), (r"\.lowercased\(\)", [""]),
     (r"\.trimmingCharacters\(in: [^)]*\)", [""]), (r"\bweak (?=var)", [""]), (r"\[weak (\w+)\]", [r"[\1]"]),
@@ -283,7 +283,7 @@ def mutants_of(path, text):
                 if new != text[match.start():match.end()]:
                     yield Mutant(path, text, match.start(), match.end(), new, code.place(*match.span()))
     for place in code.clauses():
-        for new in ("true", "false"): yield Mutant(path, text, place[0], place[1], new, place)
+        for new in [new for new in ("true", "false") if new != text[place[0]:place[1]]]: yield Mutant(path, text, place[0], place[1], new, place)
     previous = None
     for place, opening in code.statements():
         yield Mutant(path, text, place[0], place[1], "", place)
