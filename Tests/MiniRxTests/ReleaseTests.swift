@@ -28,6 +28,24 @@ struct ReleaseTests {
         withExtendedLifetime((producer, disposable)) {}
     }
 
+    private struct Holder: Disposable {
+        let token: Token
+        func dispose() {}
+    }
+
+    @Test("A resource is released even if its event came before it and the producer keeps its callback")
+    func lateResource() {
+        let callbacks = Log<Single<Int>.SingleObserver>()
+        let isKept = isKept { token in
+            _ = Single<Int>.create { observer in
+                callbacks.append(observer)
+                observer(.success(1))
+                return Holder(token: token)
+            }.subscribe()
+        }
+        #expect(!isKept && callbacks.count == 1)
+    }
+
     @Test("A single that never ends leaves nothing behind when its subscription is dropped")
     func dropped() {
         let atOnce = Single<Int>.create { observer in

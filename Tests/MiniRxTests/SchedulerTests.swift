@@ -275,16 +275,17 @@ struct SchedulerTests {
 
 @Suite("Main actor", tenMinutes)
 struct MainActorSingleTests {
-    @Test("On the main thread, the event comes at once if nothing else waits")
+    @Test("On the main thread, each event comes at once if nothing else waits")
     @MainActor func atOnce() async {
+        var count = 0
         // Tests that run at the same time use the same main thread.
-        for _ in 0..<10_000 {
+        for _ in 0..<10_000 where count < 3 {
             var hasCome = false
             _ = Single.just(1).observe(on: MainActor.shared).subscribe { _ in hasCome = true }
-            if hasCome { return }
+            if hasCome { count += 1 }
             await Task.yield()
         }
-        Issue.record("In 10,000 turns of the main thread, no event has come at once.")
+        #expect(count == 3, "In 10,000 turns of the main thread, \(count) events have come at once.")
     }
 
     @Test("onDisposed has run when dispose returns on the main thread")

@@ -12,18 +12,26 @@ struct ValueTests {
         await #expect(throws: TestError()) { try await Single<Int>.create { throw TestError() }.value }
     }
 
-    @Test("Cancelling the task disposes the source and throws CancellationError")
+    @Test("Cancelling the task disposes the source, and then throws CancellationError")
     func cancel() async {
-        let (subscribed, released) = (Signals<Void>(), Signals<Void>())
-        let single = Single<Int>.create { _ in
-            subscribed.send(())
-            return Disposables.create { released.send(()) }
+        for _ in 0..<20 {
+            let (log, subscribed) = (Log<String>(), Signals<Void>())
+            let single = Single<Int>.create { _ in
+                subscribed.send(())
+                return Disposables.create {
+                    spin(upTo: 1_000)
+                    log.append("released")
+                }
+            }
+            let task = Task {
+                await #expect(throws: CancellationError.self) { try await single.value }
+                log.append("thrown")
+            }
+            await subscribed.next()
+            task.cancel()
+            await task.value
+            #expect(log.entries == ["released", "thrown"])
         }
-        let task = Task { try await single.value }
-        await subscribed.next()
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        await released.next()
     }
 
     @Test("A task that is already cancelled never subscribes")

@@ -26,6 +26,16 @@ struct SecretsTests {
         }
     }
 
+    @Test(
+        "A text in a report shows no word that looks like a token, and no value in the query of a URL",
+        arguments: [
+            ("see https://a.example/b?q=word#top, or item1", "see https://a.example/b?q=…#top, or item1"),
+            ("the key is sk1a2b3c", "the key is …"),
+        ])
+    func message(text: String, shown: String) {
+        #expect(ReportRedactor.standard.redactedText(of: Data(text.utf8)) == shown)
+    }
+
     /// All that this package may show of an exchange.
     private func shown(_ request: PreparedRequest, _ answer: APIResponse) async throws -> [(String, String)] {
         var shown: [(String, String)] = [("cURL", request.curlCommand())]

@@ -1,10 +1,11 @@
 import APIProvider
 import Foundation
 import MiniRx
-import MockNetwork
 import MockNetworkTesting
 import TestSupport
 import Testing
+
+@testable import MockNetwork
 
 /// A known issue belongs to a test only if its expectation knows the test.
 @Suite("An expectation in a closure of the mock belongs to the test that has written it", tenMinutes)
@@ -108,6 +109,17 @@ struct ExpectationTests {
             return true
         }
         #expect(texts.count == 10)
+    }
+
+    @Test("Each closure knows the test, however many threads call one at once")
+    func threads() {
+        MockURLProtocol.withScope {
+            let (task, unknown) = (TestTask.current, Locked(0))
+            DispatchQueue.concurrentPerform(iterations: 2_000) { _ in
+                task.call { if Scope.current == nil { unknown.withLock { $0 += 1 } } }
+            }
+            #expect(task != nil && unknown.withLock { $0 } == 0)
+        }
     }
 
     @Test("A handler may block while another runs")

@@ -48,12 +48,14 @@ struct FixtureTests {
         }
     }
 
-    @Test("The error of a missing fixture names what it has looked for, and what is there")
-    func missing() async throws {
+    @Test(
+        "The error of a missing fixture names what it has looked for, and what is there",
+        arguments: [("search.v3", #""search.v3" or "search.v3.json""#), ("Missing", #""Missing.json""#)])
+    func missing(name: String, files: String) async throws {
         try await MockURLProtocol.withScope {
-            MockURLProtocol.stub(.get, "/a", respond: .fixture(AtTheTop(fileName: "search.v3")))
+            MockURLProtocol.responseWithDTO(type: AtTheTop(fileName: name))
             let text = try await mocked.failure(of: Endpoint<Data>(.get, "/a")).description
-            #expect(text.contains(#"There is no fixture "search.v3" or "search.v3.json" in "#), "\(text)")
+            #expect(text.contains("There is no fixture \(files) in "), "\(text)")
             #expect(text.contains("It holds: User.json, orders.archive, page.html, search.v2.json."), "\(text)")
         }
     }
