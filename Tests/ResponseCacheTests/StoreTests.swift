@@ -196,7 +196,7 @@ struct StoreTests {
             let cache = DiskCache(folder.url("cache"))
             cache.replace(text, for: "a")
             for number in 0..<count {
-                FileManager.default.createFile(atPath: folder.url("cache/responses/\(number).response").path, contents: nil)
+                _ = FileManager.default.createFile(atPath: folder.url("cache/responses/\(number).response").path, contents: nil)
             }
             return cpuSeconds { for number in 0..<20 { cache.replace(text, for: "key\(number)") } }
         }
