@@ -33,6 +33,7 @@ struct ServerMessage {
             words = String(data: body, encoding: .utf8)?.firstLine
         }
         if words == nil, details.isEmpty { return nil }
+        (words, details, sentence) = (words?.beginning, details.map(\.beginning), sentence?.beginning)
     }
 
     /// White space, and the bytes of a byte order mark.
@@ -60,6 +61,13 @@ extension [String] {
 }
 
 extension String {
+    /// The text, or of a longer one the whole words in its first 2 KB. Nobody reads more, and it takes long to redact.
+    fileprivate var beginning: String {
+        guard utf8.count > 2048 else { return self }
+        let text = String(decoding: utf8.prefix(2048), as: UTF8.self)
+        return text[..<(text.lastIndex(where: \.isWhitespace) ?? text.startIndex)] + "…"
+    }
+
     fileprivate var firstLine: String? {
         split(whereSeparator: \.isNewline).lazy.map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty }
     }

@@ -113,6 +113,22 @@ struct RedactionTests {
         #expect(many < max(few * 8, 0.01), "\(few) s, and \(many) s")
     }
 
+    @Test("A long message costs no more than its beginning, which is cut after a word, so that no part of a secret shows", .longComputing)
+    func longMessage() {
+        func error(_ message: String) -> APIError {
+            .unacceptableStatus(APIResponse(to: PreparedRequest("GET"), statusCode: 400, data: Data(#"{"message":"\#(message)"}"#.utf8)))
+        }
+        let long = error("It is long." + String(repeating: " and long", count: 100_000))
+        #expect(cpuSeconds { _ = (long.description, long.errorDescription) } < 0.3)
+        #expect(long.errorDescription?.hasPrefix("It is long. and long and") == true)
+        // Long secrets, of which little is shown, and then one that the cut divides.
+        let secrets = String(repeating: String(repeating: "a1", count: 100) + " ", count: 10)
+        for shift in 0...15 {
+            let text = secrets + String(repeating: "b", count: 36 - shift) + "1 hunter2abc12345"
+            #expect(!error(text).description.contains("hunt"), "\(shift)")
+        }
+    }
+
     @Test(
         "A secret segment is left out of its URL, alone or as a part, and no other segment is",
         arguments: [
