@@ -49,7 +49,9 @@ extension MockDTO {
     private func file() throws -> URL? {
         guard !fileName.isEmpty else { return nil }
         let bundle = Self.bundle
-        let found = names.lazy.compactMap { bundle.url(forResource: $0, withExtension: nil, subdirectory: Self.subdirectory) }.first
+        let resources = names.compactMap { bundle.url(forResource: $0, withExtension: nil, subdirectory: Self.subdirectory) }
+        // A folder counts if there is nothing else: reading it says what it is.
+        let found = resources.first { (try? $0.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory != true } ?? resources.first
         let root = bundle.bundleURL.absoluteURL.standardized
         let folder = Self.subdirectory.map { (bundle.resourceURL ?? root).appendingPathComponent($0) } ?? bundle.resourceURL ?? root
         // Not `standardizedFileURL`: it removes "/private" only from files that exist, and then the prefix would differ.

@@ -13,7 +13,7 @@ private enum Folder {
         let root = temporary.url("Tests.resources")
         let resources = root.appendingPathComponent("Resources/orders.archive")
         try? FileManager.default.createDirectory(at: resources, withIntermediateDirectories: true)
-        for name in ["User.json", "search.v2.json", "page.html", "orders.archive/7.json"] {
+        for name in ["User.json", "search.v2.json", "page.html", "orders.archive/7.json", "orders.archive.json"] {
             try? Data(name.utf8).write(to: root.appendingPathComponent("Resources/\(name)"))
         }
         return Bundle(url: root)
@@ -38,6 +38,7 @@ struct FixtureTests {
         arguments: [
             ("User", "User.json"), ("User.json", "User.json"), ("search.v2", "search.v2.json"), ("search.v2.json", "search.v2.json"),
             ("page.html", "page.html"), ("orders.archive/7", "orders.archive/7.json"),
+            ("orders.archive", "orders.archive.json"),  // The folder of that name is no fixture.
         ])
     func names(name: String, file: String) async throws {
         for response in [StubResponse.fixture(InResources(fileName: name)), .fixture(AtTheTop(fileName: name))] {
@@ -56,7 +57,7 @@ struct FixtureTests {
             MockURLProtocol.responseWithDTO(type: AtTheTop(fileName: name))
             let text = try await mocked.failure(of: Endpoint<Data>(.get, "/a")).description
             #expect(text.contains("There is no fixture \(files) in "), "\(text)")
-            #expect(text.contains("It holds: User.json, orders.archive, page.html, search.v2.json."), "\(text)")
+            #expect(text.contains("It holds: User.json, orders.archive, orders.archive.json, page.html, search.v2.json."), "\(text)")
         }
     }
 }
