@@ -21,7 +21,7 @@ public struct PreparedRequest: Sendable {
     public var headers: HTTPHeaders { didSet { isChecked = false } }
     /// The body. It can be read any number of times.
     public var body: RequestBody? { didSet { isChecked = false } }
-    /// The idle time in seconds: how long the server may send nothing; `nil` is the session's setting.
+    /// The time in seconds for which the server may send nothing; `nil` is the session's setting.
     public var timeoutInterval: TimeInterval? { didSet { isChecked = false } }
     /// The options that the endpoint has set with ``Endpoint/option(_:_:)``.
     public var options: RequestOptions
