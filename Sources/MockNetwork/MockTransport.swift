@@ -21,7 +21,7 @@ public struct MockTransport: Transport {
     /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue. With a scheduler that runs actions
     ///   at once, delays take no time, and nothing times out.
     public init(scheduler: (any Scheduler)? = nil) {
-        let (mock, scheduler) = (MockURLProtocol.current, scheduler ?? MockURLProtocol.delayScheduler)
+        let (mock, scheduler) = (MockURLProtocol.scopeClass, scheduler ?? MockURLProtocol.delayScheduler)
         var settings = ExchangeTransport.Settings()
         settings.maxRequestsPerHost = nil
         exchanges = ExchangeTransport(settings, keepsCookies: true, scheduler: scheduler, executor: .immediate) { exchange in

@@ -98,9 +98,10 @@ extension URLRequest {
 
 extension MockURLProtocol {
     /// Adds the header fields and the timeout of the session, which a protocol class does not see on Linux. Looking for the session takes as
-    /// long as half a request, so it is only done where a configuration has such settings.
+    /// long as half a request, so it is only done if a configuration has such settings, or may have them.
     func addSessionSettings(to request: inout PreparedRequest) {
-        guard let scope = Self.liveScope, scope.configurations.withLock({ $0 }).contains(where: \.hasSettings),
+        guard let scope = Self.liveScope,
+            scope.isInOtherConfigurations.withLock({ $0 }) || scope.configurations.withLock({ $0 }).contains(where: \.hasSettings),
             let configuration = task?.session?.configuration
         else { return }
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] where request.headers["\(name)"] == nil {

@@ -46,13 +46,19 @@ extension MockURLProtocol {
     /// ```
     ///
     /// After its scope has ended, the class has no requests and no stubs. Check them inside the scope.
-    public static var current: MockURLProtocol.Type { scope.protocolClass as? MockURLProtocol.Type ?? MockURLProtocol.self }
+    public static var current: MockURLProtocol.Type {
+        scope.isInOtherConfigurations.withLock { $0 = true }
+        return scopeClass
+    }
+
+    /// ``current``, for a caller that puts it into no configuration.
+    package static var scopeClass: MockURLProtocol.Type { scope.protocolClass as? MockURLProtocol.Type ?? MockURLProtocol.self }
 
     /// A configuration for sessions that this scope answers. It is ephemeral, has no cache, and ``current`` is its only protocol class. On
     /// Apple's systems, `usesClassicLoadingMode` is `true`, because the newer loader may not ask protocol classes.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [current]
+        configuration.protocolClasses = [scopeClass]
         configuration.useProtocolClasses()
         // Answers of the mock must not be cached. Also, on Linux a cancelled task of a session with a cache ends the process.
         configuration.urlCache = nil

@@ -55,7 +55,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         try await MockURLProtocol.withScope(test.displayName ?? test.name) {
             #if compiler(>=6.2)
-            let mock = MockURLProtocol.current
+            let mock = MockURLProtocol.scopeClass
             let issues: IssueHandlingTrait = .compactMapIssues { issue in
                 // An issue outside of every test, as in the callback of a subscription, comes to all tests that run, and to the runner,
                 // which reports it.
@@ -184,7 +184,7 @@ extension Recording? {
             StandardError.print(warning)
             #endif
         }
-        let mock = MockURLProtocol.current
+        let mock = MockURLProtocol.scopeClass
         try await self.run(
             mode, test: test.name, at: "\(place.fileID.split(separator: "/").last ?? ""):\(place.line)", hasFailed: { mock.hasTestFailed },
             warn: warn

@@ -77,6 +77,17 @@ struct PlainURLSessionTests {
         #expect(MockURLProtocol.requests.last?.headers["Authorization"] == nil)
     }
 
+    @Test("The header fields of an app's own configuration count, too")
+    func ownConfiguration() async {
+        MockURLProtocol.stub(.get, "/a", respond: .status(200))
+        let configuration = URLSessionConfiguration.default
+        configuration.protocolClasses = [MockURLProtocol.current]
+        configuration.httpAdditionalHeaders = ["X-Own": "session"]
+        let own = URLSession(configuration: configuration)
+        #expect(await outcome { own.dataTask(with: request("/a"), completionHandler: $0).resume() }.status == 200)
+        #expect(MockURLProtocol.requests.map { $0.headers["X-Own"] } == ["session"])
+    }
+
     @Test("A status below 200 is the response")
     func informational() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .status(199))

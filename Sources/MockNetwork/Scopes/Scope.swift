@@ -43,10 +43,14 @@ final class Scope: Sendable {
     let contents = Locked(Contents())
     /// The configurations that were handed out, which sessions have copied. They outlive a `reset`, as the sessions do.
     let configurations = Locked<[URLSessionConfiguration]>([])
+    /// Whether the app may have put the class into other configurations.
+    let isInOtherConfigurations: Locked<Bool>
 
     init(name: String, protocolClass: URLProtocol.Type?) {
         self.name = name
         self.protocolClass = protocolClass
+        // Every app knows the class of the process.
+        isInOtherConfigurations = Locked(protocolClass == nil)
     }
 
     /// The scope of code that runs outside every `withScope`.
