@@ -18,13 +18,14 @@ extension APIResponse {
             let type = value(forHTTPHeaderField: "Content-Type")?.mediaType.cut(to: 100)
             return "its Content-Type is \(type ?? "missing"), and not that of \(expected)."
         }
-        let size = redactor.size(of: self) + (redactor.serverMessage(ofError: self).map { ", and says \"\($0)\"" } ?? "")
+        let size = redactor.size(of: self)
         guard !data.isEmpty else { return "\(excerptName) is empty where \(expected) was expected \(size)." }
-        guard let error = error as? DecodingError else {
-            return "\(excerptName) is not \(expected): \(redactor.explanation(of: error)) \(size)."
-        }
-        let summary = error.summary(of: isReadAsJSON ? data : nil, redactedBy: redactor)
-        return "\(excerptName) is not \(expected): \(summary.cut(to: 200)) \(size)."
+        let summary =
+            (error as? DecodingError)?.summary(of: isReadAsJSON ? data : nil, redactedBy: redactor).cut(to: 200)
+            ?? redactor.explanation(of: error)
+        // The error of a stream may have said it already.
+        let words = redactor.serverMessage(ofError: self).flatMap { summary.contains($0) ? nil : ", and says \"\($0)\"" } ?? ""
+        return "\(excerptName) is not \(expected): \(summary) \(size)\(words)."
     }
 }
 

@@ -97,6 +97,7 @@ struct StreamStubTests {
         let error = try await way.provider.failure(of: request)
         #expect(try error.response?.decode([String: String].self) == ["error": "model not found"])
         #expect(error.description.contains("it is not text/event-stream: \"model not found\" (application/json, "), "\(error)")
+        #expect(error.description.components(separatedBy: "model not found").count == 2, "\(error)")
     }
 
     @Test("Text without an end in place of events is an error at once", arguments: Way.allCases)
