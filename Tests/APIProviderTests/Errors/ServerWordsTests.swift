@@ -25,6 +25,12 @@ struct ServerWordsTests {
         for words in body.words { #expect(text.contains(words), "\(text)") }
     }
 
+    @Test("XML may begin with white space and a byte order mark", arguments: ["\t", "\n", "\r", " ", "\u{FEFF}", "\u{FEFF}\r\n\t "])
+    func beginning(space: String) throws {
+        let text = try error(404, "application/xml", "\(space)<Error><Message>No such key.</Message></Error>").description
+        #expect(text.contains("No such key."), "\(text)")
+    }
+
     /// A token, a key with the letters of an identifier, the number of a card, and two that only the request tells from words.
     private static let planted = [
         "sk_live_4eC39HqLyjWDarjtT1zdp7dc", "0e3f5c6a-9b1d-4c57-8a2e-3d1f0b7c9e42", "4111111111111111", "hunter2", "correcthorse",

@@ -29,6 +29,20 @@ struct JSONTokensTests {
         #expect(tokens("\u{FEFF}true") == "true ")
     }
 
+    @Test("A string has the characters of its escapes (RFC 8259, section 7)")
+    func escapes() {
+        var random = SeededGenerator(seed: 7)
+        for (escape, character) in zip("\"\\/bfnrt", "\"\\/\u{8}\u{C}\n\r\t") { #expect(tokens("\"\\\(escape)\"") == "<\(character)>") }
+        for _ in 0..<200 {
+            let scalar = Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &random)) ?? "\u{E9}"
+            let text = scalar.utf16.map { unit in
+                let digits = String(unit, radix: 16, uppercase: Bool.random(using: &random))
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
+            #expect(tokens("\"\(text)\"") == "<\(scalar)>", "\(text)")
+        }
+    }
+
     @Test("It accepts the same texts as Foundation (RFC 8259)")
     func grammar() throws {
         var random = SeededGenerator(seed: 7)

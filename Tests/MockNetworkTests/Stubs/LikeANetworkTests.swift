@@ -43,7 +43,8 @@ struct LikeANetworkTests {
             (.json([1]), "3"), (.data(Data("ab".utf8)), "2"), (.data(Data("ab".utf8), headers: ["content-length": "2"]), "2"),
             (.data(Data("ab".utf8), headers: ["Transfer-Encoding": "chunked"]), nil), (.status(200), nil),
             (.data(Data(), statusCode: 204), nil), (.json([1], statusCode: 204), nil),
-            (.stream([.chunk("a")]), nil), (.handler { _ in .json([1]) }, "3"),
+            (.stream([.chunk("a")]), nil), (.events([ServerSentEvent(data: "a")]), nil), (.jsonLines([1]), nil),
+            (.handler { _ in .json([1]) }, "3"),
         ]
         for (response, length) in table {
             MockURLProtocol.stub(.get, "/a", respond: response)

@@ -167,7 +167,8 @@ struct StreamStubTests {
 
     @Test("The test sees that the reader has left", arguments: Way.allCases)
     func feedIsLeft(_ way: Way) async throws {
-        let feed = StreamFeed()
+        let (feed, left) = (StreamFeed(), Log<Void>())
+        feed.whenLeft { left.append(()) }
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
         do {
             var events = try await way.provider.request(request).value.makeAsyncIterator()
@@ -176,6 +177,7 @@ struct StreamStubTests {
         }
         await feed.waitUntilCancelled()
         #expect(feed.isCancelled)
+        #expect(await eventually { left.count == 1 })
         feed.send("data: b\n\n")
         await feed.waitUntilRead()
     }
