@@ -65,7 +65,6 @@ final class DiskCache: CacheStore {
         if rename(responsesPath, "\(folder.path)/\(UUID().uuidString)\(Self.removedSuffix)") != 0 {
             try? FileManager.default.removeItem(atPath: responsesPath)
         }
-        size.withLock { $0 = 0 }
         deleteRenamedFolders()
     }
 

@@ -18,7 +18,7 @@ struct FreshnessTests {
             (["Cache-Control": "a=\"x, max-age=10"], 10), (["Cache-Control": "a=\"x, max-age=99\", max-age=10"], 10),
             (["Cache-Control": "a=\"x\\\", max-age=99\", max-age=10"], 10),
             (["Cache-Control": "s-maxage=99, max-age=10", "Expires": "EXPIRED"], 10),
-            (["Cache-Control": "max-age=30", "Age": "20, 0"], 10), (["Cache-Control": "max-age=10", "Age": "-7"], 10),
+            (["Cache-Control": "max-age=30", "Age": "20 , 0"], 10), (["Cache-Control": "max-age=10", "Age": "-7"], 10),
             (["Expires": "IN10", "Date": "no date"], 10), (["Expires": "IN10", "Date": "AGO5"], 10),
             (["Cache-Control": "no-store, must-understand, max-age=10"], 10), (["Last-Modified": "AGO100", "Date": "NOW"], 10),
             (["Cache-Control": "max-age=99999999999"], 2_147_483_648), (["Last-Modified": "AGO100000000"], 86_400),
@@ -315,6 +315,16 @@ struct ValidationTests {
         await #expect(throws: APIError.self) { try await world.get("/a", [:], policy) }
     }
 
+    @Test(
+        "stale-if-error covers the statuses that RFC 5861 names, and no others",
+        arguments: [(500, true), (502, true), (503, true), (504, true), (501, false), (505, false), (499, false), (404, false)])
+    func errorStatuses(status: Int, isCovered: Bool) {
+        let hand = Hand(storing: ["Cache-Control": "max-age=10, stale-if-error=5"], "1", age: 12)
+        let response = hand.send()
+        hand.answer(1, status)
+        #expect(response.entries.map(\.statusCode) == [isCovered ? 200 : status])
+    }
+
     @Test("A fresh response answers the app's own conditions; otherwise they are sent to the server")
     func ownConditions() async throws {
         let world = World()
@@ -497,14 +507,17 @@ struct StoringTests {
     }
 
     @Test(
-        "A response to a POST answers a GET only if its Content-Location is the POST's URL (RFC 9110, section 9.3.3)",
-        arguments: [["Content-Location": "/a"], ["Content-Location": "/b", "Location": "/a"]])
-    func post(headers: [String: String]) async throws {
+        "A response to a POST answers a GET only if it is fresh and its Content-Location is the POST's URL (RFC 9110, section 9.3.3)",
+        arguments: [
+            (.post, 1, ["Content-Location": "/a"], true), (.post, 0, ["Content-Location": "/a"], false),
+            (.put, 1, ["Content-Location": "/a"], false), (.post, 1, ["Content-Location": "/b", "Location": "/a"], false),
+        ] as [(HTTPMethod, Int, [String: String], Bool)])
+    func post(method: HTTPMethod, seconds: Int, headers: [String: String], isStored: Bool) async throws {
         let world = World()
-        let fields = HTTPHeaders(headers.merging(["Cache-Control": "max-age=10"]) { $1 })
-        MockURLProtocol.stub(.post, "/a", respond: .data(Data("x".utf8), headers: fields))
-        _ = try await world.provider.request(Endpoint<Void>(.post, "/a", body: .json(1))).value
-        #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == (headers["Content-Location"] == "/a" ? 200 : 504))
+        let fields = HTTPHeaders(headers.merging(["Cache-Control": "max-age=\(seconds)"]) { $1 })
+        MockURLProtocol.stub(method, "/a", respond: .data(Data("x".utf8), headers: fields))
+        _ = try await world.provider.request(Endpoint<Void>(method, "/a", body: .json(1))).value
+        #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == (isStored ? 200 : 504))
     }
 
     @Test("A POST that is redirected to another origin stores nothing")
@@ -581,6 +594,9 @@ struct StoringTests {
         for (policy, statuses) in [(.never, [301, 301]), (.decide { next, _ in next }, [200, 200])] as [(RedirectPolicy, [Int])] {
             let world = World(behind: [Setting(policy: policy)])
             for status in statuses { #expect(try await world.get().statusCode == status) }
+            // It decides nothing about other responses.
+            world.serve(fresh, at: "/c")
+            for _ in 0..<2 { #expect(try await world.get("/c").text == "1") }
         }
     }
 

@@ -100,6 +100,14 @@ struct StoreTests {
         #expect(cache.responses(for: "key99") != [])
     }
 
+    @Test("On disk, a file that takes all blocks fits, and a larger one does not", arguments: [(3_000, true), (5_000, false)])
+    func wholeBlocks(count: Int, fits: Bool) {
+        let cache = DiskCache(folder.url("cache"), maxBytes: 4_096)
+        let responses = [response(String(repeating: "x", count: count))]
+        cache.replace(responses, for: "a")
+        #expect(cache.responses(for: "a") == (fits ? responses : []))
+    }
+
     @Test("On disk, reading a file counts as a use")
     func readingIsUse() throws {
         let cache = DiskCache(folder.url("cache"), maxBytes: 100_000)
