@@ -19,6 +19,13 @@ struct PlainURLSessionTests {
         #expect(try await session.data(for: request("/a")).0 == body)
     }
 
+    @Test("A transport gets the answer to a request that no provider has made")
+    func transport() async throws {
+        MockURLProtocol.stub(.get, "/a", respond: .data(body))
+        let transport = URLSessionTransport(configuration: MockURLProtocol.configuration)
+        #expect(try await transport.send(PreparedRequest(.get, example.appendingPathComponent("/a"))).value.data == body)
+    }
+
     @Test("A redirect is the response, and a late response is a timeout")
     func redirectsAndTimeouts() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .redirect(to: "/b"))

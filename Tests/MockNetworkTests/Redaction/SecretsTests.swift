@@ -36,6 +36,22 @@ struct SecretsTests {
         #expect(ReportRedactor.standard.redactedText(of: Data(text.utf8)) == shown)
     }
 
+    @Test(
+        "A header in a report is hidden by the same names as an item of a query",
+        arguments: [("X-Key", "word", "…"), ("X-Key", "", ""), ("Nonce", "word", "…"), ("X-Kind", "word", "word")])
+    func header(name: String, value: String, shown: String) {
+        #expect(ReportRedactor.standard.header(name, value) == shown)
+    }
+
+    @Test("JSON within the texts of JSON is shown without its secrets, four levels deep", arguments: 1...6)
+    func nested(depth: Int) {
+        let json = (1..<depth).reduce(#"{"kind":"open","password":"correcthorse"}"#) { json, _ in
+            #"{"a":\#(String(decoding: json.jsonString, as: UTF8.self))}"#
+        }
+        let shown = ReportRedactor.standard.item("a", json)
+        #expect(shown.contains("open") == (depth <= 4) && !shown.contains("correcthorse"), "\(shown)")
+    }
+
     /// All that this package may show of an exchange.
     private func shown(_ request: PreparedRequest, _ answer: APIResponse) async throws -> [(String, String)] {
         var shown: [(String, String)] = [("cURL", request.curlCommand())]
