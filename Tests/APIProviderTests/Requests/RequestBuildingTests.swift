@@ -207,6 +207,7 @@ struct RequestBuildingTests {
                 #"its header name "Authorization:…" is not a token"#
             ),
             (Endpoint(.get, "", headers: ["content-length": "20"]), "its header Content-Length announces a body"),
+            (Endpoint(.get, "", headers: ["Content-Length": "1"]), "its header Content-Length announces a body"),
             (Endpoint(.post, "", headers: ["Transfer-Encoding": "chunked"]), "its header Transfer-Encoding announces a body"),
             (Endpoint(.get, "", timeoutInterval: 0), "its timeoutInterval is 0.0 seconds; it must be more than 0."),
             (Endpoint(.get, "").timeout(.seconds(0)), "its timeout must be more than 0 seconds."),
@@ -241,5 +242,12 @@ struct RequestBuildingTests {
         #expect(error.description.hasPrefix("The request was not sent: ") && error.description.contains(reason), "\(error)")
         #expect(error.localizedDescription == "The request could not be made.")
         #expect(answers.requests.isEmpty)
+    }
+
+    @Test("A header may say that there is no body")
+    func noBody() async throws {
+        let answers = Answers(.status(200))
+        _ = try await answers.provider().request(Endpoint<Data>(.post, "", headers: ["Content-Length": "0"])).value
+        #expect(answers.requests.first?.headers["Content-Length"] == "0")
     }
 }

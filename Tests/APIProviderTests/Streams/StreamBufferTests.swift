@@ -10,14 +10,15 @@ struct StreamBufferTests {
 
     private func makeBuffer() -> StreamBuffer { StreamBuffer(transfer: log.disposable("ended")) }
 
-    @Test("A stream is read once: a second iterator throws")
+    @Test("A stream is read once: a second iterator throws; after its end or error, an iterator returns nil")
     func secondIterator() async throws {
         let stream = streamedResponse(["abc".utf8])
         var (first, second) = (stream.makeAsyncIterator(), stream.makeAsyncIterator())
         let error = await #expect(throws: APIError.self) { try await second.next() }
         #expect(error?.description.contains("a stream can be read once") == true, "\(String(describing: error))")
+        #expect(try await second.next() == nil)
         #expect(try await first.next() == Data("abc".utf8))
-        #expect(try await first.next() == nil)
+        for _ in 0..<2 { #expect(try await first.next() == nil) }
     }
 
     @Test("A body in memory is one chunk")

@@ -57,6 +57,15 @@ struct ExchangeTransportTests {
         #expect(stopped.entries == ["/a"])
     }
 
+    @Test("The progress of a body comes in steps of 64 KB", arguments: [0, 1, 65_536, 65_537, 200_000])
+    func steps(size: Int) {
+        let sent = Log<Int64>()
+        var request = PreparedRequest(.post, example, body: RequestBody(Data(count: size)))
+        request.reportProgress = { sent.append($0.bytesSent) }
+        _ = makeTransport(onStart: { $0.didSendBody() }).send(request).subscribe()
+        #expect(sent.entries == stride(from: 65_536, to: Int64(size), by: 65_536) + (size > 0 ? [Int64(size)] : []))
+    }
+
     @Test("Each part that is sent, the head and each part that is received restart the timeout")
     func signsOfLife() throws {
         send("/a", by: makeTransport { $0.timeoutInterval = 1 })
