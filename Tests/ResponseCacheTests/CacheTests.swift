@@ -222,6 +222,22 @@ struct ValidationTests {
         #expect(try await world.get("/a", [:], .staleIfOffline).text == "1")
     }
 
+    @Test("A failure replaces a stored failure")
+    func failedAgain() {
+        let hand = Hand(storing: fresh, "1", age: 0)
+        for (number, status, text) in [(1, 404, "2"), (2, 500, "2"), (3, 404, "4"), (4, 503, "4")] {
+            hand.send("/a", .get, [:], .reload)
+            hand.answer(number, status, fresh, "\(number + 1)")
+            #expect(hand.stored() == text)
+        }
+        let failing = Hand()
+        for (number, status) in [500, 429].enumerated() {
+            failing.send("/a", .get, [:], .reload)
+            failing.answer(number, status, fresh, "\(number)")
+            #expect(failing.stored() == "\(number)")
+        }
+    }
+
     @Test(
         "Each way to be without a network counts as offline",
         arguments: [URLError.Code.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive, .timedOut])
@@ -520,14 +536,20 @@ struct StoringTests {
         #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == (isStored ? 200 : 504))
     }
 
-    @Test("A POST that is redirected to another origin stores nothing")
+    @Test("A POST that is redirected to another origin stores nothing, and removes nothing that the other names")
     func postToAnother() async throws {
         let world = World()
-        let other: HTTPHeaders = ["Cache-Control": "max-age=10", "Content-Location": "https://api.example.com/a"]
+        let another = RequestPath.url(try #require(URL(string: "https://other.example.com/c")))
+        world.serve(fresh, at: "/c")
+        _ = try await world.get(another)
+        let other: HTTPHeaders = [
+            "Cache-Control": "max-age=10", "Content-Location": "https://api.example.com/a", "Location": "https://other.example.com/c",
+        ]
         MockURLProtocol.stub(.post, "/a", respond: .status(303, headers: ["Location": "https://other.example.com/b"]))
         MockURLProtocol.stub(.get, "https://other.example.com/b", respond: .data(Data("x".utf8), headers: other))
         _ = try await world.provider.request(Endpoint<Void>(.post, "/a")).value
         #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == 504)
+        #expect(try await world.get(another).isFromCache)
     }
 
     @Test(

@@ -61,6 +61,23 @@ struct OrderTests {
         #expect(hand.stored() == "new")
     }
 
+    @Test("After a change, later requests share a validation, even when an earlier request ends meanwhile")
+    func sharedAfterAChange() {
+        let (hand, headers) = (Hand(), ["Cache-Control": "max-age=10", "ETag": "\"a\""] as HTTPHeaders)
+        hand.send()
+        hand.send("/a", "PUT")
+        hand.answer(1, 204)
+        hand.send()
+        hand.answer(2, 200, headers, "new")
+        hand.pass(20)
+        hand.send()
+        hand.answer(0, 200, fresh, "old")
+        let joined = hand.send()
+        #expect(hand.requests.count == 4)
+        hand.answer(3, 304, headers)
+        #expect(joined.entries.map(\.text) == ["new"])
+    }
+
     @Test("Requests after a sign-out do not join a validation from before it")
     func validations() {
         let hand = Hand()
