@@ -62,14 +62,23 @@ struct AuthenticationMiddlewareTests {
         AuthenticationMiddleware(token: token, hosts: hosts) { _ in .error(TestError("refresh")) }
     }
 
-    @Test("No refresh starts after another status, or after a redirect that dropped the token", arguments: ["Authorization", "X-Customer"])
-    func noRefresh(header: String) async throws {
-        let middleware = AuthenticationMiddleware(token: "a", apply: { $1.headers[header] = $0 }) { _ in .error(TestError("refresh")) }
-        let request = PreparedRequest("GET", headers: ["X-A": "b"])
-        let others = [200, 400, 403, 407, 500].map { APIResponse(to: PreparedRequest("GET", headers: [header: "a"]), statusCode: $0) }
-        let dropped = [request, PreparedRequest("GET", "https://elsewhere.example.com/")].map { APIResponse(to: $0, statusCode: 401) }
+    @Test(
+        "No refresh starts after another status, or after a redirect that dropped the token or a part of it",
+        arguments: [["Authorization"], ["X-Customer"], ["Authorization", "X-Customer"]])
+    func noRefresh(headers: [String]) async throws {
+        let middleware = AuthenticationMiddleware(
+            token: "a", apply: { token, request in for header in headers { request.headers[header] = token } }
+        ) { _ in .error(TestError("refresh")) }
+        func request(_ url: String = "https://api.example.com/items", without missing: [String] = []) -> PreparedRequest {
+            var request = PreparedRequest("GET", url, headers: ["X-A": "b"])
+            for header in headers where !missing.contains(header) { request.headers[header] = "a" }
+            return request
+        }
+        let others = [200, 400, 403, 407, 500].map { APIResponse(to: request(), statusCode: $0) }
+        let without = headers.map { request(without: [$0]) }
+        let dropped = (without + [request("https://elsewhere.example.com/")]).map { APIResponse(to: $0, statusCode: 401) }
         for answer in others + dropped {
-            #expect(try await middleware.intercept(request) { _ in .just(answer) }.value.statusCode == answer.statusCode)
+            #expect(try await middleware.intercept(request(without: headers)) { _ in .just(answer) }.value.statusCode == answer.statusCode)
         }
     }
 

@@ -63,6 +63,8 @@ struct WholeTimeTests {
         for count in 1...10 { report(Int64(count)) }
         await mainQueue()
         for count in 11...20 { report(Int64(count)) }
+        await mainQueue()
+        #expect(counts.entries == [10])
         responses.send(.success(APIResponse(to: requests.entries[0])))
         await done.next()
         #expect(counts.entries == [10, 20, -1])

@@ -154,7 +154,7 @@ struct ExchangeTransportTests {
     @Test(
         "A compressed body that has a length and decodes to nothing is an error, unless that is the length of nothing",
         arguments: [
-            (["Content-Encoding": "gzip", "Content-Length": "8"], "-1015"), (["Content-Encoding": "br", "Content-Length": "900"], "-1015"),
+            (["Content-Encoding": "GZip", "Content-Length": "8"], "-1015"), (["Content-Encoding": "br", "Content-Length": "900"], "-1015"),
             (["Content-Encoding": "gzip", "Content-Length": "20"], ""), (["Content-Encoding": "gzip", "Content-Length": "0"], ""),
             (["Content-Encoding": "gzip"], ""), (["Content-Encoding": "identity", "Content-Length": "8"], ""),
             (["Content-Encoding": "br", "Content-Length": "1"], ""), (["Content-Encoding": "deflate", "Content-Length": "8"], ""),

@@ -153,7 +153,7 @@ struct URLSessionTransportTests {
 
     @Test(
         "The length of a body is known unless it is compressed",
-        arguments: [(nil, 5), ("", 5), ("Identity", 5), ("gzip", nil)] as [(String?, Int64?)])
+        arguments: [(nil, 5), ("", 5), ("Identity", 5), ("gzip", nil), ("GZip", nil)] as [(String?, Int64?)])
     func bodyLength(encoding: String?, length: Int64?) throws {
         let headers = ["Content-Length": "5"].merging(encoding.map { ["Content-Encoding": $0] } ?? [:]) { $1 }
         let response = try #require(HTTPURLResponse(url: example, statusCode: 200, httpVersion: nil, headerFields: headers))
