@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MockNetwork
 import TestSupport
 import Testing
 
@@ -105,6 +106,18 @@ struct SecretTests {
         #expect(String(decoding: replayed.body, as: UTF8.self) == "{\"t\":\"\(jwt(#"{"sub":"me","exp":1900000060}"#, "token-001"))\"}")
     }
 
+    @Test(
+        "A JWT has three parts, the first two of which are objects of JSON (RFC 7519, section 3)",
+        arguments: [
+            ("HEAD.CLAIMS.c2lnbmF0dXJl", true), ("HEAD..CLAIMS.c2lnbmF0dXJl", false), ("HEAD.CLAIMS", false), ("HEAD.CLAIMS.", false),
+            ("HEAD.CLAIMS.c2lnbmF0dXJl.c2lnbmF0dXJl", false), ("HEAD.c2lnbmF0dXJl.c2lnbmF0dXJl", false),
+            ("HEAD.CLAIMS.c2ln/mF0dXJl", false), ("HEAD.CLAIMS.c2l", false),
+        ])
+    func isJWT(text: String, isJWT: Bool) {
+        let (head, claims) = (Data(#"{"alg":"HS256"}"#.utf8).base64URL, Data(#"{"sub":"me"}"#.utf8).base64URL)
+        #expect(text.replacingOccurrences(of: "HEAD", with: head).replacingOccurrences(of: "CLAIMS", with: claims).isJWT == isJWT)
+    }
+
     @Test("Dates move by the time that has passed, and what says when a token ends, too")
     func dates() throws {
         let body = Array(#"{"access_token":"token-001","expires_at":"2026-01-01T00:00:00Z","at":"2026-01-01T00:00:00Z"}"#.utf8)
@@ -143,6 +156,20 @@ struct SecretTests {
         #expect(
             try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har").problems.first?.contains("has a body in gzip")
                 == true)
+    }
+
+    @Test("The attachment of a failed test leaves out a binary body that has a secret")
+    func attachment() async throws {
+        let body = Data([0xFF] + "abc123def".utf8)
+        let text = try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.post, "/a", respond: .status(200))
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let sent = HTTPBody.data(body, contentType: "application/octet-stream")
+            try await provider.request(Endpoint<Void>(.post, "/a", query: ["token": "abc123def"], body: sent)).value
+            return String(decoding: try #require(MockURLProtocol.attachment), as: UTF8.self)
+        }
+        #expect(text.contains("/a?token=") && !text.contains("abc123def"), "\(text)")
+        #expect(!text.contains(body.base64EncodedString().dropFirst(4)), "\(text)")
     }
 
     @Test("400 requests to one URL replay in a second", .longComputing)

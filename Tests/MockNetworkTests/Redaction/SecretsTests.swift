@@ -30,7 +30,7 @@ struct SecretsTests {
         "A text in a report shows no word that looks like a token, and no value in the query of a URL",
         arguments: [
             ("see https://a.example/b?q=word#top, or item1", "see https://a.example/b?q=…#top, or item1"),
-            ("the key is sk1a2b3c", "the key is …"),
+            ("the key is sk1a2b3c", "the key is …"), ("abcd-1234-efgh-567 or abcd-1234-efgh-5678", "abcd-1234-efgh-567 or …"),
         ])
     func message(text: String, shown: String) {
         #expect(ReportRedactor.standard.redactedText(of: Data(text.utf8)) == shown)

@@ -74,6 +74,11 @@ struct ExpectationTests {
             { MockURLProtocol.stub(where: { Self.expect($0.body) }, respond: .sequence([])) },
             { MockURLProtocol.stub(.post, "/a", body: .matching { !Self.expect($0) }, respond: .status(200)) },
             { MockURLProtocol.stub(.get, "/a", body: .matching { Self.expect($0) }, respond: .status(200)) },
+            {
+                MockURLProtocol.stub(.post, "/b", respond: .status(200))
+                MockURLProtocol.stub(where: { !Self.expect($0.body) }, respond: .status(200))
+                MockURLProtocol.stub(.post, "/c", respond: .status(200))
+            },
         ]
         for (index, stub) in stubs.enumerated() {
             let (texts, reports) = (Log<String>(), Log<String>())
@@ -88,7 +93,7 @@ struct ExpectationTests {
                 return true
             }
             #expect(texts.count == 1, "\(index): \(texts.entries)")
-            #expect(reports.entries.first?.contains("has one stub") == true)
+            #expect(reports.entries.first?.contains(index < 5 ? "has one stub" : "has 3 stubs") == true)
         }
     }
 
