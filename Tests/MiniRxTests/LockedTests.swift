@@ -13,7 +13,7 @@ struct LockedTests {
                 try? count.withLock { count in
                     let old = count
                     // Another thread would change it now.
-                    if number.isMultiple(of: 200) { sched_yield() }
+                    if number.isMultiple(of: 20) { sched_yield() }
                     count = old + 1
                     if count.isMultiple(of: 100) { throw TestError() }
                 }

@@ -227,9 +227,11 @@ struct SchedulerTests {
         goOn.signal()
     }
 
-    @Test("A delayed action on a queue comes no earlier than it should")
-    func delayed() async {
-        let scheduler = SerialDispatchQueueScheduler(qos: .default)
+    @Test(
+        "A delayed action on a queue comes no earlier than it should",
+        arguments: [SerialDispatchQueueScheduler(qos: .default), ConcurrentDispatchQueueScheduler(qos: .default), MainScheduler.instance]
+            as [any Scheduler])
+    func delayed(scheduler: any Scheduler) async {
         let start = scheduler.now
         let end = await withCheckedContinuation { continuation in
             _ = scheduler.schedule(after: .milliseconds(5)) { continuation.resume(returning: scheduler.now) }
