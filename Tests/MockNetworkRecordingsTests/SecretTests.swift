@@ -93,6 +93,24 @@ struct SecretTests {
         #expect(body.components(separatedBy: "password-001").count == 7, "\(body)")
     }
 
+    @Test(
+        "A secret of a header, a cookie or a query is replaced there, and where it stands without its quotes and escapes",
+        arguments: [
+            ("AUTHORIZATION", "Bearer correct-horse", "", "correct-horse"), ("COOKIE", "a=correct-horse; b=c", "", "correct-horse"),
+            ("Cookie", "b=c; a=\"correct-horse\"", "", "correct-horse"), ("Cookie", "a=correct%20horse", "", "correct horse"),
+            ("Accept", "*/*", "?a=b&password=correct+horse", "correct horse"), ("Accept", "*/*", "#token=correct-horse", "correct-horse"),
+        ])
+    func places(header: String, value: String, query: String, secret: String) throws {
+        var exchange = RecordedExchange(method: "GET", url: "https://a.example/\(query)")
+        exchange.headers = [.init(name: header, value: value)]
+        let type = RecordedExchange.Field(name: "Content-Type", value: "text/plain")
+        exchange.response = .init(status: 200, headers: [type], body: Array("It was \(secret).".utf8))
+        exchange.order = (0, 1)
+        let new = try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har").exchanges[0]
+        let shown = "\(new.url) \(new.headers) \(String(decoding: new.response?.body ?? [], as: UTF8.self))"
+        #expect(!shown.contains("horse") && shown.contains("-001"), "\(shown)")
+    }
+
     @Test("A JWT keeps its head and its claims, and its times move")
     func jwt() throws {
         func jwt(_ claims: String, _ signature: String) -> String {

@@ -43,6 +43,15 @@ struct SecretsTests {
         #expect(ReportRedactor.standard.header(name, value) == shown)
     }
 
+    @Test(
+        "The last word of a name, its last two, or the end of a word tells whether its values are secret",
+        arguments: [
+            ("userPassword", true), ("X-Api-Key", true), ("user[password]", true), ("PHPSESSID", true), ("accesstoken", true),
+            ("pin", true),
+            ("token_type", false), ("tokencount", false), ("pinned", false), ("key", false), ("7", false), ("", false),
+        ])
+    func names(name: String, isSecret: Bool) { #expect(SecretNames.contains(name.utf8) == isSecret) }
+
     @Test("JSON within the texts of JSON is shown without its secrets, four levels deep", arguments: 1...6)
     func nested(depth: Int) {
         let json = (1..<depth).reduce(#"{"kind":"open","password":"correcthorse"}"#) { json, _ in
