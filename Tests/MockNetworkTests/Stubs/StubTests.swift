@@ -221,6 +221,10 @@ struct StubTests {
             ({ @Sendable stub in stub.expecting(...2) }, [nil, nil, nil, "at most 2 requests"]),
             ({ @Sendable stub in stub.expecting(1...2) }, ["1 to 2 requests", nil, nil, "1 to 2 requests"]),
             ({ @Sendable stub in stub.expecting(..<1) }, [nil, "0 requests", "0 requests", "0 requests"]),
+            (
+                { @Sendable stub in stub.expecting(1..<1) },
+                [String](repeating: "an impossible number of requests (an empty range)", count: 4)
+            ),
         ] as [(@Sendable (Stub) -> Stub, [String?])])
     func expecting(expect: @Sendable (Stub) -> Stub, reports: [String?]) async throws {
         try await MockURLProtocol.withScope("a scope") {
