@@ -87,6 +87,19 @@ struct FreshnessTests {
         #expect(stored.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit")
     }
 
+    @Test("The time that a response took counts as its age (RFC 9111, section 4.2.3)")
+    func delay() {
+        let hand = Hand()
+        hand.send()
+        hand.pass(5)
+        hand.answer(0, 200, ["Cache-Control": "max-age=10", "Age": "2"], "1")
+        #expect(hand.send().entries.first?.age == 7)
+        hand.pass(2)
+        #expect(hand.send().entries.first?.text == "1")
+        hand.pass(1)
+        #expect(hand.send().entries.isEmpty)
+    }
+
     @Test(
         "The cache follows the request's own Cache-Control (RFC 9111, section 5.2.1)",
         arguments: [
