@@ -65,9 +65,7 @@ private struct WrittenEntry: Encodable {
     // MARK: - An entry
 
     init(_ exchange: RecordedExchange) {
-        let formatter = ISO8601DateFormatter()
-        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-        startedDateTime = formatter.string(from: exchange.started)
+        startedDateTime = exchange.started.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         time = (exchange.duration * 1000).rounded()
         timings = Timings(wait: time)
         let sent = exchange.body ?? []

@@ -168,8 +168,9 @@ extension RecordedFile.Entry {
         case "", "utf-8", "utf8": response.body = Array(text.utf8)
         case "base64":
             // Charles adds line breaks.
-            let plain = text.filter { !$0.isWhitespace }
-            guard let data = Data(base64Encoded: plain) else { throw Problem(text: "this is not Base64 at \(path).content.text") }
+            guard let data = Data(base64Encoded: text) ?? Data(base64Encoded: text.filter { !$0.isWhitespace }) else {
+                throw Problem(text: "this is not Base64 at \(path).content.text")
+            }
             response.body = Array(data)
         case let encoding: throw Problem(text: "the encoding \"\(encoding)\" is unknown at \(path).content.encoding")
         }
@@ -223,11 +224,8 @@ extension RecordedFile.Entry {
 extension Date {
     /// With or without a fraction of a second.
     init?(iso8601 text: String) {
-        let formatter = ISO8601DateFormatter()
-        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-        if let date = formatter.date(from: text) { self = date; return }
-        formatter.formatOptions = [.withInternetDateTime]
-        guard let date = formatter.date(from: text) else { return nil }
+        let formats = [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()]
+        guard let date = formats.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
         self = date
     }
 }

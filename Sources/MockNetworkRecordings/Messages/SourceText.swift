@@ -1,4 +1,5 @@
 import APIProvider
+import Foundation
 import MockNetwork
 
 /// The bytes of a value within a message, without their escapes, and the place in the message that each byte comes from.
@@ -39,7 +40,7 @@ struct SourceText {
     /// The pieces between the bytes `mark`.
     func split(_ mark: Character, in part: Range<Int>? = nil) -> [Range<Int>] {
         var (pieces, begin, part): ([Range<Int>], Int, Range<Int>) = ([], (part ?? 0..<bytes.count).lowerBound, part ?? 0..<bytes.count)
-        while let end = bytes[begin..<part.upperBound].firstIndex(of: mark.asciiValue ?? 0) {
+        while let end = first(mark, in: begin..<part.upperBound) {
             pieces.append(begin..<end)
             begin = end + 1
         }
@@ -47,46 +48,55 @@ struct SourceText {
         return pieces + [part]
     }
 
-    func first(_ mark: Character, in part: Range<Int>) -> Int? { bytes[part].firstIndex(of: mark.asciiValue ?? 0) }
+    func first(_ mark: Character, in part: Range<Int>? = nil) -> Int? {
+        bytes.first(mark.asciiValue ?? 0, in: part ?? 0..<bytes.count)
+    }
 
     func first(of text: String, from position: Int = 0) -> Int? { bytes.firstRange(of: Array(text.utf8), from: position) }
+
+    func has(_ mark: Character) -> Bool { first(mark) != nil }
 
     // MARK: - Escapes
 
     /// The content of a JSON string, decoded.
     func decodingJSON() -> SourceText {
-        decoding(.json, where: { $0 == UInt8(ascii: "\\") }) { bytes, place in
-            JSONEscape(bytes, at: place).map { (Array(String($0.scalar).utf8), $0.end) }
-        }
+        decoding(.json, Self.jsonEscapes) { bytes, place in JSONEscape(bytes, at: place).map { (Array(String($0.scalar).utf8), $0.end) } }
     }
 
     /// A part of a URL or a form, decoded.
     func decodingPercent(plusIsSpace: Bool = false) -> SourceText {
-        decoding(.percent, where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) { bytes, place in
+        decoding(.percent, plusIsSpace ? Self.formEscapes : Self.percentEscapes) { bytes, place in
             if bytes[place] == UInt8(ascii: "+") { return ([0x20], place + 1) }
             return percentEscape(bytes, at: place).map { ([$0], place + 3) }
         }
     }
 
+    private static let (jsonEscapes, percentEscapes, formEscapes) = (BytePairs("\\"), BytePairs("%"), BytePairs("%+"))
+
+    /// - Parameter marks: What an escape begins with.
     private func decoding(
-        _ escaping: Escaping, where isEscape: (UInt8) -> Bool, _ decode: ([UInt8], Int) -> (bytes: [UInt8], end: Int)?
+        _ escaping: Escaping, _ marks: BytePairs, _ decode: ([UInt8], Int) -> (bytes: [UInt8], end: Int)?
     ) -> SourceText {
-        guard bytes.contains(where: isEscape) else {
+        let escapes = marks.places(in: bytes)
+        guard !escapes.isEmpty else {
             return SourceText(bytes, places: places, start: start, escapings: escapings + [escaping])
         }
         var (decoded, origins, position): ([UInt8], [Int], Int) = ([], [], 0)
-        while position < bytes.count {
-            let place = places?[position] ?? start + position
-            guard isEscape(bytes[position]), let unit = decode(bytes, position) else {
-                decoded.append(bytes[position])
-                origins.append(place)
+        func copy(to end: Int) {
+            decoded += bytes[position..<end]
+            while position < end {
+                origins.append(places?[position] ?? start + position)
                 position += 1
-                continue
             }
+        }
+        for mark in escapes where mark >= position {
+            guard let unit = decode(bytes, mark) else { continue }
+            copy(to: mark)
             decoded += unit.bytes
-            origins += repeatElement(place, count: unit.bytes.count)
+            origins += repeatElement(places?[mark] ?? start + mark, count: unit.bytes.count)
             position = unit.end
         }
+        copy(to: bytes.count)
         return SourceText(decoded, places: origins + [places?.last ?? start + bytes.count], start: start, escapings: escapings + [escaping])
     }
 
@@ -128,14 +138,57 @@ extension [UInt8] {
         return output + self[copied...]
     }
 
+    /// The place of the first `byte` in a part. Tests are built without the optimizer, where it is faster than `firstIndex(of:)` by far.
+    func first(_ byte: UInt8, in part: Range<Int>) -> Int? {
+        withUnsafeBytes { bytes in
+            bytes.baseAddress.flatMap { start in
+                memchr(start + part.lowerBound, Int32(byte), part.count).map { UnsafeRawPointer($0) - start }
+            }
+        }
+    }
+
     /// The place of the first `other` at or after `position`.
     func firstRange(of other: [UInt8], from position: Int = 0) -> Int? {
-        guard let first = other.first else { return nil }
-        var position = position
-        while position + other.count <= count, let place = self[position...].firstIndex(of: first), place + other.count <= count {
-            if self[place..<place + other.count].elementsEqual(other) { return place }
-            position = place + 1
+        guard let last = other.last else { return nil }
+        var end = position + other.count - 1
+        while end < count, let place = first(last, in: end..<count) {
+            let start = place + 1 - other.count
+            if self[start...place].elementsEqual(other) { return start }
+            end = place + 1
         }
         return nil
+    }
+}
+
+/// Pairs of bytes at which a search stops. It looks at each byte once and calls no closure, because tests are built without the optimizer.
+struct BytePairs: Sendable {
+    private var table = [Bool](repeating: false, count: 1 << 16)
+
+    /// - Parameter marks: Any byte may follow them.
+    init(_ marks: String = "") { for mark in marks.utf8 { insert(mark, nil) } }
+
+    /// - Parameter second: `nil` for any byte.
+    mutating func insert(_ first: UInt8, _ second: UInt8?) {
+        for second in second.map({ $0...$0 }) ?? 0...255 { table[Int(first) << 8 | Int(second)] = true }
+    }
+
+    /// Inserts what a text begins with.
+    mutating func insert(_ text: some Collection<UInt8>) { if let first = text.first { insert(first, text.dropFirst().first) } }
+
+    /// The places of the first bytes, as if a NUL followed the last.
+    func places(in bytes: [UInt8]) -> [Int] {
+        bytes.withUnsafeBufferPointer { buffer in
+            table.withUnsafeBufferPointer { table in
+                guard let bytes = buffer.baseAddress, let table = table.baseAddress else { return [] }
+                var (places, place): ([Int], Int) = ([], 0)
+                let count = buffer.count
+                while place < count {
+                    let next = place &+ 1 < count ? bytes[place &+ 1] : 0
+                    if table[Int(bytes[place]) << 8 | Int(next)] { places.append(place) }
+                    place &+= 1
+                }
+                return places
+            }
+        }
     }
 }

@@ -70,9 +70,10 @@ extension NewRecording {
             if !response.body.isUTF8, response.body.count >= 1 << 20 {
                 warnings.append("\(exchange.line) has a binary body of \(response.body.count >> 20) MB.")
             }
+            guard response.body.mayHaveExpiries else { continue }
             let leaves = LeafFinder.leaves(ofBody: response.body, type: response.value(of: "Content-Type") ?? "")
-            let moving = Set(leaves.filter { !names.occurrences(in: $0.text.bytes).isEmpty }.map(\.group)).subtracting([0])
-            for leaf in leaves where leaf.kind != .key && leaf.name.isExpiry && !moving.contains(leaf.group) {
+            let moving = Set(leaves.expiries(besides: leaves.around(names.occurrences(in: response.body).map(\.range))).map(\.text.range))
+            for leaf in leaves where leaf.kind != .key && leaf.name.isExpiry && !moving.contains(leaf.text.range) {
                 guard let end = leaf.text.string.time, end > Date() else { continue }
                 warnings.append("\(exchange.line) has \(leaf.name), by which the test may be green until \(leaf.text.string) only.")
             }
@@ -186,8 +187,11 @@ private struct Renaming {
 
     /// - Parameter type: Of a body; times beside a secret are not compared in it.
     private mutating func isSame(_ bytes: [UInt8], _ others: [UInt8], _ type: String?) -> Bool {
-        let mine = pieces(of: bytes, new, type), theirs = pieces(of: others, old, type)
-        return mine.texts == theirs.texts && mine.names.count == theirs.names.count && isSame(mine.names, theirs.names)
+        for type in [nil, type] {
+            let mine = pieces(of: bytes, new, type), theirs = pieces(of: others, old, type)
+            if mine.texts == theirs.texts, mine.names.count == theirs.names.count { return isSame(mine.names, theirs.names) }
+        }
+        return false
     }
 
     private mutating func isSame(_ mine: [String], _ others: [String]) -> Bool {
@@ -207,12 +211,9 @@ private struct Renaming {
         let occurrences = names.occurrences(in: bytes)
         guard !occurrences.isEmpty else { return ([bytes], []) }
         var cuts = occurrences.map { (range: $0.range, name: $0.name as String?) }
-        let leaves = type.map { LeafFinder.leaves(ofBody: bytes, type: $0) } ?? []
-        let groups = Set(
-            leaves.filter { leaf in occurrences.contains { leaf.text.range.overlaps($0.range) } }.map(\.group)
-        ).subtracting([0])
-        for leaf in leaves where leaf.kind != .key && leaf.name.isExpiry && groups.contains(leaf.group) {
-            cuts.append((leaf.text.range, nil))
+        if let type, bytes.mayHaveExpiries {
+            let leaves = LeafFinder.leaves(ofBody: bytes, type: type)
+            cuts += leaves.expiries(besides: leaves.around(occurrences.map(\.range))).map { ($0.text.range, nil) }
         }
         var (texts, copied): ([[UInt8]], Int) = ([], 0)
         for cut in cuts.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where cut.range.lowerBound >= copied {

@@ -12,34 +12,25 @@ struct ReplayedResponse {
     init(_ response: RecordedExchange.Response, _ names: RecordedNames, _ bindings: Bindings, movedBy seconds: TimeInterval) {
         status = response.status
         headers = response.headers.map { field in
-            let leaves = LeafFinder.leaves(ofHeader: field.name, Array(field.value.utf8))
-            let bytes = Self.replacing(Array(field.value.utf8), leaves, names, bindings, seconds)
+            let value = Array(field.value.utf8)
+            let bytes = Self.replacing(value, LeafFinder.leaves(ofHeader: field.name, value), names, bindings, seconds)
             return RecordedExchange.Field(
                 name: field.name, value: String(decoding: bytes, as: UTF8.self).moved(in: field.name, by: seconds))
         }
         let type = response.value(of: "Content-Type") ?? ""
-        guard !names.occurrences(in: response.body).isEmpty else {
-            body = response.body
-            return
-        }
         body = Self.replacing(response.body, LeafFinder.leaves(ofBody: response.body, type: type), names, bindings, seconds)
     }
 
     private static func replacing(
-        _ bytes: [UInt8], _ leaves: [Leaf], _ names: RecordedNames, _ bindings: Bindings, _ seconds: TimeInterval
+        _ bytes: [UInt8], _ leaves: @autoclosure () -> [Leaf], _ names: RecordedNames, _ bindings: Bindings, _ seconds: TimeInterval
     ) -> [UInt8] {
         let occurrences = names.occurrences(in: bytes)
         guard !occurrences.isEmpty else { return bytes }
+        // To find the leaves of a large body takes long.
+        let leaves = occurrences.contains { bindings.values[$0.name] != nil } || bytes.mayHaveExpiries ? leaves() : []
+        let around = leaves.around(occurrences.map(\.range))
         var replacements: [(range: Range<Int>, text: [UInt8])] = []
-        var groups: Set<Int> = []
-        let sorted = leaves.enumerated().sorted {
-            ($0.element.text.range.lowerBound, $0.offset) < ($1.element.text.range.lowerBound, $1.offset)
-        }
-        .map(\.element)
-        for (range, name) in occurrences {
-            // The innermost leaf that has it.
-            let around = sorted.prefix(upToStart: range.lowerBound).last { $0.text.range.upperBound >= range.upperBound }
-            if let around { groups.insert(around.group) }
+        for ((range, name), around) in zip(occurrences, around) {
             if let value = bindings.values[name], Array(name.utf8) != value {
                 let text = String(decoding: value, as: UTF8.self)
                 if around?.kind == .number, (try? JSONTree(Data(value))).map({ if case .number = $0 { false } else { true } }) ?? true {
@@ -50,8 +41,7 @@ struct ReplayedResponse {
                 replacements.append((range, bytes[range].movingJWT(by: seconds)))
             }
         }
-        groups.remove(0)
-        for leaf in leaves where seconds != 0 && leaf.kind != .key && groups.contains(leaf.group) && leaf.name.isExpiry {
+        for leaf in leaves.expiries(besides: around) where seconds != 0 {
             if let moved = leaf.text.string.moved(by: seconds) {
                 replacements.append((leaf.text.range, Array(leaf.text.escaped(moved).utf8)))
             }
@@ -61,6 +51,21 @@ struct ReplayedResponse {
 }
 
 extension [Leaf] {
+    /// For each range, the innermost leaf that has it.
+    func around(_ ranges: [Range<Int>]) -> [Leaf?] {
+        // In their order where they begin at the same place.
+        let sorted = indices.sorted { (self[$0].text.range.lowerBound, $0) < (self[$1].text.range.lowerBound, $1) }.map { self[$0] }
+        return ranges.map { range in
+            sorted.prefix(upToStart: range.lowerBound).last { $0.text.range.upperBound >= range.upperBound }
+        }
+    }
+
+    /// Those that say when something ends, in the objects and forms of the others.
+    func expiries(besides others: [Leaf?]) -> [Leaf] {
+        let groups = Set(others.compactMap { $0?.group }).subtracting([0])
+        return groups.isEmpty ? [] : filter { groups.contains($0.group) && $0.kind != .key && $0.name.isExpiry }
+    }
+
     /// Those that begin at or before `place`; these are sorted.
     fileprivate func prefix(upToStart place: Int) -> ArraySlice<Leaf> {
         var (low, high) = (0, count)
@@ -73,6 +78,11 @@ extension [Leaf] {
 }
 
 // MARK: - Times
+
+extension [UInt8] {
+    /// Whether a name in it may be one that says when something ends.
+    var mayHaveExpiries: Bool { ["xp", "XP", "ntil", "NTIL"].contains { firstRange(of: Array($0.utf8)) != nil } }
+}
 
 extension Collection<UInt8> {
     /// The JWT with its times moved.
@@ -92,12 +102,14 @@ extension Collection<UInt8> {
 extension String {
     /// Whether a value of this name says when something ends.
     var isExpiry: Bool {
+        guard Array(utf8).mayHaveExpiries else { return false }
         let words = SecretNames.words(of: self)
-        let endings: Set = [
-            "expires", "expiry", "expiration", "exp", "expiresat", "expireson", "expirydate", "expirationdate", "validuntil",
-        ]
-        return (1...2).contains { words.count >= $0 && endings.contains(words.suffix($0).joined()) }
+        return (1...2).contains { words.count >= $0 && Self.expiries.contains(words.suffix($0).joined()) }
     }
+
+    private static let expiries: Set = [
+        "expires", "expiry", "expiration", "exp", "expiresat", "expireson", "expirydate", "expirationdate", "validuntil",
+    ]
 
     /// The time that it says; `nil` if it says none.
     var time: Date? {

@@ -57,13 +57,15 @@ struct LeafFinder {
         if let first = text.bytes.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") || first == UInt8(ascii: "["), json(text) {
             return
         }
-        let isOneWord = !text.bytes.contains { $0 <= 0x20 || "\"'<>{}".utf8.contains($0) }
-        let hasEquals = text.bytes.contains(UInt8(ascii: "="))
-        if isOneWord, text.first(of: "://") != nil || hasEquals && text.bytes.contains(UInt8(ascii: "?")) { return url(text) }
-        if isOneWord, hasEquals, text.bytes.contains(UInt8(ascii: "&")) { return form(text) }
-        if isOneWord, text.first(of: "%3") != nil || text.first(of: "%2") != nil || text.first(of: "%7") != nil {
-            let decoded = text.decodingPercent()
-            if decoded.bytes.count < text.bytes.count { value(decoded, name) }
+        let (hasEquals, hasColon, hasPercent) = (text.has("="), text.has(":"), text.has("%"))
+        guard hasEquals || hasColon || hasPercent || text.has("<") else { return }
+        if !" \t\r\n\"'<>{}".utf8.contains(where: { text.bytes.first($0, in: 0..<text.bytes.count) != nil }) {
+            if hasColon && text.first(of: "://") != nil || hasEquals && text.has("?") { return url(text) }
+            if hasEquals, text.has("&") { return form(text) }
+            if hasPercent, ["%2", "%3", "%7"].contains(where: { text.first(of: $0) != nil }) {
+                let decoded = text.decodingPercent()
+                if decoded.bytes.count < text.bytes.count { value(decoded, name) }
+            }
         }
         pairs(text)
     }
@@ -217,11 +219,13 @@ extension LeafFinder {
         }
     }
 
+    private static let pairMarks = BytePairs("=:<")
+
     /// Values with names in any other text: `?a=b&c=d` in a URL, `"a": "b"` in a piece of JSON, and elements and attributes of XML.
     private mutating func pairs(_ text: SourceText) {
         let bytes = text.bytes
         func isName(_ byte: UInt8) -> Bool { byte.isWordByte || "_-.[]%:".utf8.contains(byte) }
-        for place in bytes.indices {
+        for place in Self.pairMarks.places(in: bytes) {
             switch bytes[place] {
             case UInt8(ascii: "="):
                 let start = (bytes[..<place].lastIndex { !isName($0) } ?? -1) + 1
@@ -229,7 +233,7 @@ extension LeafFinder {
                 let before = start > 0 ? bytes[start - 1] : 0x20
                 let quote = bytes[place + 1]
                 if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'"), before <= 0x20 {
-                    guard let end = bytes[(place + 2)...].firstIndex(of: quote) else { continue }
+                    guard let end = bytes.first(quote, in: place + 2..<bytes.count) else { continue }
                     add(text[place + 2..<end], text[start..<place].string)
                 } else if "?&;#".utf8.contains(before) {
                     let end = bytes[(place + 1)...].firstIndex { $0 <= 0x20 || "&;#\"'<>\\)".utf8.contains($0) } ?? bytes.count

@@ -19,6 +19,10 @@ struct Naming {
     private let names: SecretNames?
     private var parts: [Part] = []
     private var indices: [[UInt8]: Int] = [:]
+    private struct ListKey: Hashable { let name: String, isNumber: Bool }
+
+    /// What the list says of the names so far. A large body has few.
+    private var listed: [ListKey: (base: String, rule: SecretNames.Rule)?] = [:]
     /// Ordinary texts that a response has under a name of the list, and that are no secrets therefore.
     private var plainTexts: Set<[UInt8]> = []
     private(set) var secrets: [Secret] = []
@@ -111,7 +115,9 @@ extension Naming {
     private mutating func findSecret(_ leaf: Leaf, in index: Int, _ names: SecretNames) {
         let bytes = leaf.text.bytes
         guard leaf.kind != .key, bytes.hasWord, !names.keeps(leaf.name) else { return }
-        let listed = names.secret(leaf.name, isNumber: leaf.kind == .number)
+        let key = ListKey(name: leaf.name, isNumber: leaf.kind == .number)
+        let listed = listed[key] ?? names.secret(key.name, isNumber: key.isNumber)
+        self.listed[key] = .some(listed)
         if leaf.isCredential {
             let base = leaf.isCookie ? listed?.base ?? "cookie" : leaf.name.isField("user") ? "user" : listed?.base ?? "authorization"
             add(bytes, base, at: leaf.text.range, in: index, isCookie: leaf.isCookie)
@@ -206,11 +212,12 @@ extension Naming {
     private mutating func findOccurrences() {
         let searched = secrets.indices.filter { !secrets[$0].isOrdinary }
         let search = EscapedSearch(searched.map { secrets[$0].text })
+        let longest = secrets.map(\.text.count).max() ?? 0
         for index in parts.indices {
             let part = parts[index]
             var hits = part.hits
             for leaf in part.leaves {
-                let whole = indices[leaf.text.bytes]
+                let whole = leaf.text.bytes.count <= longest ? indices[leaf.text.bytes] : nil
                 if leaf.kind == .number {
                     if let whole, secrets[whole].kind == .number, !secrets[whole].isOrdinary || isReplaced(whole, in: part) {
                         hits.append((leaf.text.range, whole))

@@ -5,10 +5,15 @@ import Foundation
 struct RecordedNames: Sendable {
     let origins: [String: Secret.Origin]
     private let lengths: [Int]
+    /// What names begin with.
+    private let beginnings: BytePairs
 
     init(_ origins: [String: Secret.Origin]) {
         self.origins = origins
         lengths = Set(origins.keys.map(\.utf8.count)).sorted(by: >)
+        var beginnings = BytePairs()
+        for name in origins.keys { beginnings.insert(name.utf8) }
+        self.beginnings = beginnings
     }
 
     init(_ secrets: [Secret]) { self.init(Dictionary(secrets.map { ($0.name, $0.origin) }) { $1 }) }
@@ -20,16 +25,14 @@ struct RecordedNames: Sendable {
     func occurrences(in bytes: [UInt8]) -> [(range: Range<Int>, name: String)] {
         guard !origins.isEmpty else { return [] }
         var found: [(range: Range<Int>, name: String)] = []
-        var end = 0
-        while let digit = bytes[end...].firstIndex(where: \.isDigit) {
-            end = bytes[digit...].firstIndex { !$0.isDigit } ?? bytes.count
+        for place in beginnings.places(in: bytes) {
             let floor = found.last?.range.upperBound ?? 0
-            for length in lengths where length <= end - floor {
-                let name = String(decoding: bytes[end - length..<end], as: UTF8.self)
-                guard origins[name] != nil, !(bytes[end - length].isDigit && end > length && bytes[end - length - 1].isDigit) else {
-                    continue
-                }
-                found.append((startOfJWT(bytes, before: end - length, from: floor)..<end, name))
+            // A number that is longer than a name is no name.
+            guard place >= floor, !bytes[place].isDigit || place == 0 || !bytes[place - 1].isDigit else { continue }
+            for end in lengths.map({ place + $0 }) where end <= bytes.count && (end == bytes.count || !bytes[end].isDigit) {
+                let name = String(decoding: bytes[place..<end], as: UTF8.self)
+                guard origins[name] != nil else { continue }
+                found.append((startOfJWT(bytes, before: place, from: floor)..<end, name))
                 break
             }
         }

@@ -10,7 +10,7 @@ extension SourceText {
     func unmistakableSecrets() -> [(range: Range<Int>, base: String)] {
         guard bytes.count >= 8 else { return [] }
         var found: [(range: Range<Int>, base: String)] = []
-        for place in bytes.indices {
+        for place in Self.beginnings.places(in: bytes) {
             let before = place > 0 ? bytes[place - 1] : 0x20
             switch bytes[place] {
             case UInt8(ascii: "e") where !before.isBase64URL && has("ey", at: place):
@@ -48,6 +48,13 @@ extension SourceText {
         return found.filter { !$0.range.isEmpty }
     }
 
+    private static let beginnings: BytePairs = {
+        var pairs = BytePairs()
+        let others = ["ey", "BE", "Be", "bE", "be", "BA", "Ba", "bA", "ba", "--", ":/"]
+        for text in others + keys.map(\.prefix) { pairs.insert(text.utf8) }
+        return pairs
+    }()
+
     private static let keys: [(prefix: String, length: Int)] = [
         ("ghp_", 16), ("gho_", 16), ("ghs_", 16), ("github_pat_", 20), ("sk_live_", 14), ("sk_test_", 14), ("rk_live_", 14),
         ("xoxb-", 14), ("xoxp-", 14), ("AKIA", 20), ("ASIA", 20), ("AIza", 30),
@@ -77,11 +84,18 @@ struct EscapedSearch {
     private let texts: [[UInt8]]
     /// The texts that begin with each byte, the longest first.
     private var starting: [[Int]] = Array(repeating: [], count: 256)
+    /// What may begin one of the texts.
+    private var beginnings = BytePairs()
 
     init(_ texts: [[UInt8]]) {
         self.texts = texts
+        let escapes = Array("%\\+&".utf8)
+        for escape in escapes { beginnings.insert(escape, nil) }
         for index in texts.indices.sorted(by: { texts[$0].count > texts[$1].count }) {
-            if let first = texts[index].first { starting[Int(first)].append(index) }
+            guard let first = texts[index].first else { continue }
+            starting[Int(first)].append(index)
+            beginnings.insert(texts[index])
+            for escape in escapes { beginnings.insert(first, escape) }
         }
     }
 
@@ -89,7 +103,7 @@ struct EscapedSearch {
     func matches(in bytes: [UInt8]) -> [(range: Range<Int>, index: Int)] {
         guard !texts.isEmpty else { return [] }
         var found: [(range: Range<Int>, index: Int)] = []
-        for place in bytes.indices {
+        for place in beginnings.places(in: bytes) {
             var candidates = starting[Int(bytes[place])]
             if bytes[place].beginsEscape {
                 let firsts = Set(Self.units(bytes, at: place).compactMap { $0.bytes.first })
