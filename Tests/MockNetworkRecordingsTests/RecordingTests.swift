@@ -104,6 +104,24 @@ struct RecordingTests {
         #expect(try await test.run(.replay, send("zz")) == #"{"state":"zz"}"#)
     }
 
+    @Test("A recording over an old one names what was made anew in each run, and the cure")
+    func madeAnew() async throws {
+        let run = Locked(0)
+        let server = server { _ in #"{"id":1,"request_id":"req-0000000\#(run.withLock { $0 })","at":170000000\#(run.withLock { $0 })}"# }
+        for number in 1...2 {
+            run.withLock { $0 = number }
+            try await test.run(.record, from: server) { provider in
+                _ = try await provider.text(.get, "/items?page=1")
+                _ = try await provider.text(.get, "/items?page=2&state=abcdef0\(number)")
+            }
+        }
+        let warnings = test.warnings.entries
+        #expect(warnings.count == 1 && warnings[0].hasPrefix("session.har was written. "), "\(warnings)")
+        #expect(warnings.last?.contains(#"Requests differ from the old file in "state" alone."#) == true)
+        #expect(warnings.last?.contains(#"If the app makes these anew in each run, record again with ignoring: ["state"]."#) == true)
+        #expect(warnings.last?.contains(#"Made anew by the server: "at", "request_id" in GET https://a.example/items."#) == true)
+    }
+
     @Test("Nothing is written after a failure, without a request, after a reset, and over the file of another test")
     func notWritten() async throws {
         try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }

@@ -112,10 +112,11 @@ extension Recording {
             throw MockFailure("\(notWritten) a replay would not be the same:\n\(new.problems.prefix(5).joined(separator: "\n"))")
         }
         isWritten = true
-        if let oldFile, new.isSame(as: oldFile) { return result }
+        let comparison = oldFile.map { new.comparison(with: $0) }
+        if comparison?.isSame == true { return result }
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try PartialFile.replace(file, with: new.content)
-        let warnings = new.warnings
+        let warnings = new.warnings + (comparison?.warnings ?? [])
         if !warnings.isEmpty { warn("\(file.lastPathComponent) was written. \(warnings.joined(separator: "\n"))") }
         return result
     }

@@ -113,26 +113,68 @@ extension [RecordedExchange] {
 // MARK: - A server that has not changed
 
 extension NewRecording {
-    /// Whether a reader of both files sees no difference: each request finds an entry of its own in the old file, with the same response.
-    func isSame(as old: RecordedFile) -> Bool {
-        guard old.entries.count == exchanges.count, !old.isFromOtherProgram, old.test == file.test else { return false }
+    /// What a reader of both files sees.
+    struct Comparison {
+        /// Whether each request finds an entry of its own in the old file, with the same response.
+        var isSame = true
+        /// The names of the values that the app has made anew, so that a replay will not find them.
+        fileprivate var inRequests: Set<String> = []
+        /// For each response in which the server has made values anew, and has changed nothing else, their names.
+        fileprivate var inResponses: [String] = []
+
+        var warnings: [String] {
+            let requests = inRequests.cure.map { "Requests differ from the old file in \(inRequests.quoted) alone. \($0)" }
+            let responses = inResponses.isEmpty ? nil : "Made anew by the server: \(inResponses.prefix(5).joined(separator: "; "))."
+            return [requests, responses].compactMap { $0 }
+        }
+    }
+
+    func comparison(with old: RecordedFile) -> Comparison {
+        var comparison = Comparison()
+        guard old.entries.count == exchanges.count, !old.isFromOtherProgram, old.test == file.test else {
+            comparison.isSame = false
+            return comparison
+        }
         let names = naming.recordedNames
         let sent = naming.replayedExchanges
         var replay = Replay(old, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
         var renaming = Renaming(names, old.names)
         var found: [Int: Int] = [:]
         for (index, isResponse) in exchanges.events {
-            if isResponse {
-                guard let place = found[index], renaming.isSame(exchanges[index], old.entries[place].exchange) else { return false }
-            } else {
+            if !isResponse {
                 guard let request = renaming.renamed(sent[index]), case .success(let place) = replay.entry(for: request),
                     replay.uses[place] == 1
-                else { return false }
+                else {
+                    comparison.isSame = false
+                    comparison.inRequests.formUnion(renaming.renamed(sent[index]).map { replay.namesMadeAnew(in: $0) } ?? [])
+                    continue
+                }
                 found[index] = place
+            } else if let place = found[index], !renaming.isSame(exchanges[index], old.entries[place].exchange) {
+                comparison.isSame = false
+                let names = exchanges[index].response?.valuesMadeAnew(since: old.entries[place].exchange.response) ?? []
+                if !names.isEmpty { comparison.inResponses.append("\(names.quoted) in \(exchanges[index].line)") }
             }
         }
-        return Set(names.origins.values.map(\.rawValue)) == Set(old.names.origins.values.map(\.rawValue))
-            && names.origins.count == old.names.origins.count
+        if Set(names.origins.values) != Set(old.names.origins.values) || names.origins.count != old.names.origins.count {
+            comparison.isSame = false
+        }
+        return comparison
+    }
+}
+
+extension RecordedExchange.Response {
+    /// The names of the values that look alike in both and are not the same. Empty if anything else differs.
+    fileprivate func valuesMadeAnew(since old: Self?) -> Set<String> {
+        guard let old, old.status == status else { return [] }
+        let leaves = [self, old].map { LeafFinder.leaves(ofBody: $0.body, type: $0.value(of: "Content-Type") ?? "") }
+        guard leaves[0].count == leaves[1].count else { return [] }
+        var names: Set<String> = []
+        for (mine, other) in zip(leaves[0], leaves[1]) where mine.text.bytes != other.text.bytes {
+            guard mine.name == other.name, !mine.name.isEmpty, mine.text.bytes.isAlike(other.text.bytes) else { return [] }
+            names.insert(mine.name)
+        }
+        return names
     }
 }
 

@@ -8,8 +8,7 @@ extension Replay {
         let shown = RequestShape(
             Naming([exchange], SecretNames(), ignoring: SecretNames()).namedExchanges[0], names, ignoring: ignored,
             forAnyHost: isForAnyHost)
-        let near = entries.filter { $0.problem == nil }.map { ($0, differences(of: $0, from: sent, shown: shown)) }
-            .enumerated().sorted { ($0.element.1.distance, $0.offset) < ($1.element.1.distance, $1.offset) }.prefix(3).map(\.element)
+        let near = nearest(to: sent, shown: shown, in: entries).prefix(3)
         guard !near.isEmpty else { return "The recording has no entry that can be read.\(unreadable)" }
         var text = "None of the \(entries.count) entries of the recording answers it. The nearest:"
         if entries.count == 1 { text = "The one entry of the recording does not answer it:" }
@@ -19,12 +18,20 @@ extension Replay {
                 text += "\n    \(difference.place): expected \(difference.expected), got \(difference.actual)"
             }
         }
-        let alike = near.first.map { $0.1.list } ?? []
-        if !alike.isEmpty, alike.allSatisfy(\.isAlike) {
-            let names = Set(alike.map(\.name)).sorted().map { "\"\($0)\"" }.joined(separator: ", ")
-            text += "\n\nIf the app makes these anew in each run, record again with ignoring: [\(names)]."
-        }
+        if let cure = near.first.flatMap({ $0.1.namesMadeAnew.cure }) { text += "\n\n\(cure)" }
         return text + unreadable
+    }
+
+    /// If a request that no entry answers differs from an unused entry only in values that an app may make anew in each run, their names.
+    func namesMadeAnew(in exchange: RecordedExchange) -> Set<String> {
+        let sent = RequestShape(exchange, names, ignoring: ignored, forAnyHost: isForAnyHost)
+        let unused = entries.indices.filter { uses[$0] == 0 }.map { entries[$0] }
+        return nearest(to: sent, shown: sent, in: unused).first?.1.namesMadeAnew ?? []
+    }
+
+    private func nearest(to sent: RequestShape, shown: RequestShape, in entries: [Entry]) -> [(Entry, Differences)] {
+        entries.filter { $0.problem == nil }.map { ($0, differences(of: $0, from: sent, shown: shown)) }
+            .enumerated().sorted { ($0.element.1.distance, $0.offset) < ($1.element.1.distance, $1.offset) }.map(\.element)
     }
 
     private var unreadable: String {
@@ -48,6 +55,8 @@ extension Replay {
     private struct Differences {
         var list: [Difference] = []
         var distance = 0.0
+
+        var namesMadeAnew: Set<String> { list.allSatisfy(\.isAlike) ? Set(list.map(\.name)) : [] }
     }
 
     private func differences(of entry: Entry, from sent: RequestShape, shown: RequestShape) -> Differences {
@@ -188,9 +197,16 @@ extension String {
     fileprivate var quoted: String { "\"\(count > 80 ? "\(prefix(80))…" : self)\"" }
 }
 
+extension Set<String> {
+    /// What to do about values of these names.
+    var cure: String? { isEmpty ? nil : "If the app makes these anew in each run, record again with ignoring: [\(quoted)]." }
+
+    var quoted: String { sorted().map { "\"\($0)\"" }.joined(separator: ", ") }
+}
+
 extension [UInt8] {
     /// Whether a program may make both anew in each run: numbers, UUIDs, or words of one length.
-    fileprivate func isAlike(_ other: [UInt8]) -> Bool {
+    func isAlike(_ other: [UInt8]) -> Bool {
         guard !isEmpty, !other.isEmpty else { return false }
         if allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }), other.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }) {
             return true
