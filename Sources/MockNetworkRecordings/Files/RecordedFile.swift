@@ -108,6 +108,7 @@ extension RecordedFile.Entry {
             exchange.url = String(exchange.url.prefix { $0 != "#" })
             exchange.headers = request["headers"]?.fields ?? []
             exchange.body = Self.body(of: request, exchange.method)
+            takeHeadersOfBody()
             if exchange.type.isEmpty, let type = request["postData"]?["mimeType"]?.text, !type.isEmpty {
                 exchange.headers.append(.init(name: "Content-Type", value: type))
             }
@@ -134,13 +135,26 @@ extension RecordedFile.Entry {
         guard let text = data["text"]?.text, !text.isEmpty else {
             let fields = data["params"]?.fields ?? []
             guard !fields.isEmpty, data["mimeType"]?.text?.mediaType == "application/x-www-form-urlencoded" else {
-                return fields.isEmpty && size ?? 0 <= 0 ? [] : nil
+                // WebPagetest saves no bodies, and says neither a type nor a size.
+                let isUnknown = size == -1 && data["mimeType"]?.text?.isEmpty == true
+                return fields.isEmpty && size ?? 0 <= 0 && !isUnknown ? [] : nil
             }
-            return Array(
-                fields.map { "\($0.name.formDecoded.escapedAsValue)=\($0.value.formDecoded.escapedAsValue)" }.joined(separator: "&").utf8)
+            return Array(fields.map { "\($0.name.escapedAsParam)=\($0.value.escapedAsParam)" }.joined(separator: "&").utf8)
         }
         let isBase64 = (data["_encoding"] ?? data["encoding"])?.text?.lowercased() == "base64"
         return isBase64 ? Data(base64Encoded: text, options: .ignoreUnknownCharacters).map { Array($0) } : Array(text.utf8)
+    }
+
+    /// Firebug and Firefox save a form with the headers that belong to it.
+    private mutating func takeHeadersOfBody() {
+        guard exchange.type.isEmpty, let body = exchange.body, body.starts(with: "Content-".utf8),
+            let end = body.firstRange(of: Array("\r\n\r\n".utf8))
+        else { return }
+        for line in String(decoding: body[..<end], as: UTF8.self).components(separatedBy: "\r\n") {
+            let halves = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            if halves.count == 2 { exchange.headers.append(.init(name: halves[0], value: halves[1])) }
+        }
+        exchange.body = Array(body[(end + 4)...])
     }
 
     private mutating func read(_ json: JSONTree, at path: String) throws {
@@ -158,13 +172,23 @@ extension RecordedFile.Entry {
         var response = RecordedExchange.Response(status: status, headers: json["headers"]?.fields ?? [], body: [])
         defer { exchange.response = response }
         guard let content = json["content"], content != .null, exchange.method != "HEAD", status != 204, status != 304 else { return }
+        if response.value(of: "Content-Type") == nil, let type = content["mimeType"]?.text, type.contains("/") {
+            response.headers.append(.init(name: "Content-Type", value: type))
+        }
         if case .array(let times)? = content["_times"] { response.times = times.compactMap(\.double) }
         guard let text = content["text"]?.text else {
             guard content["size"]?.double ?? 0 > 0, 200...299 ~= status else { return }
             response.missingBody = "its body was not saved; export the recording with the bodies of responses"
             return
         }
-        switch content["encoding"]?.text?.lowercased() ?? "" {
+        let encoding = content["encoding"]?.text?.lowercased() ?? ""
+        let isBinary = encoding == "base64" || content["_isBinary"] == .bool(true)
+        switch encoding {
+        case _ where response.isCompressed && text.isCompressed(isBinary: isBinary):
+            throw Problem(text: "its body was saved compressed; record it without Accept-Encoding, or save it decompressed")
+        case "" where isBinary:
+            guard let data = Data(hex: text) else { throw Problem(text: "these are not hexadecimal digits at \(path).content.text") }
+            response.body = Array(data)
         case "", "utf-8", "utf8": response.body = Array(text.utf8)
         case "base64":
             // Charles adds line breaks.
@@ -172,8 +196,34 @@ extension RecordedFile.Entry {
                 throw Problem(text: "this is not Base64 at \(path).content.text")
             }
             response.body = Array(data)
-        case let encoding: throw Problem(text: "the encoding \"\(encoding)\" is unknown at \(path).content.encoding")
+        default: throw Problem(text: "the encoding \"\(encoding)\" is unknown at \(path).content.encoding")
         }
+    }
+}
+
+extension RecordedExchange.Response {
+    fileprivate var isCompressed: Bool { value(of: "Content-Encoding").map { !$0.isField("identity") } ?? false }
+}
+
+extension String {
+    /// Whether it is a compressed body: gzip in Base64, or chunks in Base64 or as hexadecimal digits, as Polly.JS writes them.
+    fileprivate func isCompressed(isBinary: Bool) -> Bool {
+        hasPrefix("H4sI") || hasPrefix("[\"H4sI") || hasPrefix("[\"1f8b") || isBinary && hasPrefix("[\"")
+    }
+
+    /// The name or value of a field of a form. Some programs escape it, and others do not.
+    fileprivate var escapedAsParam: String {
+        let isEscaped = utf8.allSatisfy { $0.isLetter || $0.isDigit || "-._~%+*!'()".utf8.contains($0) }
+        return (isEscaped ? formDecoded : self).escapedAsValue
+    }
+}
+
+extension Data {
+    /// As Polly.JS writes binary bodies.
+    fileprivate init?(hex text: String) {
+        let digits = text.utf8.map(\.hexValue)
+        guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }
+        self.init(stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) })
     }
 }
 
