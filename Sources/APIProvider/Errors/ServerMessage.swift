@@ -61,11 +61,12 @@ extension [String] {
 }
 
 extension String {
-    /// The text, or of a longer one the whole words in its first 2 KB. Nobody reads more, and it takes long to redact.
+    /// The text, or its first 2 KB, without the word that the cut divides: a part of a secret may not look like one. Nobody reads more, and
+    /// it takes long to redact.
     fileprivate var beginning: String {
         guard utf8.count > 2048 else { return self }
         let text = String(decoding: utf8.prefix(2048), as: UTF8.self)
-        return text[..<(text.lastIndex(where: \.isWhitespace) ?? text.startIndex)] + "…"
+        return text[..<(text.lastIndex(where: \.isWhitespace) ?? text.endIndex)] + "…"
     }
 
     fileprivate var firstLine: String? {
