@@ -76,7 +76,7 @@ extension MockURLProtocol {
     }
 
     static let scopeHasEnded =
-        "The scope of the session that sent this request has ended. Create the provider or the session in the test that uses it."
+        "The scope of the session that sent this request has ended. Create the provider or the session in the test that uses it, and let the test wait for its requests."
 
     /// The scope that the static members act on.
     static var scope: Scope {

@@ -167,8 +167,11 @@ extension MockURLProtocol {
 
     /// Each stub that has not answered the requests that it should, and what is wrong.
     package static var stubReports: [(stub: Stub, report: String)] {
-        scope.contents.withLock { Array(zip($0.stubs, $0.uses)) }.compactMap { stub, uses in
-            stub.report(afterUses: uses).map { (stub, $0) }
+        let (stubs, uses, requests) = scope.contents.withLock { ($0.stubs, $0.uses, $0.requests) }
+        return stubs.indices.compactMap { index in
+            let stub = stubs[index]
+            guard let report = stub.report(afterUses: uses[index]) else { return nil }
+            return (stub, report + (uses[index] == 0 ? stub.reportOfNewerStub(among: Array(stubs[(index + 1)...]), for: requests) : ""))
         }
     }
 
@@ -208,10 +211,10 @@ extension MockURLProtocol {
         scope.contents.withLock(\.mistakes).map { ($0.report, $0.place) }
     }
 
-    /// The report that stubs or other answers were set up and no request came. Otherwise `nil`.
+    /// The report that stubs or other answers were set up and no request came. `nil` also if a mistake explains it.
     package static var unusedMockReport: String? {
-        let (setUp, count) = scope.contents.withLock { ($0.defaultAnswer.name, $0.requests.count) }
-        guard count == 0, setUp != nil || !stubReports.isEmpty else { return nil }
+        let (setUp, hasCause) = scope.contents.withLock { ($0.defaultAnswer.name, !$0.requests.isEmpty || !$0.mistakes.isEmpty) }
+        guard !hasCause, setUp != nil || !stubReports.isEmpty else { return nil }
         return noRequestReport(setUp: setUp)
     }
 
@@ -220,7 +223,8 @@ extension MockURLProtocol {
         """
         \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
         why. A provider or session that was created without the mock sends its requests to the network. Create it inside the test: \
-        DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \
+        DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration), or URLSession(configuration: \
+        MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \
         usesClassicLoadingMode = true on Apple's systems.
         """
     }

@@ -8,6 +8,8 @@ public struct BodyMatcher: Sendable {
     let explain: @Sendable (_ body: Data) -> Difference
     /// The reason why no body matches. Otherwise `nil`.
     private(set) var problem: String?
+    /// Whether it is a closure of the test.
+    private(set) var isClosure = false
 
     // MARK: - JSON
 
@@ -57,7 +59,7 @@ public struct BodyMatcher: Sendable {
             let isForm = actual.contains { expected.names.contains($0.name) }
             return Difference(
                 expected: isForm ? expected.differing(from: actual) : expected.redacted,
-                actual: isForm ? actual.differing(from: expected) : body.redacted)
+                actual: isForm ? actual.differing(from: expected, mark: " (another)") : body.redacted)
         }
     }
 
@@ -99,11 +101,13 @@ public struct BodyMatcher: Sendable {
         _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool
     ) -> BodyMatcher {
         let task = TestTask.current
-        return BodyMatcher { body in
+        var matcher = BodyMatcher { body in
             task.call { matches(body) }
         } explain: {
             Difference(expected: description, actual: $0.redacted)
         }
+        matcher.isClosure = true
+        return matcher
     }
 }
 
@@ -147,10 +151,17 @@ extension [URLQueryItem] {
     }
 
     /// The items whose names have different values in `others`, as text.
-    func differing(from others: [URLQueryItem]) -> String {
+    ///
+    /// - Parameter mark: Added behind an item that looks like one of `others`, because what differs is hidden.
+    func differing(from others: [URLQueryItem], mark: String = "") -> String {
         let (values, otherValues) = (byName, others.byName)
         let items = filter { values[ByteString($0.name)] != otherValues[ByteString($0.name)] }
-        return items.isEmpty ? "nothing more" : items.redacted
+        let texts = Set(others.map { [$0].redacted })
+        guard !items.isEmpty else { return "nothing more" }
+        return items.map { item in
+            let text = [item].redacted
+            return item.isSecret && texts.contains(text) ? text + mark : text
+        }.joined(separator: "&")
     }
 
     /// Each name once, in order.

@@ -32,6 +32,16 @@ struct PathPattern: Sendable {
         segments.lazy.compactMap { $0 }.first { $0.count > 1 && ($0.hasPrefix(":") || $0.hasPrefix("{") && $0.hasSuffix("}")) }
     }
 
+    /// A hint on why it does not match `path`, or an empty text.
+    func hint(for path: [String]) -> String {
+        if let placeholder { return "; for any segment in place of \(placeholder), write *" }
+        var open = self
+        open.hasTrailingWildcard = true
+        if segments.last == .some(nil), open.matches(path) { return "; a * is one segment, and ** is any number" }
+        let hasEscapedQuery = path.contains { $0.contains("?") } && !segments.contains { $0?.contains("?") == true }
+        return hasEscapedQuery ? "; the path of the request has an escaped ?: pass its query as query" : ""
+    }
+
     /// From 0, for a path that is the same, to 3.
     func distance(to path: [String]) -> Double {
         let same = zip(segments, path).reduce(0) { $0 + likeness($1.0, $1.1) }

@@ -19,6 +19,8 @@ struct Matcher: Sendable {
     let matches: @Sendable (RequestParts) -> Bool
     /// The difference, if a request does not meet the expectation.
     let explain: @Sendable (RequestParts) -> Mismatch
+    /// Whether it is a closure of the test, which is not called again for a report.
+    var isClosure = false
 }
 
 /// A request as matchers see it.
@@ -48,7 +50,7 @@ extension Matcher {
             let hint =
                 isBehindBaseURL
                 ? "; if that is the path of a base URL, pass the base URL to the stub as baseURL"
-                : pattern.placeholder.map { "; for any segment in place of \($0), write *" } ?? ""
+                : pattern.hint(for: $0.url.segments)
             return Mismatch(
                 name: "path", Difference(expected: pattern.description + hint, actual: $0.received.redactor.path($0.url.path)),
                 distance: isBehindBaseURL ? 0.5 : pattern.distance(to: $0.url.segments))
@@ -60,7 +62,9 @@ extension Matcher {
         Matcher {
             origin == nil || $0.url.origin == origin
         } explain: {
-            Mismatch(name: "host", Difference(expected: origin ?? "none", actual: $0.url.origin ?? "none"), distance: 1)
+            let (expected, actual) = (origin ?? "none", $0.url.origin ?? "none")
+            let isSameHost = expected.components(separatedBy: "://").last == actual.components(separatedBy: "://").last
+            return Mismatch(name: isSameHost ? "scheme" : "host", Difference(expected: expected, actual: actual), distance: 1)
         }
     }
 
@@ -95,19 +99,23 @@ extension Matcher {
 
     static func condition(_ description: String, _ matches: @escaping @Sendable (ReceivedRequest) -> Bool) -> Matcher {
         let task = TestTask.current
-        return Matcher { parts in
+        var matcher = Matcher { parts in
             task.call { matches(parts.received) }
         } explain: { _ in
             Mismatch(name: "closure", Difference(expected: description, actual: "a request for which it returns false"), distance: 1)
         }
+        matcher.isClosure = true
+        return matcher
     }
 
     static func body(_ matcher: BodyMatcher) -> Matcher {
-        Matcher {
+        var bodyMatcher = Matcher {
             matcher.matches($0.received.body)
         } explain: {
             Mismatch(name: "body", matcher.explain($0.received.body))
         }
+        bodyMatcher.isClosure = matcher.isClosure
+        return bodyMatcher
     }
 }
 

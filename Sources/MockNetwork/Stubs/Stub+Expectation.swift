@@ -35,6 +35,18 @@ extension Stub {
             "The stub \(self) has a sequence of \(count) answers, of which \(count - uses) \(count - uses == 1 ? "was" : "were") not used."
     }
 
+    /// A sentence about a newer stub that has answered requests which this one matches; empty if there is none.
+    func reportOfNewerStub(among newer: [Stub], for requests: [ReceivedRequest]) -> String {
+        guard problem == nil, !matchers.contains(where: \.isClosure) else { return "" }
+        let hidden = requests.filter { request in
+            newer.contains { request.stub?.isSame(as: $0) == true } && firstMismatch(with: RequestParts(request)) == nil
+        }
+        guard let other = hidden.first?.stub else { return "" }
+        return
+            " It matches \(hidden.count == 1 ? "a request" : "\(hidden.count) requests") that the newer stub \(other) has answered: of two stubs "
+            + "that match, the newer one answers, so add the more general one first."
+    }
+
     private var ending: String { problem.map { ": \($0)." } ?? "." }
 }
 

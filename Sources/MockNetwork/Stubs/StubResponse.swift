@@ -138,14 +138,20 @@ extension StubResponse {
         .status(statusCode, headers: ["Location": location])
     }
 
-    /// The answer that `respond` makes for each request. If it throws, the request fails with that error.
+    /// The answer that `respond` makes for each request. If it throws, the request fails with that error. One of decoding
+    /// or encoding is also an issue of the test.
     ///
     /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
     /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used. An expectation in it belongs to the
     /// test that has written it.
     public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
         let factory = ResponseFactory(runsUserCode: true, task: .current) { request in
-            guard let factory = try respond(request).factory(after: 0) else {
+            let response: StubResponse
+            // It has read the request, or encoded an answer, and could not. No network fails like that.
+            do { response = try respond(request) } catch  where error is DecodingError || error is EncodingError {
+                throw MockFailure("The handler of the stub has thrown: \(error.explanation)")
+            }
+            guard let factory = response.factory(after: 0) else {
                 throw MockFailure("The handler returned an empty sequence.")
             }
             return factory(request)

@@ -107,6 +107,7 @@ struct UnansweredReportTests {
             // Forms, by their parameters.
             (.form(["a": x200, "b": "1 2"]), "b=1+3&a=\(x200)", "b=1 2", "b=1 3"), (.form(["a": "1"]), "a=1&c=2", "nothing more", "c=2"),
             (.form(["a": ["1", "2"]]), "a=2&a=1", "a=1&a=2", "a=2&a=1"),
+            (.form(["pin": "1", "b": "1"]), "pin=2&b=2", "pin=…&b=1", "pin=… (another)&b=2"),
         ] as [(BodyMatcher, String, String, String)])
     func bodies(matcher: BodyMatcher, body: String, expected: String, got: String) async throws {
         let report = try await report(of: posting(Data(body.utf8))) {

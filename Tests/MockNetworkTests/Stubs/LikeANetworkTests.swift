@@ -77,12 +77,21 @@ struct LikeANetworkTests {
         #expect(try await events.next()?.data == "end")
     }
 
-    @Test("The report says how to write a segment that may be anything", arguments: ["/users/{id}", "/users/:id", "/users/{id}/repos"])
-    func placeholder(pattern: String) async throws {
+    @Test(
+        "The report says how to write a URL that nearly matches",
+        arguments: [
+            ("/users/{id}", "/users/1", "write *"), ("/users/:id", "/users/1", "write *"), ("/users/{id}/repos", "/users/1", "write *"),
+            ("/users/*", "/users/1/repos", "a * is one segment, and ** is any number"), ("/users/*/x", "/users/1/repos", "/users/*/x\n"),
+            ("/users", "/users%3Fpage=1", "has an escaped ?: pass its query as query"),
+            ("http://api.example.com/users", "/users", "scheme  expected  http://api.example.com"),
+            ("https://example.org/users", "/users", "host    expected  https://example.org"),
+        ])
+    func nearMiss(pattern: String, path: String, hint: String) async throws {
         try await MockURLProtocol.withScope {
             MockURLProtocol.stub(.get, pattern, respond: .status(200))
-            let report = try await mocked.failure(of: Endpoint<Data>(.get, "/users/1")).description
-            #expect(report.contains("write *"), "\(report)")
+            let url = try #require(URL(string: "https://api.example.com" + path))
+            let report = try await mocked.failure(of: Endpoint<Data>(.get, .url(url))).description
+            #expect(report.contains(hint), "\(report)")
         }
     }
 

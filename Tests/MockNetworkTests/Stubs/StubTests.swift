@@ -108,7 +108,7 @@ struct StubTests {
                 setUp()
                 let report = try verification()
                 #expect(report.hasPrefix("\(name) was set up, but no request has reached this mock."), "\(report)")
-                #expect(report.contains("DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration)."), "\(report)")
+                #expect(report.contains("configuration: MockURLProtocol.configuration), or URLSession("), "\(report)")
                 #expect(report.hasSuffix("needs usesClassicLoadingMode = true on Apple's systems."), "\(report)")
                 _ = try? await provider.request(Endpoint<Data>(.get, "")).value
                 try MockURLProtocol.verify()
@@ -134,6 +134,46 @@ struct StubTests {
             #expect(report == MockURLProtocol.unansweredReports.joined() + "\n\n\(unused)")
             MockURLProtocol.reset()
             try MockURLProtocol.verify()
+        }
+    }
+
+    @Test("The report of an unused stub names the newer one that has answered its requests")
+    func hidden() async throws {
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.get, "/a", query: ["page": 2], fileID: "Tests/A.swift", line: 7, respond: .status(200))
+            MockURLProtocol.stub(.get, "/a", fileID: "Tests/A.swift", line: 8, respond: .status(200))
+            _ = try await provider.request(Endpoint<String>(.get, "/a", query: ["page": 1])).value
+            #expect(try verification() == "The stub GET /a?page=2 (Tests/A.swift:7) was never used.")
+            _ = try await provider.request(Endpoint<String>(.get, "/a", query: ["page": 2])).value
+            let report = try verification()
+            #expect(report.contains("It matches a request that the newer stub GET /a (Tests/A.swift:8) has answered"), "\(report)")
+            // An older stub has answered before this one was there.
+            MockURLProtocol.stub(.get, "/a", fileID: "Tests/A.swift", line: 9, respond: .status(200))
+            #expect(try verification().hasSuffix("The stub GET /a (Tests/A.swift:9) was never used."))
+            // A closure of the test is not asked again.
+            MockURLProtocol.reset()
+            let calls = Log<Void>()
+            @Sendable func note(_ request: ReceivedRequest) -> Bool {
+                calls.append(())
+                return true
+            }
+            MockURLProtocol.stub("any", where: note, respond: .status(200))
+            MockURLProtocol.stub(.get, "/a", respond: .status(200))
+            _ = try await provider.request(Endpoint<String>(.get, "/a")).value
+            #expect(try verification().hasSuffix(" was never used."))
+            #expect(calls.count == 0)
+        }
+    }
+
+    @Test("A session of an ended scope is the one mistake that is reported")
+    func mistakeAlone() async throws {
+        let ended = MockURLProtocol.withScope { mocked }
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.get, "/a", respond: .status(200))
+            _ = try? await ended.request(Endpoint<String>(.get, "/a")).value
+            let report = try verification()
+            #expect(report.hasPrefix("The scope of the session that sent this request has ended."), "\(report)")
+            #expect(report.hasSuffix("was never used."), "\(report)")
         }
     }
 
