@@ -92,6 +92,8 @@ extension MockURLProtocol {
     /// The status is 200, and the body is what the endpoint reads: `Data` and `String` unchanged, the content of the file for a download,
     /// and JSON by `encoder`, or else by ``encoder``, for everything else.
     ///
+    /// If the endpoint has a `map`, the server sends something else than the value. Then stub what it sends, with `.json` or a fixture.
+    ///
     /// - Parameters:
     ///   - request: The request whose method, path, query and body are expected.
     ///   - baseURL: The base URL of the provider under test. By default, the property ``baseURL``.
@@ -123,7 +125,7 @@ extension MockURLProtocol {
     /// ```
     ///
     /// - Parameters:
-    ///   - description: The name of the stub in reports.
+    ///   - description: What the stub is for, in the words of a report: `The stub for a large upload was never used.`
     ///   - matches: Called on any thread, at most once for a request. It must not send requests; ``StubResponse/handler(_:)``
     ///     may.
     ///   - times: The number of requests that the stub answers. `nil` means any number.

@@ -32,7 +32,8 @@ public import Testing
 /// If no request has reached the mock, the issue says how to create the provider.
 ///
 /// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that contains them. In the callback of a
-/// `subscribe`, Swift Testing does not know the test: a failure there counts once, and for no test in particular.
+/// `subscribe`, the `forEach` of a stream and the closure of a `dataTask`, Swift Testing does not know the test: a failure there is one of an
+/// unknown test. It is reported once, and twice if the test is in a `.serialized` suite.
 ///
 /// The trait does not report on scopes that the test opens with `withScope`.
 ///

@@ -10,7 +10,8 @@ package import Foundation
 ///     .map { $0["plan"]?["name"]?.string }
 /// ```
 ///
-/// A literal is a value, and so is `JSONValue(variable)`. If you know the shape, a `Codable` struct is checked by the compiler, and faster.
+/// A literal is a value, and so is `JSONValue(variable)`. The literal `nil` is `null`, also for a `JSONValue?`: `isOn ? 1 : nil` is never
+/// absent. Write `.none` for that. If you know the shape, a `Codable` struct is checked by the compiler, and faster.
 ///
 /// ### Numbers and keys
 ///
@@ -110,7 +111,7 @@ extension JSONValue {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Creates `null`.
+    /// Creates `null`, also where a `JSONValue?` is asked for and a ternary decides: there, write `.none` for no value.
     public init(nilLiteral: ()) { self.init(storage: nil) }
     /// Creates the Boolean `value`.
     public init(booleanLiteral value: Bool) { self.init(value) }

@@ -1,3 +1,5 @@
+import Testing
+
 // What only Apple's systems have. Elsewhere, declarations with the signatures that Apple documents stand in for it.
 #if canImport(SwiftUI)
 import SwiftUI
@@ -52,3 +54,71 @@ nonisolated extension URL {
     fileprivate func stopAccessingSecurityScopedResource() {}
 }
 #endif
+
+@Suite("GraphQL in the cookbook", .mockNetwork)
+private struct GraphQLOfTheCookbook {
+    private let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
+    private let me = GraphQL<Viewer>(operationName: "Me", query: "query Me { me { name } }", variables: ["id": 7])
+    private let answer: JSONValue = ["data": ["me": ["name": "octocat"]]]
+
+    @Test("A persisted query is a GET with its hash, and without its text")
+    func persisted() async throws {
+        MockURLProtocol.stub(
+            .get, "/graphql",
+            query: [
+                "operationName": "Me", "variables": #"{"id":7}"#,
+                "extensions": #"{"persistedQuery":{"sha256Hash":"abc","version":1}}"#,
+            ], respond: .json(answer))
+        #expect(try await provider.request(me.persisted("abc")).value.me.name == "octocat")
+        #expect(MockURLProtocol.requests.first?.body.isEmpty == true)
+    }
+
+    @Test("A subscription gives the value of each event, and an error of the server ends it")
+    func subscription() async throws {
+        MockURLProtocol.stub(
+            .post, "/graphql", body: .json(containing: ["operationName": "Me"]),
+            respond: .events([
+                ServerSentEvent(type: "next", data: "\(answer)"),
+                ServerSentEvent(type: "ping", data: ""),
+                ServerSentEvent(type: "next", data: #"{"errors":[{"message":"gone"}]}"#),
+            ]))
+        let names = Log<String>()
+        await #expect(throws: GraphQLError.self) {
+            try await me.subscribe(provider) { names.append($0.me.name) }.value
+        }
+        #expect(names.entries == ["octocat"])
+    }
+
+    @Test("Pages follow the cursor")
+    func pages() async throws {
+        MockURLProtocol.stub(
+            .post, "/graphql", body: .json(containing: ["variables": ["after": nil]]),
+            respond: .json(["data": ["titles": ["a"], "cursor": "1"]]))
+        MockURLProtocol.stub(
+            .post, "/graphql", body: .json(containing: ["variables": ["after": "1"]]),
+            respond: .json(["data": ["titles": ["b"], "cursor": nil]]))
+        #expect(try await posts(provider).all(\.titles, maxPages: 9).value == ["a", "b"])
+    }
+
+    @Test("A token that is rejected with the status 200 is refreshed")
+    func unauthenticated() async throws {
+        MockURLProtocol.stub(
+            .post, "/graphql", headers: ["Authorization": "Bearer old"],
+            respond: .json(["errors": [["message": "no", "extensions": ["code": "UNAUTHENTICATED"]]]]))
+        MockURLProtocol.stub(.post, "/graphql", headers: ["Authorization": "Bearer new"], respond: .json(answer))
+        let provider = DefaultAPIProvider(
+            baseURL: api, transport: MockTransport(), middlewares: [authentication("old") { _ in .just("new") }])
+        #expect(try await provider.request(me).value.me.name == "octocat")
+    }
+
+    @Test("Two providers of one configuration share their cookies")
+    func cookies() async throws {
+        MockURLProtocol.stub(.post, "/login", respond: .status(204, headers: ["Set-Cookie": "sid=1; Path=/; Secure"]))
+        MockURLProtocol.stub(.get, "/me", headers: ["Cookie": "sid=1"], respond: .status(204))
+        let configuration = MockURLProtocol.configuration
+        let first = DefaultAPIProvider(baseURL: api, configuration: configuration)
+        let second = DefaultAPIProvider(baseURL: api, configuration: configuration)
+        try await first.request(Endpoint<Void>(.post, "/login")).value
+        try await second.request(Endpoint<Void>(.get, "/me")).value
+    }
+}

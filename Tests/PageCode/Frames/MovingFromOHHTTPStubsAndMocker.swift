@@ -1,2 +1,4 @@
+import XCTest
+
 private let feed = StreamFeed()
-private let (fileID, line) = ("MyTests/UserTests.swift", 7)
+private let (fileID, filePath, line) = ("MyTests/UserTests.swift", "MyTests/UserTests.swift", 7)
