@@ -8,6 +8,8 @@ public struct BodyMatcher: Sendable {
     let explain: @Sendable (_ body: Data) -> Difference
     /// The reason why no body matches. Otherwise `nil`.
     private(set) var problem: String?
+    /// The share of the expectation that `body`, which does not match, meets: from 0 to 1.
+    private(set) var likeness: @Sendable (_ body: Data) -> Double = { _ in 0 }
     /// Whether it is a closure of the test.
     private(set) var isClosure = false
 
@@ -38,6 +40,10 @@ public struct BodyMatcher: Sendable {
                 of: (tree, compared(actual, with: tree)), redacted: (redacted[0], compared(redacted[1], with: redacted[0])))
             let isSpelling = tree.withPlainNames == compared(actual?.withPlainNames, with: tree.withPlainNames)
             return (difference ?? Difference(expected: text, actual: body)).adding(isSpelling ? spellingHint : "")
+        }
+        matcher.likeness = { body in
+            guard let tree, let body = try? JSONTree(body) else { return 0 }
+            return body.share(of: tree)
         }
         if case .failure(let error) = expected { matcher.problem = "its body cannot be encoded: \(error.explanation)" }
         return matcher

@@ -59,6 +59,12 @@ package enum JSONTree: Equatable {
             })
     }
 
+    /// The share of the members of `part` that this object has with the same values, from 0 to 1. 0 if one of the two is no object.
+    func share(of part: JSONTree) -> Double {
+        guard case .object(let members) = self, case .object(let parts) = part, !parts.isEmpty else { return 0 }
+        return Double(parts.count { name, value in members[name]?.trimmed(to: value) == value }) / Double(parts.count)
+    }
+
     /// The same tree with names in lower case and without underscores, as `dueDate` and `due_date` have in common.
     var withPlainNames: JSONTree {
         switch self {

@@ -112,7 +112,8 @@ extension Matcher {
         var bodyMatcher = Matcher {
             matcher.matches($0.received.body)
         } explain: {
-            Mismatch(name: "body", matcher.explain($0.received.body))
+            let body = $0.received.body
+            return Mismatch(name: "body", matcher.explain(body), distance: 0.5 - 0.3 * matcher.likeness(body))
         }
         bodyMatcher.isClosure = matcher.isClosure
         return bodyMatcher

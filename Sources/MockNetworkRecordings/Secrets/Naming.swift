@@ -21,7 +21,7 @@ struct Naming {
     private var indices: [[UInt8]: Int] = [:]
     private struct ListKey: Hashable { let name: String, isNumber: Bool }
 
-    /// What the list says of the names so far. A large body has few.
+    /// The entries of the list for the names so far. A large body has few.
     private var listed: [ListKey: (base: String, rule: SecretNames.Rule)?] = [:]
     /// Ordinary texts that a response has under a name of the list, and that are no secrets therefore.
     private var plainTexts: Set<[UInt8]> = []

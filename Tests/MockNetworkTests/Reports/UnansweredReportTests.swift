@@ -134,6 +134,22 @@ struct UnansweredReportTests {
         #expect(report.utf8.count < 2000)
     }
 
+    @Test("Of stubs that differ in their JSON alone, the one of which most members match is the nearest")
+    func nearestJSON() async throws {
+        let sent: JSONValue = ["operationName": "A", "variables": ["id": 1, "page": 2]]
+        let report = try await report(of: posting(Data("\(sent)".utf8))) {
+            MockURLProtocol.stub(
+                .post, "/a", body: .json(containing: ["operationName": "A", "variables": ["id": 2]]), fileID: "A", line: 1,
+                respond: .status(200))
+            for name in ["B", "C", "D", "E"] {
+                let other: JSONValue = ["operationName": JSONValue(name), "variables": ["id": 2]]
+                MockURLProtocol.stub(.post, "/a", body: .json(containing: other), fileID: name, line: 2, respond: .status(200))
+            }
+        }
+        #expect(report.contains("1. POST /a (A:1)\n"), "\(report)")
+        #expect(report.contains("2. POST /a (E:2)\n"), "\(report)")
+    }
+
     @Test(
         "It shows the three nearest stubs: those most like the request, the newest first, even if they have a problem",
         arguments: [
