@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MiniRx
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -97,8 +98,8 @@ extension URLRequest {
 }
 
 extension MockURLProtocol {
-    /// Adds the header fields and the timeout of the session, which a protocol class does not see on Linux. Looking for the session takes as
-    /// long as half a request, so it is only done if a configuration has such settings, or may have them.
+    /// Adds the header fields and the timeout of the session, which a protocol class does not see on Linux. Reading them from the session
+    /// takes as long as a sixth of a request, so it is only done if a configuration has such settings, or may have them.
     func addSessionSettings(to request: inout PreparedRequest) {
         guard let scope = Self.liveScope,
             scope.isInOtherConfigurations.withLock({ $0 }) || scope.configurations.withLock({ $0 }).contains(where: \.hasSettings),
@@ -114,7 +115,20 @@ extension MockURLProtocol {
 // MARK: - Private state of Foundation
 
 extension URLSessionTask {
-    fileprivate var session: URLSession? { Mirror(reflecting: self).value(ofProperty: "session") as? URLSession }
+    fileprivate var session: URLSession? {
+        var mirror: Mirror? = Mirror(reflecting: self)
+        while let current = mirror, current.subjectType != URLSessionTask.self { mirror = current.superclassMirror }
+        // Each child that is read is copied, so the place is looked for once.
+        guard let children = mirror?.children else { return nil }
+        let place = Self.placeOfSession.withLock { place in
+            place = place ?? children.enumerated().first { $1.label == "session" }?.offset
+            return place
+        }
+        guard let place, place < children.count else { return nil }
+        return children[children.index(children.startIndex, offsetBy: place)].value as? URLSession
+    }
+
+    private static let placeOfSession = Locked<Int?>(nil)
 
     fileprivate var uploadedBody: Data? {
         guard let body = Mirror(reflecting: self).value(ofProperty: "knownBody").map({ Mirror(reflecting: $0) })?.children.first?.value,
