@@ -33,7 +33,7 @@ public import Testing
 ///
 /// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that contains them. In the callback of a
 /// `subscribe`, the `forEach` of a stream and the closure of a `dataTask`, Swift Testing does not know the test: a failure there is one of an
-/// unknown test. It is reported once, and twice if the test is in a `.serialized` suite.
+/// unknown test. It is reported once, or twice in a run that has a `.serialized` suite.
 ///
 /// The trait does not report on scopes that the test opens with `withScope`.
 ///

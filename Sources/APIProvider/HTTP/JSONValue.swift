@@ -10,8 +10,9 @@ package import Foundation
 ///     .map { $0["plan"]?["name"]?.string }
 /// ```
 ///
-/// A literal is a value, and so is `JSONValue(variable)`. The literal `nil` is `null`, also for a `JSONValue?`: `isOn ? 1 : nil` is never
-/// absent. Write `.none` for that. If you know the shape, a `Codable` struct is checked by the compiler, and faster.
+/// A literal is a value, and so is `JSONValue(variable)`. The literal `nil` is `null` in `isOn ? JSONValue(text) : nil`, also where a
+/// `JSONValue?` is asked for. Write `.none` there for no value. If you know the shape, a `Codable` struct is checked by the compiler, and
+/// faster.
 ///
 /// ### Numbers and keys
 ///
@@ -111,7 +112,7 @@ extension JSONValue {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Creates `null`, also where a `JSONValue?` is asked for and a ternary decides: there, write `.none` for no value.
+    /// Creates `null`.
     public init(nilLiteral: ()) { self.init(storage: nil) }
     /// Creates the Boolean `value`.
     public init(booleanLiteral value: Bool) { self.init(value) }

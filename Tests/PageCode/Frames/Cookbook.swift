@@ -122,3 +122,11 @@ private struct GraphQLOfTheCookbook {
         try await second.request(Endpoint<Void>(.get, "/me")).value
     }
 }
+
+@Test("In a ternary with a JSONValue, nil is JSON's null, and .none is no value", arguments: ["a"])
+private func nilInATernary(text: String) {
+    let null: JSONValue? = text.isEmpty ? JSONValue(text) : nil
+    let absent: JSONValue? = text.isEmpty ? JSONValue(text) : .none
+    #expect(null?.isNull == true)
+    #expect(absent?.isNull == .none)
+}
