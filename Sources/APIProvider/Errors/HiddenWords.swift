@@ -6,6 +6,8 @@ extension String {
     /// A word may be a secret if it has letters and digits, and 12 characters or more, or if it is a number of more than seven digits.
     /// Dates, times, versions and shorter numbers in it do not count.
     var hidingWords: String {
+        // Without a digit and a slash there is no such word, and no URL.
+        guard utf8.contains(where: { $0.isDigit || $0 == UInt8(ascii: "/") || $0 >= 0x80 }) else { return self }
         var output = ""
         var rest = unicodeScalars[...]
         while let first = rest.first {

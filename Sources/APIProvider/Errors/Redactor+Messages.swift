@@ -1,12 +1,10 @@
 import Foundation
 
 extension Redactor {
+    /// - Parameter request: The request whose secrets are hidden.
     package init(_ redaction: Redaction = .standard, for request: PreparedRequest?) {
-        guard let request else {
-            self.init(redaction)
-            return
-        }
-        self.init(redaction, redaction.showsEverything ? RequestSecrets() : request.secrets) { request.credentials }
+        let request = redaction.showsEverything ? nil : request
+        self.init(redaction, secrets: request?.secrets ?? RequestSecrets(), credentials: request?.credentials ?? [])
     }
 
     /// `GET https://api.example.com/search?q=…`
@@ -47,7 +45,7 @@ extension PreparedRequest {
 
 extension String {
     /// Whether the name of a header or of an item of a query stands for a credential.
-    fileprivate var isOfCredential: Bool {
+    package var isOfCredential: Bool {
         let name = lowercased()
         return ["token", "secret", "password", "cookie", "session", "signature", "authorization"].contains { name.contains($0) }
             || ["key", "auth", "appid", "app_id"].contains { name.hasSuffix($0) }

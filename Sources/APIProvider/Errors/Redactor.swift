@@ -3,14 +3,16 @@ package import Foundation
 /// Makes the texts about a request and its response that a ``Redaction`` shows.
 package struct Redactor: Sendable {
     let redaction: Redaction
-    let secrets: RequestSecrets
-    /// Returns the texts that the request sends as a credential.
-    private let credentials: @Sendable () -> [String]
+    /// What the program has marked as secret in the request.
+    package let secrets: RequestSecrets
+    /// The same, and what the request sends as a credential.
+    private var secretsOfMessages: RequestSecrets
 
-    package init(_ redaction: Redaction = .standard) { self.init(redaction, RequestSecrets()) { [] } }
+    package init(_ redaction: Redaction = .standard) { self.init(redaction, secrets: RequestSecrets(), credentials: []) }
 
-    init(_ redaction: Redaction, _ secrets: RequestSecrets, credentials: @escaping @Sendable () -> [String]) {
-        (self.redaction, self.secrets, self.credentials) = (redaction, secrets, credentials)
+    init(_ redaction: Redaction, secrets: RequestSecrets, credentials: [String]) {
+        (self.redaction, self.secrets, secretsOfMessages) = (redaction, secrets, secrets)
+        secretsOfMessages.add(credentials)
     }
 
     /// Returns the URL with `…` for the values of its query, and without user, password and fragment.
@@ -40,10 +42,7 @@ package struct Redactor: Sendable {
     /// Returns a message without what the request sends as a credential, and without words that may be secrets. The message comes from a
     /// server, the system or the app.
     package func message(_ text: String) -> String {
-        guard !redaction.showsEverything else { return text }
-        var secrets = secrets
-        secrets.add(credentials())
-        return secrets.redacted(text).hidingWords
+        redaction.showsEverything ? text : secretsOfMessages.redacted(text).hidingWords
     }
 
     /// The media type and the size of a body: `(text/html, 5,120 bytes)`.

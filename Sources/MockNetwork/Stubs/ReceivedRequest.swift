@@ -13,7 +13,7 @@ public struct ReceivedRequest: Sendable {
     /// The stub that answered the request. `nil` if none did.
     package internal(set) var stub: Stub?
     /// Redacts this request for reports.
-    @HiddenFromReflection private(set) var redactor: ReportRedactor
+    var redactor: ReportRedactor { ReportRedactor(for: content.request) }
 
     /// The URL with its query.
     public var url: URL { content.request.url }
@@ -49,7 +49,6 @@ public struct ReceivedRequest: Sendable {
         whole.reportProgress = nil
         if !body.isEmpty { whole.body = RequestBody(body) }
         content = (whole, body)
-        redactor = ReportRedactor(for: request)
     }
 }
 
