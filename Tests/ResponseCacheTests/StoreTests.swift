@@ -203,12 +203,11 @@ struct StoreTests {
             let (folder, text) = (TemporaryFolder(), [response("1")])
             let cache = DiskCache(folder.url("cache"))
             cache.replace(text, for: "a")
-            for number in 0..<count {
-                _ = FileManager.default.createFile(atPath: folder.url("cache/responses/\(number).response").path, contents: nil)
-            }
+            // Counting the bytes of so many files takes some fifty times as long as storing one.
+            for number in 0..<count { close(open(folder.url("cache/responses/\(number).response").path, O_CREAT | O_WRONLY, 0o600)) }
             return cpuSeconds { for number in 0..<20 { cache.replace(text, for: "key\(number)") } }
         }
-        #expect((0..<3).contains { _ in seconds(2_000) < 4 * seconds(0) })
+        #expect((0..<3).contains { _ in seconds(2_000) < 15 * seconds(0) })
     }
 
     @Test("Files that a killed process was deleting are deleted when another stores a response")
