@@ -48,6 +48,29 @@ struct RecordingTests {
         #expect(await test.failure(program("")).contains("got nothing, where a secret is expected"))
     }
 
+    @Test("Verifying names the requests that it does not send")
+    func verifyingPosts() async throws {
+        let server = server { _ in "[1]" }
+        try await test.run(.record, from: server) { _ = try await $0.text(.post, "/orders", json: "{}") }
+        try await test.run(.verify, from: server) { _ = try await $0.text(.post, "/orders", json: "{}") }
+        let warnings = test.warnings.entries.joined(separator: "\n")
+        #expect(warnings.contains("Only GET and HEAD are sent again") && warnings.contains("POST https://a.example/orders"), "\(warnings)")
+    }
+
+    @Test("A recording that is not there is told beside those that are, the most similar first")
+    func misspelled() async throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.url("Recordings"), withIntermediateDirectories: true)
+        for name in ["a.har", "search-page.har", "b.har", "c.har", "searches.har", "d.har", "notes.txt"] {
+            try Data().write(to: folder.url("Recordings/\(name)"))
+        }
+        let recording = Recording("serch", filePath: folder.url("Tests.swift").path)
+        let error = await #expect(throws: MockFailure.self) {
+            try await recording.run(.replay, test: "session()", at: "Tests.swift:1", warn: { _ in }) {}
+        }
+        #expect("\(error as Any)".contains(#"Its folder has "search-page", "searches", "a", "b", "c" and 1 more."#), "\(error as Any)")
+    }
+
     @Test("A value that is no secret tells requests apart, in any order")
     func noSecrets() async throws {
         let server = server { "{\"query\":\"\($0.url.query ?? "")\"}" }

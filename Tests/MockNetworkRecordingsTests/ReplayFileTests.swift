@@ -35,11 +35,12 @@ struct ReplayFileTests {
     }
 
     /// The error of a request in a scope of its own, so that its report is no issue of this test.
-    private func failure(_ url: String, in text: String) async throws -> String {
+    private func failure(_ url: String, method: HTTPMethod = .get, json: String? = nil, in text: String) async throws -> String {
         try await MockURLProtocol.withScope {
             try replay(text: #"{"log":{"entries":[\#(text)]}}"#)
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
-            let request = try anyRequest(url)
+            let request = try anyRequest(
+                method, url, headers: json == nil ? [:] : ["Content-Type": "application/json"], body: json.map { Data($0.utf8) })
             return "\(try await #require(throws: APIError.self) { try await provider.request(request).value })"
         }
     }
@@ -196,6 +197,37 @@ struct ReplayFileTests {
             forAnyHost: true)
         let items = try await get("http://localhost:8080/items")
         #expect(try items.link("next")?.absoluteString == "http://localhost:8080/items?page=2")
+    }
+
+    @Test(
+        "The report shows JSON as it is written, long texts around their difference, and the cure that fits",
+        arguments: [
+            (#"{"id":"1"}"#, #"{"id":1}"#, [#"id: expected "1", got 1"#], ["ignoring"]),
+            (#"{"id":null}"#, #"{"id":"null"}"#, [#"id: expected null, got "null""#], ["ignoring"]),
+            (#"{"id":1}"#, #"{"id":2}"#, ["id: expected 1, got 2", #"record again with ignoring: ["id"]"#], ["…"]),
+            (#"{"a":[1]}"#, "", [#"body: expected JSON, got no body"#], ["ignoring"]),
+            (
+                #"{"query":"query { viewer { login name email company location bio createdAt followers following avatar } }"}"#,
+                #"{"query":"query { viewer { login name email company location bio createdAt followers following URL } }"}"#,
+                [#"query: expected "…createdAt followers following avatar } }", got "…createdAt followers following URL } }""#], []
+            ),
+            (#"{"a":"b\nc"}"#, #"{"a":"b c"}"#, [#"a: expected "b\nc", got "b c""#], []),
+        ])
+    func differences(recorded: String, sent: String, shown: [String], hidden: [String]) async throws {
+        let entry =
+            #"{"request":{"method":"POST","url":"https://a.example/","postData":{"mimeType":"application/json","text":"#
+            + String(decoding: recorded.jsonString, as: UTF8.self) + #"}},"response":{"status":204}}"#
+        let failure = try await failure("https://a.example/", method: .post, json: sent.isEmpty ? nil : sent, in: entry)
+        for text in shown { #expect(failure.contains(text), "\(failure)") }
+        for text in hidden + ["paste"] { #expect(!failure.contains(text), "\(failure)") }
+    }
+
+    @Test("A request to another host is told how to be answered")
+    func otherHost() async throws {
+        let failure = try await failure(
+            "https://b.example/", in: #"{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":204}}"#)
+        #expect(failure.contains(#"host: expected "https://a.example", got "https://b.example""#), "\(failure)")
+        #expect(failure.contains("pass forAnyHost: true"), "\(failure)")
     }
 
     @Test("The report names the nearest entries and what differs, a star is a star, and a plus is a space")

@@ -20,12 +20,20 @@ struct UnansweredReport: CustomStringConvertible {
 
             \(request.description.indented(by: 4))
 
-        \(nearest)\(others)
-
-        To answer it, paste this before the request is sent:
-
-            \(request.stubToPaste)
+        \(nearest)\(others)\(cure)
         """
+    }
+
+    /// Where a source answers and no stubs, as in an app that replays a file, its reason says what to do.
+    private var cure: String {
+        guard !stubs.isEmpty || reason == nil else { return "" }
+        return """
+
+
+            To answer it, paste this before the request is sent:
+
+                \(request.stubToPaste)
+            """
     }
 
     private var nearest: String {

@@ -150,7 +150,7 @@ extension Recording {
         _ operation: () async throws -> R
     ) async throws -> R {
         guard FileManager.default.fileExists(atPath: file.path) else {
-            throw MockFailure("There is no recording at \(file.path). Make it: \(command)")
+            throw MockFailure("There is no recording at \(file.path). Make it: \(command)\(otherRecordings)")
         }
         let source = ReplaySource(
             try RecordedFile(contentsOf: file), ignoring: options.ignored, forAnyHost: options.isForAnyHost,
@@ -167,6 +167,9 @@ extension Recording {
             let findings = try await source.verify(asking: liveTransport)
             if !findings.skipped.isEmpty {
                 warn("These carry what only a response can give, and were not sent:\n\(findings.skipped.joined(separator: "\n"))")
+            }
+            if !findings.unsafe.isEmpty {
+                warn("Only GET and HEAD are sent again. These were not verified:\n\(findings.unsafe.joined(separator: "\n"))")
             }
             if !findings.unreachable.isEmpty {
                 throw MockFailure("The server cannot be asked:\n\(findings.unreachable.joined(separator: "\n"))")
@@ -185,6 +188,19 @@ extension Recording {
                     + "\(unused.prefix(5).joined(separator: "\n"))\(more)\nTo remove it, record again: \(command)")
         }
         return result
+    }
+}
+
+extension Recording {
+    /// A sentence that names the recordings of the folder, for a name that is misspelt: those that begin like it come first.
+    private var otherRecordings: String {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)) ?? []
+        let recordings = names.filter { $0.hasSuffix(".har") }.map { String($0.dropLast(4)) }
+            .map { (name: $0, likeness: zip($0.lowercased(), name.lowercased()).prefix { $0 == $1 }.count) }
+            .sorted { ($1.likeness, $0.name) < ($0.likeness, $1.name) }
+        guard !recordings.isEmpty else { return "" }
+        let more = recordings.count > 5 ? " and \(recordings.count - 5) more" : ""
+        return "\nIts folder has \(recordings.prefix(5).map { "\"\($0.name)\"" }.joined(separator: ", "))\(more)."
     }
 }
 

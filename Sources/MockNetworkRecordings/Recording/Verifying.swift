@@ -5,17 +5,23 @@ import MockNetwork
 extension ReplaySource {
     struct Findings {
         var changes: [String] = []
-        /// The requests that were not sent.
+        /// The requests that were not sent, because they carry what only a response can give.
         var skipped: [String] = []
+        /// The requests that were not sent, because their methods may change something on the server.
+        var unsafe: [String] = []
         var unreachable: [String] = []
     }
 
     /// Sends each GET and HEAD again, as the test has sent it, and compares the responses with those of the file.
     func verify(asking transport: any Transport) async throws -> Findings {
         var findings = Findings()
-        for (request, index) in answered where [.get, .head].contains(request.method) {
+        for (request, index) in answered {
             let entry = file.entries[index]
             let line = "\(entry.exchange.line) (\(entry.place))"
+            guard [.get, .head].contains(request.method) else {
+                findings.unsafe.append(line)
+                continue
+            }
             guard let recorded = entry.exchange.response else { continue }
             let texts = [request.url.absoluteString] + request.headers.map(\.value)
             // A token or a cookie of a replayed response is no credential.

@@ -14,11 +14,9 @@ extension Replay {
         if entries.count == 1 { text = "The one entry of the recording does not answer it:" }
         for (entry, differences) in near {
             text += "\n\n    \(entry.exchange.line) (\(entry.place))"
-            for difference in differences.list.prefix(4) {
-                text += "\n    \(difference.place): expected \(difference.expected), got \(difference.actual)"
-            }
+            for difference in differences.list.prefix(4) { text += "\n    \(difference.description)" }
         }
-        if let cure = near.first.flatMap({ $0.1.namesMadeAnew.cure }) { text += "\n\n\(cure)" }
+        if let cure = near.first?.1.cure { text += "\n\n\(cure)" }
         return text + unreadable
     }
 
@@ -42,14 +40,34 @@ extension Replay {
 
     // MARK: - Differences
 
-    private struct Difference {
+    /// A value of an entry or of a request, as the report shows it.
+    private struct Shown {
+        let pattern: Pattern
+        /// Whether it is a text, and is shown in quotes. A number is not: `"1"` and `1` differ.
+        let isText: Bool
+
+        init(_ pattern: Pattern, isText: Bool = true) { (self.pattern, self.isText) = (pattern, isText) }
+    }
+
+    private struct Difference: CustomStringConvertible {
         let place: String
         /// Of the query item, member, field or header.
         let name: String
-        let expected: String
-        let actual: String
+        let expected: Shown?
+        let actual: Shown?
         /// Whether both may be made anew in each run.
-        var isAlike = false
+        let isAlike: Bool
+
+        var description: String {
+            let isMissing = expected?.pattern.hasNames == true && actual?.pattern.bytes.isEmpty != false
+            let texts = [expected, actual].map { $0?.pattern.string }
+            let start = texts[0].flatMap { first in texts[1].map { first.startOfExcerpt(comparedWith: $0) } } ?? 0
+            func shown(_ side: Shown?) -> String {
+                guard let side else { return "none" }
+                return side.isText ? side.pattern.string.excerpt(from: start) : side.pattern.string
+            }
+            return "\(place): expected \(shown(expected)), got \(isMissing ? "nothing, where a secret is expected" : shown(actual))"
+        }
     }
 
     private struct Differences {
@@ -57,19 +75,25 @@ extension Replay {
         var distance = 0.0
 
         var namesMadeAnew: Set<String> { list.allSatisfy(\.isAlike) ? Set(list.map(\.name)) : [] }
+
+        /// What to do, if that is known.
+        var cure: String? {
+            let isOtherHost = !list.isEmpty && list.allSatisfy { $0.place == "host" }
+            return isOtherHost ? "To answer the requests to any host, pass forAnyHost: true." : namesMadeAnew.cure
+        }
     }
 
     private func differences(of entry: Entry, from sent: RequestShape, shown: RequestShape) -> Differences {
         var found = Differences()
         let mine = entry.shape
-        func add(_ place: String, _ name: String, _ expected: Pattern?, _ actual: Pattern?, _ shownActual: Pattern?) {
-            let isMissing = expected?.hasNames == true && actual?.bytes.isEmpty != false
-            let isAlike = !name.isEmpty && expected.map { e in actual.map { a in e.bytes.isAlike(a.bytes) } ?? false } ?? false
-            found.list.append(
-                Difference(
-                    place: place, name: name, expected: expected.map(\.string.quoted) ?? "none",
-                    actual: isMissing ? "nothing, where a secret is expected" : shownActual.map(\.string.quoted) ?? "none", isAlike: isAlike
-                ))
+        func add(_ place: String, _ name: String, _ expected: Shown?, _ actual: Shown?, _ shownActual: Shown?) {
+            let isAlike =
+                if let expected, let actual, !name.isEmpty, expected.isText == actual.isText {
+                    expected.pattern.bytes.isAlike(actual.pattern.bytes)
+                } else {
+                    false
+                }
+            found.list.append(Difference(place: place, name: name, expected: expected, actual: shownActual, isAlike: isAlike))
             found.distance += 1
         }
         func fits(_ expected: Pattern, _ actual: Pattern) -> Bool {
@@ -77,15 +101,15 @@ extension Replay {
             return expected.matches(actual, names, &attempt)
         }
         if mine.method != sent.method {
-            let methods = [mine, sent].map { Pattern($0.method, names) }
+            let methods = [mine, sent].map { Shown(Pattern($0.method, names)) }
             add("method", "", methods[0], methods[1], methods[1])
         }
         if let origin = mine.origin, origin != sent.origin {
-            let other = Pattern(sent.origin ?? "none", names)
-            add("host", "", Pattern(origin, names), other, other)
+            let other = Shown(Pattern(sent.origin ?? "none", names))
+            add("host", "", Shown(Pattern(origin, names)), other, other)
         }
         if mine.path.count != sent.path.count || !zip(mine.path, sent.path).allSatisfy({ fits($0, $1) }) {
-            let paths = [mine, sent, shown].map { shape in Pattern(shape.path.map(\.string).path, names) }
+            let paths = [mine, sent, shown].map { shape in Shown(Pattern(shape.path.map(\.string).path, names)) }
             add("path", "", paths[0], paths[1], paths[2])
             found.distance += 2 - 2 * Double(zip(mine.path, sent.path).prefix { fits($0, $1) }.count) / Double(max(mine.path.count, 1))
         }
@@ -94,7 +118,7 @@ extension Replay {
             let (value, other) = (mine.value(of: name), sent.value(of: name))
             guard value != nil || other != nil else { continue }
             if let value, let other, fits(value, other) { continue }
-            add("header \(name)", name, value, other, shown.value(of: name))
+            add("header \(name)", name, value.map { Shown($0) }, other.map { Shown($0) }, shown.value(of: name).map { Shown($0) })
         }
         var attempt = bindings
         if !mine.body.matches(sent.body, names, &attempt) { compare(mine.body, sent.body, shown.body, fits, add) }
@@ -103,7 +127,7 @@ extension Replay {
 
     // MARK: - Comparing the parts
 
-    private typealias Add = (_ place: String, _ name: String, _ expected: Pattern?, _ actual: Pattern?, _ shown: Pattern?) -> Void
+    private typealias Add = (_ place: String, _ name: String, _ expected: Shown?, _ actual: Shown?, _ shown: Shown?) -> Void
 
     private func compare(
         _ mine: [RequestShape.Item], _ sent: [RequestShape.Item], _ shown: [RequestShape.Item], _ place: String,
@@ -115,7 +139,8 @@ extension Replay {
             for index in 0..<max(lists[0].count, lists[1].count) {
                 let (value, other) = (lists[0].dropFirst(index).first, lists[1].dropFirst(index).first)
                 if let value, let other, fits(value, other) { continue }
-                add("\(place) \(key)", key, value, other, lists[2].dropFirst(index).first)
+                let shownOther = lists[2].dropFirst(index).first.map { Shown($0) }
+                add("\(place) \(key)", key, value.map { Shown($0) }, other.map { Shown($0) }, shownOther)
             }
         }
     }
@@ -123,7 +148,7 @@ extension Replay {
     private func compare(
         _ mine: RequestShape.Body, _ sent: RequestShape.Body, _ shown: RequestShape.Body, _ fits: (Pattern, Pattern) -> Bool, _ add: Add
     ) {
-        func text(_ body: RequestShape.Body) -> Pattern {
+        func text(_ body: RequestShape.Body) -> Shown {
             let description =
                 switch body {
                 case .unknown: "a body that was not saved"
@@ -133,7 +158,7 @@ extension Replay {
                 case .text(let pattern): pattern.string
                 case .bytes(let bytes): bytes.isEmpty ? "no body" : "\(bytes.count) bytes"
                 }
-            return Pattern(description, names)
+            return Shown(Pattern(description, names), isText: body.isText)
         }
         switch (mine, sent, shown) {
         case (.json(let mine), .json(let sent), .json(let shown)): compare(mine, sent, shown, "", "body", fits, add)
@@ -141,7 +166,7 @@ extension Replay {
         case (.parts(let mine), .parts(let sent), .parts(let shown)) where mine.count == sent.count && mine.count == shown.count:
             for index in mine.indices {
                 if !fits(mine[index].head, sent[index].head) {
-                    add("the head of part \(index)", "", mine[index].head, sent[index].head, shown[index].head)
+                    add("the head of part \(index)", "", Shown(mine[index].head), Shown(sent[index].head), Shown(shown[index].head))
                 }
                 var attempt = bindings
                 guard !mine[index].body.matches(sent[index].body, names, &attempt) else { continue }
@@ -172,15 +197,22 @@ extension Replay {
             }
         default:
             add(
-                place, name, mine.map { Pattern($0.text, names) }, sent.map { Pattern($0.text, names) },
-                shown.map { Pattern($0.text, names) })
+                place, name, mine.map { Shown(Pattern($0.text, names), isText: $0.isString) },
+                sent.map { Shown(Pattern($0.text, names), isText: $0.isString) },
+                shown.map { Shown(Pattern($0.text, names), isText: $0.isString) })
         }
     }
 }
 
 // MARK: - Text
 
+extension RequestShape.Body {
+    fileprivate var isText: Bool { if case .text = self { true } else { false } }
+}
+
 extension RequestShape.Value {
+    fileprivate var isString: Bool { if case .string = self { true } else { false } }
+
     fileprivate var text: String {
         switch self {
         case .null: "null"
@@ -194,7 +226,17 @@ extension RequestShape.Value {
 }
 
 extension String {
-    fileprivate var quoted: String { "\"\(count > 80 ? "\(prefix(80))…" : self)\"" }
+    /// The place from which to show both texts, so that the first 80 characters have the first difference.
+    fileprivate func startOfExcerpt(comparedWith other: String) -> Int {
+        let place = zip(self, other).prefix { $0 == $1 }.count
+        return max(count, other.count) <= 80 || place < 60 || self == other ? 0 : place - 30
+    }
+
+    /// 80 characters, in quotes.
+    fileprivate func excerpt(from start: Int) -> String {
+        let rest = dropFirst(start)
+        return ((start > 0 ? "…" : "") + rest.prefix(80) + (rest.count > 80 ? "…" : "")).debugDescription
+    }
 }
 
 extension Set<String> {
