@@ -71,7 +71,7 @@ extension DecodingError {
     }
 
     private func name(of type: Any.Type) -> String {
-        let name = "\(type)"
+        let name = nameInSource(of: type)
         return name.hasPrefix("Dictionary<") ? "an object" : name.hasPrefix("Array<") ? "an array" : name
     }
 }

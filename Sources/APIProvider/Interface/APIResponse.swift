@@ -169,7 +169,7 @@ public struct APIResponse: Sendable {
         do {
             return try decode()
         } catch let error as DecodingError {
-            throw APIError.decoding(response(), expected: "\(type)", underlying: error)
+            throw APIError.decoding(response(), expected: nameInSource(of: type), underlying: error)
         }
     }
 

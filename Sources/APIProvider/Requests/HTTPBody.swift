@@ -36,7 +36,8 @@ public struct HTTPBody: Sendable {
             do {
                 return Content(type: "application/json", body: RequestBody(try (encoder ?? standard).encode(value)))
             } catch {
-                throw APIError.invalidRequest(reason: "its body of type \(type(of: value)) cannot be encoded as JSON", underlying: error)
+                let type = nameInSource(of: type(of: value))
+                throw APIError.invalidRequest(reason: "its body of type \(type) cannot be encoded as JSON", underlying: error)
             }
         }
     }

@@ -139,6 +139,7 @@ struct EventFormatTests {
         let latin = streamedResponse(["data: é\n\n".utf8], type: "text/event-stream; charset=iso-8859-1")
         #expect(try await ServerSentEvents(latin, decoder: decoder).all()[0].decode(String.self) == "é")
         let error = #expect(throws: APIError.self) { try events[1].decode(Delta.self) }
-        #expect(error?.description.contains("the event is not Delta: expected String at word") == true, "\(String(describing: error))")
+        let description = try #require(error).description
+        #expect(description.contains("the event is not EventFormatTests.Delta: expected String at word"), "\(description)")
     }
 }

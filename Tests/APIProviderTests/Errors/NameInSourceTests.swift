@@ -1,0 +1,21 @@
+import Foundation
+import Testing
+
+@testable import APIProvider
+
+@Suite("Names of types")
+struct NameInSourceTests {
+    @Test(
+        "A type has the name in an error that its user writes",
+        arguments: [
+            (Nested.self, "NameInSourceTests.Nested"), ([String: Nested?].self, "Dictionary<String, Optional<NameInSourceTests.Nested>>"),
+            ((Int, URL).self, "(Int, URL)"), (Hidden.Inner.self, "Hidden.Inner"), ([Hidden].self, "Array<Hidden>"),
+        ] as [(Any.Type, String)])
+    func names(type: Any.Type, name: String) { #expect(nameInSource(of: type) == name) }
+
+    private struct Nested {}
+}
+
+private struct Hidden {
+    struct Inner {}
+}
