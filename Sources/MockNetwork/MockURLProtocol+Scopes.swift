@@ -8,7 +8,8 @@ public import Foundation
 extension MockURLProtocol {
     /// Runs `operation` with its own mock, so that it may run in parallel with others.
     ///
-    /// Inside, the static members use this scope, and it answers sessions that are created with ``configuration``.
+    /// Inside, the static members use this scope, and it answers sessions that are created with ``configuration``. At its end, call
+    /// ``verify()``, which checks that the stubs were used.
     ///
     /// - Parameters:
     ///   - name: The name of the scope in reports.
@@ -22,7 +23,8 @@ extension MockURLProtocol {
     /// Runs `operation` with its own mock, so that it may run in parallel with others.
     ///
     /// In the task and its children, the static members use this scope, and it answers sessions that are created with ``configuration``. A
-    /// session that outlives the scope gets errors that say so.
+    /// session that outlives the scope gets errors that say so. At the end of `operation`, call ``verify()``, which checks that the stubs
+    /// were used. The trait `.mockNetwork` does both.
     ///
     /// - Parameters:
     ///   - name: The name of the scope in reports.
@@ -75,8 +77,13 @@ extension MockURLProtocol {
         if liveScope == nil { Scope.current?.note(scopeHasEnded) }
     }
 
-    static let scopeHasEnded =
-        "The scope of the session that sent this request has ended. Create the provider or the session in the test that uses it, and let the test wait for its requests."
+    /// The report for a request of a session whose scope has ended.
+    static var scopeHasEnded: String {
+        """
+        The scope \(LiveScopes.name(of: self).map { "\"\($0)\" " } ?? "")of the session that sent this request has ended. Create the provider \
+        or the session in the test that uses it, and let the test wait for its requests.
+        """
+    }
 
     /// The scope that the static members act on.
     static var scope: Scope {

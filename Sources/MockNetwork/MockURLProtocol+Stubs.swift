@@ -227,7 +227,7 @@ extension MockURLProtocol {
         why. A provider or session that was created without the mock sends its requests to the network. Create it inside the test: \
         DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration), or URLSession(configuration: \
         MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \
-        usesClassicLoadingMode = true on Apple's systems.
+        usesClassicLoadingMode = true on Apple's systems.\(scope.reportOfStrayRequests)
         """
     }
 

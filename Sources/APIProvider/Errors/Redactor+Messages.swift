@@ -46,8 +46,14 @@ extension PreparedRequest {
 extension String {
     /// Whether the name of a header or of an item of a query stands for a credential.
     package var isOfCredential: Bool {
-        let name = lowercased()
+        let name = lowercased().filter { $0.isLetter }
         return ["token", "secret", "password", "cookie", "session", "signature", "authorization"].contains { name.contains($0) }
-            || ["key", "auth", "appid", "app_id"].contains { name.hasSuffix($0) }
+            || ["auth", "appid"].contains { name.hasSuffix($0) } || ["key", "xkey"].contains(name)
+            || Self.endingsOfKeys.contains { name.hasSuffix($0) }
     }
+
+    /// Others that end in `key`, such as `sortKey` and `Idempotency-Key`, are no credentials.
+    private static let endingsOfKeys = [
+        "api", "access", "account", "app", "client", "functions", "license", "master", "private", "server", "shared", "subscription",
+    ].map { $0 + "key" }
 }

@@ -8,6 +8,8 @@ public struct BodyMatcher: Sendable {
     let explain: @Sendable (_ body: Data) -> Difference
     /// The reason why no body matches. Otherwise `nil`.
     private(set) var problem: String?
+    /// The expectation, beside the URL in the name of a stub: which GraphQL operation it answers. Otherwise `nil`.
+    private(set) var summary: String?
     /// The share of the expectation that `body`, which does not match, meets: from 0 to 1.
     private(set) var likeness: @Sendable (_ body: Data) -> Double = { _ in 0 }
     /// Whether it is a closure of the test.
@@ -36,15 +38,16 @@ public struct BodyMatcher: Sendable {
             guard let tree else { return Difference(expected: "\(text.redacted) (this is not JSON)", actual: body.redacted) }
             let actual = try? JSONTree(body)
             let redacted = [text, body].map { try? JSONTree(Data((ReportRedactor.standard.redactedText(of: $0) ?? "").utf8)) }
-            let difference = JSONTree.firstDifference(
-                of: (tree, compared(actual, with: tree)), redacted: (redacted[0], compared(redacted[1], with: redacted[0])))
+            let differences = JSONTree.differences(
+                of: (tree, compared(actual, with: tree)), redacted: (redacted[0], compared(redacted[1], with: redacted[0])), limit: 4)
             let isSpelling = tree.withPlainNames == compared(actual?.withPlainNames, with: tree.withPlainNames)
-            return (difference ?? Difference(expected: text, actual: body)).adding(isSpelling ? spellingHint : "")
+            return (Difference(differences) ?? Difference(expected: text, actual: body)).adding(isSpelling ? spellingHint : "")
         }
         matcher.likeness = { body in
             guard let tree, let body = try? JSONTree(body) else { return 0 }
             return body.share(of: tree)
         }
+        if isPart, let text = try? expected.get().redacted { matcher.summary = text.cut(to: 80) }
         if case .failure(let error) = expected { matcher.problem = "its body cannot be encoded: \(error.explanation)" }
         return matcher
     }
@@ -56,12 +59,21 @@ public struct BodyMatcher: Sendable {
 
     /// Matches a form (`application/x-www-form-urlencoded`) with exactly these parameters. The order matters among parameters of the same
     /// name.
-    public static func form(_ parameters: QueryParameters) -> BodyMatcher {
+    public static func form(_ parameters: QueryParameters) -> BodyMatcher { form(parameters, isPart: false) }
+
+    /// Matches a form that contains these parameters. It may have parameters of other names.
+    public static func form(containing parameters: QueryParameters) -> BodyMatcher { form(parameters, isPart: true) }
+
+    private static func form(_ parameters: QueryParameters, isPart: Bool) -> BodyMatcher {
         let expected = Array(parameters)
+        @Sendable func items(_ body: Data) -> [URLQueryItem] {
+            let all = [URLQueryItem](form: String(decoding: body, as: UTF8.self))
+            return isPart ? all.filter { item in expected.contains { $0.name.hasSameBytes(as: item.name) } } : all
+        }
         return BodyMatcher {
-            [URLQueryItem](form: String(decoding: $0, as: UTF8.self)).byName == expected.byName
+            items($0).byName == expected.byName
         } explain: { body in
-            let actual = [URLQueryItem](form: String(decoding: body, as: UTF8.self))
+            let actual = items(body)
             let isForm = actual.contains { expected.names.contains($0.name) }
             return Difference(
                 expected: isForm ? expected.differing(from: actual) : expected.redacted,

@@ -17,10 +17,21 @@ struct Difference: Sendable, Equatable {
         self.actual = isSame ? "\(lines.1) (another)" : lines.1
     }
 
-    /// Shows two bodies. In text, only the first 64 KB are searched for the place.
+    /// Shows two bodies around the first place that differs. If that is not in the first 64 KB of a text, the byte is shown.
     init(expected: Data, actual: Data) {
         let place = zip(expected, actual).prefix { $0 == $1 }.count
         self.init(expected: expected.excerpt(around: place), actual: actual.excerpt(around: place))
+    }
+
+    /// Joins the first three of `differences`; `nil` if there are none.
+    init?(_ differences: [Difference]) {
+        guard !differences.isEmpty else { return nil }
+        let more = differences.count > 3 ? ", …" : ""
+        self.init(
+            lines: (
+                differences.prefix(3).map(\.expected).joined(separator: ", ") + more,
+                differences.prefix(3).map(\.actual).joined(separator: ", ") + more
+            ))
     }
 
     /// Adds the place, such as `items[2].name`, before both lines.
@@ -46,12 +57,13 @@ struct Difference: Sendable, Equatable {
 }
 
 extension Data {
-    /// The redacted text of a body. If it is not text, its size and the byte at `place`.
+    /// The redacted text of a body. If it is not text, or `place` is far from its beginning, its size and the byte at `place`.
     fileprivate func excerpt(around place: Int) -> String {
         guard !isEmpty else { return "no body" }
-        if let text = ReportRedactor.standard.redactedText(of: self) { return String(text.prefix(65_536)) }
+        let text = ReportRedactor.standard.redactedText(of: self)
+        if place < 65_536, let text { return String(text.prefix(65_536)) }
         let byte = place < count ? "byte \(place) is 0x\(String(self[startIndex + place], radix: 16, uppercase: true))" : "no byte \(place)"
-        return "\(count) bytes that are not text, \(byte)"
+        return "\(count) bytes\(text == nil ? " that are not text" : ""), \(byte)"
     }
 }
 

@@ -79,10 +79,12 @@ package enum JSONTree: Equatable {
     /// The values at one place in two trees. `nil` if there is none.
     typealias Pair = (expected: JSONTree?, actual: JSONTree?)
 
-    /// The first difference of two trees and its place, such as `items[2].name`. `nil` if the trees are equal or differ at the root.
+    /// The first differences of two trees and their places, such as `items[2].name`. Empty if the trees are equal or differ at the root.
     ///
-    /// `redacted` has the trees without secrets. A value is shown only if redaction has not changed it.
-    static func firstDifference(of trees: Pair, redacted: Pair, at place: String = "") -> Difference? {
+    /// - Parameters:
+    ///   - redacted: The trees without secrets. A value is shown only if redaction has not changed it.
+    ///   - limit: The number of differences to look for.
+    static func differences(of trees: Pair, redacted: Pair, limit: Int, at place: String = "") -> [Difference] {
         let parts: [(place: String, value: (JSONTree) -> JSONTree?)]
         switch trees {
         case (.object(let expected)?, .object(let actual)?):
@@ -92,16 +94,17 @@ package enum JSONTree: Equatable {
         case (.array(let expected)?, .array(let actual)?):
             parts = (0..<max(expected.count, actual.count)).map { index in ("\(place)[\(index)]", { $0.elements.dropFirst(index).first }) }
         default:
-            guard trees.expected != trees.actual, !place.isEmpty else { return nil }
+            guard trees.expected != trees.actual, !place.isEmpty else { return [] }
             let texts = [trees.expected, trees.actual].map { value in value.map { trees == redacted ? $0.excerpt : "…" } ?? "nothing" }
-            return Difference(place: place, Difference(expected: texts[0], actual: texts[1]))
+            return [Difference(place: place, Difference(expected: texts[0], actual: texts[1]))]
         }
-        for (place, value) in parts {
+        var found: [Difference] = []
+        for (place, value) in parts where found.count < limit {
             let inner: Pair = (trees.expected.flatMap(value), trees.actual.flatMap(value))
             let innerRedacted: Pair = (redacted.expected.flatMap(value), redacted.actual.flatMap(value))
-            if let difference = firstDifference(of: inner, redacted: innerRedacted, at: place) { return difference }
+            found += differences(of: inner, redacted: innerRedacted, limit: limit - found.count, at: place)
         }
-        return nil
+        return found
     }
 
     private var members: [ByteString: JSONTree] { if case .object(let members) = self { members } else { [:] } }

@@ -82,7 +82,6 @@ struct ReportRedactor: Sendable {
                     let text = tokens.text(of: token)
                     let shown = isHidden && !text.isEmpty ? Self.mark : message(text, depth: depth)
                     if shown != text { other = shown }
-                case .number where isHidden: other = Self.mark
                 default: break
                 }
                 guard !levels.isEmpty || token.kind == .endObject || token.kind == .endArray else { return nil }

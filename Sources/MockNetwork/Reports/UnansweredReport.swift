@@ -11,6 +11,8 @@ struct UnansweredReport: CustomStringConvertible {
     var reason: String?
     /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
     let otherScopes: [String]
+    /// A stub of the process that matches, if this is another scope.
+    var stubOfProcess: Stub?
 
     var description: String { request.redactor.redacted(text) }
 
@@ -59,6 +61,9 @@ struct UnansweredReport: CustomStringConvertible {
     }
 
     private var others: String {
+        if let stubOfProcess {
+            return "\n\nThe mock of the whole process has a stub that matches: \(stubOfProcess). Add it inside this scope."
+        }
         guard !otherScopes.isEmpty else { return "" }
         let more = otherScopes.count > 3 ? " and \(otherScopes.count - 3) more" : ""
         return """
@@ -116,8 +121,19 @@ extension ReceivedRequest {
             return "\(name.debugDescription): \(values.count == 1 ? values[0] : "[\(values.joined(separator: ", "))]")"
         }
         let query = items.isEmpty ? "" : ", query: [\(items.joined(separator: ", "))]"
+        // One URL serves all operations of a GraphQL server.
+        let body = graphQLOperation.map { ", body: .json(containing: [\"operationName\": \($0.debugDescription)])" } ?? ""
         let response = headers["Accept"]?.contains("json") == true ? ".json([\"key\": \"value\"])" : ".status(200)"
-        return "MockURLProtocol.stub(\(method.literal), \(pattern)\(query), respond: \(response))"
+        return "MockURLProtocol.stub(\(method.literal), \(pattern)\(query)\(body), respond: \(response))"
+    }
+
+    /// The name of the operation in the body; `nil` if there is none.
+    private var graphQLOperation: String? {
+        guard case .object(let members)? = try? JSONTree(body),
+            case .string(let text)? = members[ByteString("operationName")]
+        else { return nil }
+        let name = "\(text)"
+        return redactor.item("operationName", name) == name ? name : nil
     }
 }
 

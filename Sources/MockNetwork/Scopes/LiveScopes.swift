@@ -10,6 +10,8 @@ enum LiveScopes {
     private struct State {
         var lastNumber = 0
         var scopes: [ObjectIdentifier: Scope] = [:]
+        /// The names of all scopes, also of those that have ended. Their classes stay for ever, too.
+        var names: [ObjectIdentifier: String] = [:]
     }
 
     private static let state = Locked(State())
@@ -22,7 +24,10 @@ enum LiveScopes {
         }
         let protocolClass = makeClass(number)
         let scope = Scope(name: name, protocolClass: protocolClass)
-        state.withLock { $0.scopes[ObjectIdentifier(protocolClass)] = scope }
+        state.withLock { state in
+            state.scopes[ObjectIdentifier(protocolClass)] = scope
+            state.names[ObjectIdentifier(protocolClass)] = name
+        }
         return scope
     }
 
@@ -33,6 +38,9 @@ enum LiveScopes {
 
     /// The scope of a class. `nil` after the scope has ended.
     static func scope(of protocolClass: URLProtocol.Type) -> Scope? { state.withLock { $0.scopes[ObjectIdentifier(protocolClass)] } }
+
+    /// The name of the scope of a class, also after it has ended.
+    static func name(of protocolClass: URLProtocol.Type) -> String? { state.withLock { $0.names[ObjectIdentifier(protocolClass)] } }
 
     static var all: [Scope] { state.withLock { Array($0.scopes.values) } }
 }

@@ -45,12 +45,15 @@ final class Scope: Sendable {
     let configurations = Locked<[URLSessionConfiguration]>([])
     /// Whether the app may have put the class into other configurations.
     let isInOtherConfigurations: Locked<Bool>
+    /// The number of requests that the mock of the process had received before.
+    private let earlierRequestCount: Int
 
     init(name: String, protocolClass: URLProtocol.Type?) {
         self.name = name
         self.protocolClass = protocolClass
         // Every app knows the class of the process.
         isInOtherConfigurations = Locked(protocolClass == nil)
+        earlierRequestCount = protocolClass == nil ? 0 : Scope.process.contents.withLock(\.requests.count)
     }
 
     /// The scope of code that runs outside every `withScope`.
@@ -67,6 +70,17 @@ final class Scope: Sendable {
             $0.uses.append(0)
         }
         return stub
+    }
+
+    /// A sentence about requests that the mock of the process has received since this scope began; empty if there are none.
+    var reportOfStrayRequests: String {
+        guard self !== Scope.process else { return "" }
+        let strays = Scope.process.contents.withLock { $0.requests.dropFirst(earlierRequestCount) }
+        guard let first = strays.first else { return "" }
+        let line = "\(first)".prefix { !$0.isNewline }
+        let requests = strays.count == 1 ? "\(line) has" : "\(strays.count) requests, such as \(line), have"
+        return " Meanwhile, \(requests) reached the mock of the whole process, from a provider or session that was created outside of this "
+            + "scope."
     }
 
     /// Notes a mistake in the setup of the test.
@@ -151,13 +165,22 @@ final class Scope: Sendable {
         let tried = stubs.indices.map { (stubs[$0], uses[$0], mismatches.indices.contains($0) ? mismatches[$0] : nil) }
         let report = UnansweredReport(
             request: request, stubs: tried, scope: shownName,
-            reason: reason, otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : []
+            reason: reason, otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : [],
+            stubOfProcess: self === Scope.process ? nil : Scope.process.stub(matching: request)
         ).description
         contents.withLock {
             $0.requests.append(request)
             $0.unanswered.append((request, report))
         }
         return (ResponseFactory { _ in .failure(MockFailure(report, isReported: true)) }, request)
+    }
+
+    /// The newest stub that would answer `request`. Closures of the test are not asked.
+    private func stub(matching request: ReceivedRequest) -> Stub? {
+        let parts = RequestParts(request)
+        return contents.withLock(\.stubs).last { stub in
+            stub.problem == nil && !stub.matchers.contains(where: \.isClosure) && stub.firstMismatch(with: parts) == nil
+        }
     }
 
     /// Whether a request that was made at `time` belongs to the present test.

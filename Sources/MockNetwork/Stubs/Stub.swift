@@ -60,7 +60,7 @@ extension Stub {
         let headerMatchers = (headers ?? [:]).map { Matcher.header($0.name, $0.value) }
         let url = ReportRedactor.standard.url(String(pattern.pathAndOrigin))
         self.init(
-            summary: "\(method.rawValue) \(url)\(items.isEmpty ? "" : "?" + items.redacted)",
+            summary: "\(method.rawValue) \(url)\(items.isEmpty ? "" : "?" + items.redacted)" + (body?.summary.map { " \($0)" } ?? ""),
             matchers: [.method(method), .path(pattern.path), .origin(pattern.origin)] + Matcher.queries(items) + headerMatchers
                 + (body.map { [.body($0)] } ?? []),
             times: times ?? .max, isOptional: isOptional, place: place, response: response,

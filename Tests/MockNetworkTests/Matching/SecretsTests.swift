@@ -42,7 +42,7 @@ struct SecretsTests {
         "A short value in a report is hidden under the name of a credential, in a header, a query, a form and JSON",
         arguments: [
             ("X-Key", true), ("Authorization", true), ("userPassword", true), ("X-Api-Key", true), ("user[password]", true),
-            ("accesstoken", true), ("Session", true), ("X-Kind", false), ("keyword", false), ("page", false),
+            ("accesstoken", true), ("Session", true), ("X-Kind", false), ("keyword", false), ("page", false), ("sortKey", false),
         ])
     func names(name: String, isSecret: Bool) {
         let redactor = ReportRedactor.standard

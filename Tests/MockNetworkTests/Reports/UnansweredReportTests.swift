@@ -88,7 +88,12 @@ struct UnansweredReportTests {
             (.json(text: "[1]"), "[1,2]", "[1]: nothing", "[1]: 2"),
             (.json(text: #"{"a":[{"b":null}]}"#), #"{"a":[{"b":true}]}"#, "a[0].b: null", "a[0].b: true"),
             (.json(text: #"{"a":{}}"#), #"{"a":[]}"#, "a: an object", "a: an array"),
-            (.json(text: #"{"b":1,"a":1}"#), #"{"b":2}"#, "a: 1", "a: nothing"),
+            (.json(text: #"{"b":1,"a":1}"#), #"{"b":2}"#, "a: 1, b: 1", "a: nothing, b: 2"),
+            (
+                .json(text: #"{"a":1,"b":{"c":1,"d":[1]},"e":1}"#), #"{"a":2,"b":{"c":2,"d":[2]},"e":2}"#,
+                "a: 1, b.c: 1, b.d[0]: 1, …", "a: 2, b.c: 2, b.d[0]: 2, …"
+            ),
+            (.json(containing: ["a": 1, "b": 1]), #"{"a":2,"b":2,"c":2}"#, "a: 1, b: 1", "a: 2, b: 2"),
             (.json(text: #"{"a":"x"}"#), #"{"a":"y\n"}"#, #"a: "x""#, #"a: "y\n""#),
             (.json(text: "[1.50]"), "[1.5e1]", "[0]: 1.50", "[0]: 1.5e1"), (.json(text: "[1]"), "{}", "[1]", "{}"),
             (.json(text: "no JSON"), "no JSON", "no JSON (this is not JSON)", "no JSON"),
@@ -103,7 +108,10 @@ struct UnansweredReportTests {
             (.text("a b"), "a\nb", #""a b""#, #""a\nb""#), (.text("a\u{200B}b"), "ab", #""a\u{200B}b""#, #""ab""#),
             (.text("caf\u{E9}"), "cafe\u{301}", #""caf\u{00E9}""#, #""cafe\u{0301}""#),
             (.text(#"{"token":"a"}"#), #"{"token":"b"}"#, #"{"token":"…"}"#, #"{"token":"…"} (another)"#),
-            (.text(String(repeating: "a ", count: 40_000)), String(repeating: "a ", count: 40_001), "\(a200)…", "\(a200)… (another)"),
+            (
+                .text(String(repeating: "a ", count: 40_000)), String(repeating: "a ", count: 40_001), "80000 bytes, no byte 80000",
+                "80002 bytes, byte 80000 is 0x61"
+            ),
             (.data(Data([0xFF])), "a", "1 bytes that are not text, byte 0 is 0xFF", "a"),
             // Forms, by their parameters.
             (.form(["a": x200, "b": "1 2"]), "b=1+3&a=\(x200)", "b=1 2", "b=1 3"), (.form(["a": "1"]), "a=1&c=2", "nothing more", "c=2"),
@@ -147,8 +155,8 @@ struct UnansweredReportTests {
                 MockURLProtocol.stub(.post, "/a", body: .json(containing: other), fileID: name, line: 2, respond: .status(200))
             }
         }
-        #expect(report.contains("1. POST /a (A:1)\n"), "\(report)")
-        #expect(report.contains("2. POST /a (E:2)\n"), "\(report)")
+        #expect(report.contains(#"1. POST /a {"operationName":"A","variables":{"id":2}} (A:1)"#), "\(report)")
+        #expect(report.contains(#"2. POST /a {"operationName":"E","variables":{"id":2}} (E:2)"#), "\(report)")
     }
 
     @Test(
@@ -215,6 +223,31 @@ struct UnansweredReportTests {
         let url = try #require(URL(string: "https://api.example.com\(url)"))
         let report = try await report(of: Endpoint(method, .url(url), headers: ["Accept": type]))
         #expect(report.hasSuffix("    MockURLProtocol.stub(\(stub))"), "\(report)")
+    }
+
+    @Test("For an operation of GraphQL, the stub to paste answers that operation alone, and stubs of several are told apart")
+    func graphQL() async throws {
+        let body = HTTPBody.json(["operationName": "Me", "query": "query Me { viewer { login } }"])
+        let report = try await report(of: Endpoint(.post, "/graphql", body: body)) {
+            for name in ["Issues", "Stars"] {
+                MockURLProtocol.stub(.post, "/graphql", body: .json(containing: ["operationName": .init(name)]), respond: .status(200))
+            }
+        }
+        #expect(report.contains(#"stub(.post, "/graphql", body: .json(containing: ["operationName": "Me"]), respond: "#), "\(report)")
+        #expect(report.contains(#"POST /graphql {"operationName":"Issues"} ("#), "\(report)")
+        #expect(report.contains(#"POST /graphql {"operationName":"Stars"} ("#), "\(report)")
+    }
+
+    @Test("A stub of the process that matches is named")
+    func stubOfProcess() async throws {
+        var report = ""
+        // A test of the process may remove the stub at any moment.
+        for _ in 0..<100 where !report.contains("The mock of the whole process has a stub that matches: GET /of-process (") {
+            report = try await self.report(of: Endpoint(.get, "/of-process")) {
+                _ = await Task.detached { MockURLProtocol.stub(.get, "/of-process", isOptional: true, respond: .status(200)) }.value
+            }
+        }
+        #expect(report.contains("The mock of the whole process has a stub that matches: GET /of-process ("), "\(report)")
     }
 
     @Test("In the process-wide scope, it lists the live scopes in order, and names the trait")

@@ -109,10 +109,23 @@ struct StubTests {
                 let report = try verification()
                 #expect(report.hasPrefix("\(name) was set up, but no request has reached this mock."), "\(report)")
                 #expect(report.contains("configuration: MockURLProtocol.configuration), or URLSession("), "\(report)")
-                #expect(report.hasSuffix("needs usesClassicLoadingMode = true on Apple's systems."), "\(report)")
+                #expect(report.contains("needs usesClassicLoadingMode = true on Apple's systems."), "\(report)")
                 _ = try? await provider.request(Endpoint<Data>(.get, "")).value
                 try MockURLProtocol.verify()
             }
+        }
+    }
+
+    @Test("If a request has reached the mock of the process instead, verify names it")
+    func stray() async throws {
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.get, "/a", respond: .status(200))
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [MockURLProtocol.self]
+            let outside = DefaultAPIProvider(baseURL: example, configuration: configuration)
+            _ = try? await outside.request(Endpoint<Data>(.get, "/a")).value
+            let report = try verification()
+            #expect(report.contains(" Meanwhile, ") && report.contains("reached the mock of the whole process"), "\(report)")
         }
     }
 
@@ -172,7 +185,7 @@ struct StubTests {
             MockURLProtocol.stub(.get, "/a", respond: .status(200))
             _ = try? await ended.request(Endpoint<String>(.get, "/a")).value
             let report = try verification()
-            #expect(report.hasPrefix("The scope of the session that sent this request has ended."), "\(report)")
+            #expect(report.hasPrefix(#"The scope "mistakeAlone()" of the session that sent this request has ended."#), "\(report)")
             #expect(report.hasSuffix("was never used."), "\(report)")
         }
     }
@@ -237,6 +250,8 @@ struct StubTests {
             (.form(["a": ""]), "a", true), (.form(["a": "%zz"]), "a=%zz", true), (.form(["a": "1=2"]), "&a=1=2&", true),
             (.form(["a": "1 2", "b": ["x", "y"]]), "b=x&a=1+2&b=y", true), (.form(["a": "1 2"]), "a=1%202", true),
             (.form(["a": "1"]), "a=1&b=2", false), (.form(["b": ["x", "y"]]), "b=y&b=x", false),
+            (.form(containing: ["a": "1"]), "b=2&a=1&c", true), (.form(containing: ["a": "1"]), "b=2&a=1&a=2", false),
+            (.form(containing: ["a": "1", "b": ["x", "y"]]), "b=x&c=1&b=y", false), (.form(containing: [:]), "a=1", true),
             (.data(Data("ab".utf8)), "ab", true), (.data(Data("ab".utf8)), "abc", false),
             (.contains("ü"), "xüy", true), (.contains("z"), "xüy", false), (.contains(""), "", true),
             (.matching { $0.count == 3 }, "abc", true), (.matching("three bytes") { $0.count == 3 }, "ab", false),
