@@ -49,8 +49,8 @@ extension Single {
         Single { $0.forward(.failure(error), to: $1) }
     }
 
-    /// Creates a single that never ends. Nothing else retains a subscription to it. If you release one without disposing it, it is gone,
-    /// and its `onDisposed` is not called.
+    /// Creates a single that never ends. Nothing else retains a subscription to it. If you release the subscription without
+    /// disposing it, it is deallocated, and its `onDisposed` is not called.
     ///
     /// ![No event arrives.](never)
     public static func never() -> Single {

@@ -1,6 +1,6 @@
 /// Settings for the whole process.
 public enum Hooks {
-    /// A bare closure would get one more thunk each time it is read and set.
+    /// The handler in a box: a bare closure gets one more thunk each time it is read or set.
     private struct Handler {
         let handle: @Sendable (any Error) -> Void
     }

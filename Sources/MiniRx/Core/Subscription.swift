@@ -9,8 +9,8 @@
 /// - the call that starts it, until it returns;
 /// - a source, until its resource is disposed;
 /// - a child, until it is torn down;
-/// - the run of a `share` that it has joined, until it leaves the run. If it got its event from the run, or was the last to leave, the
-///   run counts until it is torn down;
+/// - the run of a `share` that it has joined, until it leaves the run. If the run has delivered its event to it, or it was the last to
+///   leave, until the run is torn down;
 /// - a running ``TrampolineStep``;
 /// - a running `dispose()`.
 final class Subscription: Disposable {

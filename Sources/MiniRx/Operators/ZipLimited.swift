@@ -12,7 +12,8 @@ extension Single {
     ///
     /// - Parameters:
     ///   - singles: The singles. With none, it succeeds with no values.
-    ///   - maxConcurrent: With a number below 1, the single fails with an error that says so.
+    ///   - maxConcurrent: The largest number of singles that run at the same time. With a number below 1, the single fails with an error
+    ///     that says so.
     public static func zip<T: Sendable>(
         _ singles: some Collection<Single<T>>, maxConcurrent: Int
     ) -> Single<[T]> where Element == [T] {

@@ -33,12 +33,14 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
             }, onDisposed: onDisposed)
     }
 
-    /// Subscribes with closures that get `object`. The object is held weakly. After it is released, none of the closures is called, and an
-    /// error does not go to ``Hooks/defaultErrorHandler``.
+    /// Subscribes with closures that get `object`. They are called on the main actor.
+    ///
+    /// The object is held weakly. After it is released, none of the closures is called, and an error does not go to
+    /// ``Hooks/defaultErrorHandler``.
     ///
     /// - Parameters:
     ///   - object: The object that the closures use, such as a view controller or a view model.
-    ///   - onSuccess: Gets the object and the value, on the main actor.
+    ///   - onSuccess: Gets the object and the value.
     ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
     ///   - onDisposed: Called once, after the event or `dispose()`, when the source has been torn down, if the object still exists.
     public func subscribe<Object: AnyObject & Sendable>(

@@ -16,7 +16,8 @@ extension Single {
     /// - Parameters:
     ///   - onSuccess: Gets the value.
     ///   - onFailure: Gets the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been torn down.
+    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been torn down, on the thread that ends the
+    ///     teardown.
     @preconcurrency
     public func subscribe(
         onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)? = nil,
@@ -32,14 +33,17 @@ extension Single {
         }
     }
 
-    /// Subscribes with closures that get `object`. The object is held weakly. After it is released, none of the closures is called, and an
-    /// error does not go to ``Hooks/defaultErrorHandler``.
+    /// Subscribes with closures that get `object`. They are called on the thread that produces the event.
+    ///
+    /// The object is held weakly. After it is released, none of the closures is called, and an error does not go to
+    /// ``Hooks/defaultErrorHandler``.
     ///
     /// - Parameters:
     ///   - object: The object that the closures use.
     ///   - onSuccess: Gets the object and the value.
     ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called once, after the event or `dispose()`, when the source has been torn down, if the object still exists.
+    ///   - onDisposed: Called once, after the event or `dispose()`, when the source has been torn down, if the object still exists. It is
+    ///     called on the thread that ends the teardown.
     @preconcurrency
     public func subscribe<Object: AnyObject & Sendable>(
         with object: Object, onSuccess: (@Sendable (Object, Element) -> Void)? = nil,

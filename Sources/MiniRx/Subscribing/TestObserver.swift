@@ -2,7 +2,7 @@ public import Dispatch
 
 /// Subscribes to a single in virtual time, and records its event: see ``TestScheduler/observe(_:)``.
 ///
-/// It keeps its subscription until the event or ``dispose()``. You may use it on any thread.
+/// You may use it on any thread. Releasing it does not dispose the subscription.
 public final class TestObserver<Element: Sendable>: Disposable {
     /// The event of a single, and the virtual time since the scheduler was created.
     ///
@@ -79,6 +79,6 @@ extension TestObserver.Event: Equatable where Element: Equatable {
 extension TestScheduler {
     /// Subscribes to `single`, and records its event with its virtual time.
     ///
-    /// - Returns: The subscription. It records the event even if you do not keep it, but then you cannot see it.
+    /// - Returns: The observer, which holds the recorded event.
     public func observe<Element: Sendable>(_ single: Single<Element>) -> TestObserver<Element> { TestObserver(single, self) }
 }
