@@ -3,21 +3,9 @@ import Foundation
 
 /// Gives each secret in some traffic a name, and puts the name in its place wherever it stands.
 struct Naming {
-    /// A URL, a header or a body of one message.
-    private struct Part {
-        enum Field: Equatable { case url, requestHeader(Int), requestBody, responseHeader(Int), responseBody, claims(of: Int) }
-
-        let exchange: Int
-        let field: Field
-        let isResponse: Bool
-        let bytes: [UInt8]
-        let leaves: [Leaf]
-        var hits: [(range: Range<Int>, secret: Int)] = []
-    }
-
     private let exchanges: [RecordedExchange]
     private let names: SecretNames?
-    private var parts: [Part] = []
+    private var parts: [MessagePart] = []
     private var indices: [[UInt8]: Int] = [:]
     private struct ListKey: Hashable { let name: String, isNumber: Bool }
 
@@ -33,7 +21,7 @@ struct Naming {
     init(_ exchanges: [RecordedExchange], _ names: SecretNames?, ignoring ignored: SecretNames) {
         (self.exchanges, self.names) = (exchanges, names)
         for (exchange, isResponse) in exchanges.events {
-            for part in isResponse ? responseParts(of: exchange) : requestParts(of: exchange) {
+            for part in MessagePart.parts(of: exchanges[exchange], at: exchange, isResponse: isResponse) {
                 parts.append(part)
                 findSecrets(in: parts.count - 1, ignored)
             }
@@ -60,39 +48,6 @@ struct Naming {
 // MARK: - Finding secrets
 
 extension Naming {
-    private func requestParts(of index: Int) -> [Part] {
-        let exchange = exchanges[index]
-        let url = Array(exchange.url.utf8)
-        return [Part(exchange: index, field: .url, isResponse: false, bytes: url, leaves: LeafFinder.leaves(ofURL: url))]
-            + headers(exchange.headers, of: index, isResponse: false)
-            + body(exchange.body ?? [], exchange.type, of: index, isResponse: false)
-    }
-
-    private func responseParts(of index: Int) -> [Part] {
-        guard let response = exchanges[index].response else { return [] }
-        return headers(response.headers, of: index, isResponse: true)
-            + body(response.body, response.value(of: "Content-Type") ?? "", of: index, isResponse: true)
-    }
-
-    private func headers(_ fields: [RecordedExchange.Field], of index: Int, isResponse: Bool) -> [Part] {
-        fields.enumerated().map { number, field in
-            let bytes = Array(field.value.utf8)
-            return Part(
-                exchange: index, field: isResponse ? .responseHeader(number) : .requestHeader(number), isResponse: isResponse, bytes: bytes,
-                leaves: LeafFinder.leaves(ofHeader: field.name, bytes))
-        }
-    }
-
-    private func body(_ bytes: [UInt8], _ type: String, of index: Int, isResponse: Bool) -> [Part] {
-        guard !bytes.isEmpty else { return [] }
-        let isText = bytes.isUTF8 || type.mediaType.hasPrefix("multipart/")
-        let leaves = isText ? LeafFinder.leaves(ofBody: bytes, type: type) : []
-        return [
-            Part(
-                exchange: index, field: isResponse ? .responseBody : .requestBody, isResponse: isResponse, bytes: bytes, leaves: leaves)
-        ]
-    }
-
     private mutating func findSecrets(in index: Int, _ ignored: SecretNames) {
         let part = parts[index]
         for leaf in part.leaves {
@@ -157,7 +112,7 @@ extension Naming {
     }
 
     /// A secret in a body that is text in another encoding than UTF-8 cannot be replaced.
-    private mutating func findInOtherEncoding(_ part: Part) {
+    private mutating func findInOtherEncoding(_ part: MessagePart) {
         guard part.field == .requestBody || part.field == .responseBody, let names else { return }
         let exchange = exchanges[part.exchange]
         let type = part.isResponse ? exchange.response?.value(of: "Content-Type") ?? "" : exchange.type
@@ -190,7 +145,7 @@ extension Naming {
         guard isNew, case .jwt(_, let claims) = secrets[secret].kind, let json = Data(base64URL: claims), let names else { return }
         let bytes = Array(json)
         parts.append(
-            Part(
+            MessagePart(
                 exchange: parts[index].exchange, field: .claims(of: secret), isResponse: parts[index].isResponse, bytes: bytes,
                 leaves: LeafFinder.leaves(ofBody: bytes, type: "application/json")))
         let claimsIndex = parts.count - 1
@@ -236,7 +191,7 @@ extension Naming {
     }
 
     /// Whether an ordinary secret is replaced in a value that is the same, under any name.
-    private func isReplaced(_ secret: Int, in part: Part) -> Bool {
+    private func isReplaced(_ secret: Int, in part: MessagePart) -> Bool {
         switch secrets[secret].origin {
         case .response: !part.isResponse && !secrets[secret].isCookie
         case .ignored: part.isResponse
@@ -290,7 +245,7 @@ extension Naming {
         return names
     }
 
-    private func rewritten(_ part: Part, _ replacement: (Secret) -> String?) -> [UInt8] {
+    private func rewritten(_ part: MessagePart, _ replacement: (Secret) -> String?) -> [UInt8] {
         part.bytes.replacing(part.hits.compactMap { hit in replacement(secrets[hit.secret]).map { (hit.range, Array($0.utf8)) } })
     }
 
