@@ -1,10 +1,10 @@
 import APIProvider
 import Foundation
 import MiniRx
-import MockNetwork
 import TestSupport
 import Testing
 
+@testable import MockNetwork
 @testable import MockNetworkRecordings
 
 @Suite("Recordings, by their rules", tenMinutes)
@@ -92,9 +92,101 @@ struct RecordingRulesTests {
 
     @Test("A large binary body is a warning when it is recorded", arguments: [(1 << 20, true), (1 << 10, false)])
     func largeBodies(size: Int, isTold: Bool) async throws {
-        let server = answering(headers: ["Content-Type": "image/png"]) { _ in Data(repeating: 0xFF, count: size) }
+        let server = answering(headers: ["Content-Type": "image/png"]) { _ in Data(repeating: 0x9A, count: size) }
         try await test.run(.record, from: server) { _ = try await $0.text(.get, "/image") }
         let warnings = test.warnings.entries.joined(separator: "\n")
         #expect(warnings.contains("GET https://a.example/image has a binary body of 1 MB.") == isTold, "\(warnings)")
+    }
+
+    @Test(
+        "A time is read as seconds or milliseconds since 1970, as ISO 8601 or as an HTTP date, and moves in the same form",
+        arguments: [
+            ("1767225600", "1767225660"), ("1767225600000", "1767225660000"), ("2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"),
+            ("2026-01-01T00:00:00.000Z", "2026-01-01T00:01:00.000Z"), ("Thu, 01 Jan 2026 00:00:00 GMT", "Thu, 01 Jan 2026 00:01:00 GMT"),
+            ("3600", nil), ("later", nil), ("", nil),
+        ] as [(String, String?)])
+    func times(text: String, moved: String?) {
+        #expect(text.moved(by: 60) == moved)
+        #expect(text.time == (moved == nil ? nil : Date(timeIntervalSince1970: 1_767_225_600)))
+    }
+
+    @Test(
+        "A password in text of another encoding keeps the file from being written, in a request and in a response",
+        arguments: [
+            ("application/json; charset=utf-16le", .utf16LittleEndian), ("application/json; charset=\"UTF-16BE\"", .utf16BigEndian),
+            ("application/json", .utf16LittleEndian), ("application/json", .utf16BigEndian), ("", .utf16), ("", .utf16LittleEndian),
+            ("text/plain; charset=iso-8859-1", .isoLatin1), ("application/json; charset=shift_jis", .shiftJIS),
+            ("text/html", .windowsCP1252), ("application/json; charset=nobody-knows", .isoLatin1),
+        ] as [(String, String.Encoding)], ["", "ä", "月"])
+    func otherEncoding(encoding: (type: String, encoding: String.Encoding), text: String) throws {
+        guard let body = #"{"a":"\#(text)","password":"corr3ct-horse"}"#.data(using: encoding.encoding) else { return }
+        var exchange = RecordedExchange(method: "POST", url: "https://a.example/")
+        var answered = exchange
+        let headers = encoding.type.isEmpty ? [] : [RecordedExchange.Field(name: "Content-Type", value: encoding.type)]
+        (exchange.headers, exchange.body) = (headers, Array(body))
+        answered.response = .init(status: 200, headers: headers, body: Array(body))
+        for exchange in [exchange, answered] {
+            let recording = try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har")
+            if Array(body).isUTF8 {
+                #expect(recording.problems.isEmpty && !String(decoding: recording.content, as: UTF8.self).contains("corr3ct-horse"))
+            } else {
+                #expect(
+                    recording.problems == [
+                        "POST https://a.example/ has a password in a body that is not UTF-8, where it cannot be replaced"
+                    ])
+            }
+        }
+    }
+
+    @Test(
+        "A credential in text of another encoding keeps the file from being written",
+        arguments: ["token-of-the-header-1", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"])
+    func credentialInOtherEncoding(secret: String) throws {
+        var exchange = RecordedExchange(method: "GET", url: "https://a.example/")
+        exchange.headers = [.init(name: "Authorization", value: "Bearer token-of-the-header-1")]
+        let body = try #require(#"["\#(secret)"]"#.data(using: .utf16LittleEndian))
+        exchange.response = .init(status: 200, headers: [.init(name: "Content-Type", value: "application/json")], body: Array(body))
+        let recording = try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har")
+        #expect(recording.problems.count == 1 && recording.problems[0].contains("cannot be replaced"), "\(recording.problems)")
+    }
+
+    @Test("In the file of another program, a header that tells two entries apart must match, and one of a single entry need not")
+    func varyingHeaders() async throws {
+        func entry(_ path: String, _ language: String) -> String {
+            #"{"request":{"method":"GET","url":"https://a.example/\#(path)","headers":[{"name":"Accept-Language","value":"\#(language)"}]},"#
+                + #""response":{"status":200,"headers":[{"name":"Vary","value":"Accept-Language"}],"content":{"text":"\#(language)"}}}"#
+        }
+        try test.write(#"{"log":{"entries":[\#([entry("two", "en"), entry("two", "de"), entry("one", "en")].joined(separator: ","))]}}"#)
+        let answers = try await test.run(.replay) { provider in
+            [
+                try await provider.text(.get, "/two", headers: ["Accept-Language": "de"]),
+                try await provider.text(.get, "/one", headers: ["Accept-Language": "fr"]),
+            ]
+        }
+        #expect(answers == ["de", "en"])
+        let failure = await test.failure { try await $0.text(.get, "/two", headers: ["Accept-Language": "fr"]) }
+        #expect(failure.contains(#"header accept-language: expected "en", got "fr""#), "\(failure)")
+    }
+
+    @Test("The lines of a recorded stream come at their times, and what has no time comes with the last")
+    func timesOfLines() throws {
+        let file = try RecordedFile(
+            Data(
+                #"""
+                {"log":{"entries":[{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":200,
+                "content":{"text":"1\n2\n3\n4\n","_times":[0,50,50]}}}]}}
+                """#.utf8), name: "a.har")
+        let source = ReplaySource(file, ignoring: SecretNames(), forAnyHost: false)
+        guard case .answer(let answer) = source.choose(PreparedRequest(.get, try #require(URL(string: "https://a.example/")))) else {
+            return #expect(Bool(false), "no answer")
+        }
+        let steps = answer.steps.map { step in
+            switch step {
+            case .data(let data): String(decoding: data, as: UTF8.self)
+            case .wait(let interval): "\(interval)"
+            case .failure(let error): "\(error)"
+            }
+        }
+        #expect(steps.count == 4 && steps[0] == "1\n" && steps[2] == "2\n" && steps[3] == "3\n4\n", "\(steps)")
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -44,7 +44,7 @@ extension String.Encoding {
     /// - Parameters:
     ///   - charset: The name in lower case, as IANA has it or as servers write it.
     ///   - text: The text, which may begin with a byte order mark.
-    fileprivate init?(charset: String, of text: Data) {
+    package init?(charset: String, of text: Data) {
         switch charset {
         case "utf-8", "utf8", "us-ascii", "ascii": self = .utf8
         case "iso-8859-1", "latin1", "l1": self = .isoLatin1

@@ -75,18 +75,32 @@ extension [RecordedExchange.Field] {
 }
 
 extension [UInt8] {
-    /// The text of a body that is not UTF-8, if its type or a byte order mark names the encoding.
-    func text(type: String) -> String? {
-        guard !isUTF8 else { return String(decoding: self, as: UTF8.self) }
-        let charset = type.lowercased().range(of: "charset=").map { type.lowercased()[$0.upperBound...] } ?? ""
-        let encoding: String.Encoding? =
-            starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE]) || charset.hasPrefix("utf-16")
-            ? .utf16 : charset.hasPrefix("iso-8859") || charset.hasPrefix("windows-125") ? .isoLatin1 : nil
-        return encoding.flatMap { String(data: Data(self), encoding: $0) }
+    /// The text of a body in another encoding than UTF-8, for finding secrets in it: by its byte order mark, by its NULs, by the charset of
+    /// its type, or else as Latin-1, in which the ASCII characters of most encodings can be read. `nil` if it is UTF-8, or no text.
+    func textInOtherEncoding(type: String) -> [UInt8]? {
+        guard !isUTF8, count > 1 else { return nil }
+        let mediaType = type.mediaType
+        let charset = type.lowercased().range(of: "charset=").map { range in
+            type.lowercased()[range.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\"", "'", " "])
+        }
+        let encoding: String.Encoding
+        if starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE]) {
+            encoding = .utf16
+        } else if prefix(2).contains(0) {
+            encoding = self[0] == 0 ? .utf16BigEndian : .utf16LittleEndian
+        } else if let charset {
+            encoding = String.Encoding(charset: charset, of: Data(self)) ?? .isoLatin1
+        } else if mediaType.hasPrefix("text/") || ["json", "xml", "javascript", "urlencoded"].contains(where: mediaType.hasSuffix) {
+            encoding = .isoLatin1
+        } else {
+            return nil
+        }
+        let whole = Data(prefix(encoding == .isoLatin1 ? count : count & ~1))
+        return (String(data: whole, encoding: encoding) ?? String(data: whole, encoding: .isoLatin1)).map { Array($0.utf8) }
     }
 
-    /// Whether these are text in UTF-8, which may have a NUL only in JSON's escapes.
-    var isUTF8: Bool { String(validatingUTF8Bytes: self) != nil }
+    /// Whether these are text in UTF-8. Text has no NUL: UTF-16 has.
+    var isUTF8: Bool { !contains(0) && String(validatingUTF8Bytes: self) != nil }
 
     /// Whether a body without a type may be a form.
     var looksLikeForm: Bool { contains(UInt8(ascii: "=")) && !contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } }

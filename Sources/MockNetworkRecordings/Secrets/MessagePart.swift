@@ -10,6 +10,8 @@ struct MessagePart {
     let isResponse: Bool
     let bytes: [UInt8]
     let leaves: [Leaf]
+    /// The text of a body in another encoding than UTF-8. Secrets in it cannot be replaced.
+    var textInOtherEncoding: [UInt8]?
     var hits: [(range: Range<Int>, secret: Int)] = []
 }
 
@@ -38,9 +40,12 @@ extension MessagePart {
 
     private static func body(_ bytes: [UInt8], _ type: String, of index: Int, isResponse: Bool) -> [MessagePart] {
         guard !bytes.isEmpty else { return [] }
-        let isText = bytes.isUTF8 || type.mediaType.hasPrefix("multipart/")
-        let leaves = isText ? LeafFinder.leaves(ofBody: bytes, type: type) : []
-        let field = isResponse ? Field.responseBody : .requestBody
-        return [MessagePart(exchange: index, field: field, isResponse: isResponse, bytes: bytes, leaves: leaves)]
+        let isMultipart = type.mediaType.hasPrefix("multipart/")
+        let leaves = bytes.isUTF8 || isMultipart ? LeafFinder.leaves(ofBody: bytes, type: type) : []
+        return [
+            MessagePart(
+                exchange: index, field: isResponse ? .responseBody : .requestBody, isResponse: isResponse, bytes: bytes, leaves: leaves,
+                textInOtherEncoding: isMultipart ? nil : bytes.textInOtherEncoding(type: type))
+        ]
     }
 }

@@ -119,12 +119,16 @@ extension Naming {
         if !part.isResponse, let coding = exchange.headers.value(of: "Content-Encoding"), !coding.isField("identity") {
             problems.append("\(exchange.line) has a body in \(coding), in which secrets cannot be found; send it as it is")
         }
-        guard !part.bytes.isUTF8, !type.mediaType.hasPrefix("multipart/"), let text = part.bytes.text(type: type) else { return }
-        for leaf in LeafFinder.leaves(ofBody: Array(text.utf8), type: type) where leaf.kind != .key && leaf.text.bytes.hasWord {
-            guard let (base, rule) = names.secret(leaf.name, isNumber: leaf.kind == .number) else { continue }
-            if rule == .anyText || !part.isResponse || !leaf.text.bytes.isOrdinary {
-                problems.append("\(exchange.line) has a \(base) in a body that is not UTF-8, where it cannot be replaced")
+        guard let text = part.textInOtherEncoding else { return }
+        for leaf in LeafFinder.leaves(ofBody: text, type: type) where leaf.kind != .key && leaf.text.bytes.hasWord {
+            var base = leaf.text.unmistakableSecrets().first?.base
+            if let (listed, rule) = names.secret(leaf.name, isNumber: leaf.kind == .number),
+                rule == .anyText || !part.isResponse || !leaf.text.bytes.isOrdinary
+            {
+                base = listed
             }
+            guard let base else { continue }
+            problems.append("\(exchange.line) has a \(base) in a body that is not UTF-8, where it cannot be replaced")
         }
     }
 
@@ -182,7 +186,7 @@ extension Naming {
                 if let whole, secrets[whole].isOrdinary, isReplaced(whole, in: part) { hits.append((leaf.text.range, whole)) }
                 hits += search.matches(in: leaf.text.bytes).map { (leaf.text.range(of: $0.range), searched[$0.index]) }
             }
-            if part.leaves.isEmpty, let found = search.matches(in: part.bytes).first {
+            if part.leaves.isEmpty, let found = search.matches(in: part.textInOtherEncoding ?? part.bytes).first {
                 let base = secrets[searched[found.index]].base
                 problems.append("\(exchanges[part.exchange].line) has a \(base) in a binary body, where it cannot be replaced")
             }
