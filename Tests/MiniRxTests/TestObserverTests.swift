@@ -16,6 +16,9 @@ struct TestObserverTests {
         #expect(observer.events == [.success(42, at: .milliseconds(2_500))])
         #expect(observer.events != [.success(42, at: .seconds(2))] && observer.events != [.success(41, at: .milliseconds(2_500))])
         #expect(observer.values == [42] && observer.error == nil && observer.isDisposed)
+        let early = scheduler.observe(Single.just(1).delay(.microseconds(1_500), scheduler: scheduler))
+        scheduler.advance(by: .seconds(1))
+        #expect(early.events == [.success(1, at: .nanoseconds(11_001_500_000))])
     }
 
     @Test("It records the error, which is equal to another of its type and description")
