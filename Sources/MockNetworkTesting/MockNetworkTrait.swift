@@ -96,8 +96,9 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             Issue.record("\([report, unused].compactMap { $0 }.joined(separator: " "))", sourceLocation: SourceLocation(stub.place))
         }
         if stubs.isEmpty, let unused { Issue.record("\(unused)", sourceLocation: test.sourceLocation) }
-        // An error with a report that is an issue already is not recorded twice.
-        if case .failure(let error) = result, !MockURLProtocol.hasReported(error) { throw error }
+        // An error that is an issue already, by a report or by `#require` in a handler, is not recorded twice.
+        guard case .failure(let error) = result, !MockURLProtocol.hasReported(error) else { return }
+        if !((error as? APIError)?.underlying is ExpectationFailedError) { throw error }
     }
 
     #if compiler(>=6.2)

@@ -80,9 +80,14 @@ struct Everything {
         for _ in 0..<2 { await send("/fixture") }
     }
 
-    @Test func endedScope() async {  // 1: The scope of the session that sent this request has ended
+    @Test func endedScope() async {  // 1: The scope "endedScope()" of the session that sent this request has ended
         let transport = MockURLProtocol.withScope { URLSessionTransport(configuration: MockURLProtocol.configuration) }
         _ = try? await provider(transport).request(Endpoint<Data>(.get, "/ended")).value
+    }
+
+    @Test func requirement() async throws {
+        MockURLProtocol.stub(.get, "/require", respond: .handler { request in .status(try #require(Int(request.path))) })
+        _ = try await provider(MockTransport()).request(Endpoint<Data>(.get, "/require")).value
     }
 
     struct Within {
