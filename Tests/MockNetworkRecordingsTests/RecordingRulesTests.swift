@@ -189,4 +189,26 @@ struct RecordingRulesTests {
         }
         #expect(steps.count == 4 && steps[0] == "1\n" && steps[2] == "2\n" && steps[3] == "3\n4\n", "\(steps)")
     }
+
+    @Test("JSON in each of a hundred texts of a body is searched, and so is what follows the scheme of a credential in any case")
+    func nestedTexts() async throws {
+        let texts = (0..<100).map { #""{\"password\":\"corr3ct-horse-\#($0)\"}""# }
+        let server = server { _ in "[\(texts.joined(separator: ","))]" }
+        try await test.run(.record, from: server) {
+            _ = try await $0.text(.post, "/nested", json: #"{"token":"BEARER corr3ct-token"}"#)
+        }
+        let text = try test.text
+        #expect(!text.contains("corr3ct"), "\(text.prefix(2_000))")
+        #expect(text.contains("BEARER token-001"), "\(text.prefix(2_000))")
+    }
+
+    @Test("The cure is that of the nearest entry")
+    func cureOfTheNearest() async throws {
+        let entries = ["https://a.example/a?id=1", "https://b.example/b"].map {
+            #"{"request":{"method":"GET","url":"\#($0)"},"response":{"status":204}}"#
+        }
+        try test.write(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#)
+        let failure = await test.failure { try await $0.text(.get, "/a?id=2") }
+        #expect(failure.contains(#"record again with ignoring: ["id"]"#) && !failure.contains("forAnyHost"), "\(failure)")
+    }
 }

@@ -180,7 +180,7 @@ struct SecretTests {
     func attachment() async throws {
         let body = Data([0xFF] + "abc123def".utf8)
         let text = try await MockURLProtocol.withScope {
-            MockURLProtocol.stub(.post, "/a", respond: .status(200))
+            MockURLProtocol.stub(.post, "/a", respond: .data(body))
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
             let sent = HTTPBody.data(body, contentType: "application/octet-stream")
             try await provider.request(Endpoint<Void>(.post, "/a", query: ["token": "abc123def"], body: sent)).value
