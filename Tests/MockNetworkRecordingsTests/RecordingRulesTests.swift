@@ -211,4 +211,20 @@ struct RecordingRulesTests {
         let failure = await test.failure { try await $0.text(.get, "/a?id=2") }
         #expect(failure.contains(#"record again with ignoring: ["id"]"#) && !failure.contains("forAnyHost"), "\(failure)")
     }
+
+    @Test("A recording over an old one with another request is written")
+    func otherRequest() async throws {
+        for id in [1, 2] {
+            try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a?id=\(id)") }
+            #expect(try test.text.contains("a?id=\(id)"))
+        }
+    }
+
+    @Test("An ordinary word of a response in another encoding is no secret")
+    func ordinaryWordInOtherEncoding() throws {
+        var exchange = RecordedExchange(method: "GET", url: "https://a.example/")
+        let body = try #require(#"{"token":"none"}"#.data(using: .utf16LittleEndian))
+        exchange.response = .init(status: 200, headers: [.init(name: "Content-Type", value: "application/json")], body: Array(body))
+        #expect(try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har").problems.isEmpty)
+    }
 }
