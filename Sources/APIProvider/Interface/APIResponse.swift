@@ -138,7 +138,7 @@ public struct APIResponse: Sendable {
             let wrapped = optional?.wrapped ?? type
             if wrapped == Data.self, let value = data as? T { return value }
             if wrapped == String.self, let value = try String(data, of: httpResponse) as? T { return value }
-            return try (decoder as? JSONDecoder)?.decodeWithoutTrapping(type, from: data) ?? decoder.decode(type, from: data)
+            return try decoder.decodeWithoutTrapping(type, from: data)
         }
     }
 

@@ -29,6 +29,13 @@ public protocol BodyDecoder: Sendable {
 extension BodyDecoder {
     /// No media type.
     public var mediaType: String? { nil }
+
+    /// Decodes `data`, and throws where a `JSONDecoder` would trap.
+    package func decodeWithoutTrapping<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
+        // It traps if the data ends at the bracket that exceeds its nesting limit of 512, or at a CR after that bracket.
+        guard let last = data.last, "[{\r".utf8.contains(last), self is JSONDecoder else { return try decode(type, from: data) }
+        return try decode(type, from: data + Data(" ".utf8))
+    }
 }
 
 #if !canImport(FoundationNetworking) && !os(visionOS)
@@ -40,12 +47,6 @@ extension PropertyListDecoder: @retroactive @unchecked Sendable {}  // Decoding 
 extension JSONDecoder: BodyDecoder {
     /// `application/json` (RFC 8259).
     public var mediaType: String? { "application/json" }
-
-    /// Decodes `data`, and throws where the decoder would trap.
-    package func decodeWithoutTrapping<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
-        // The decoder traps if the data ends at the bracket that exceeds its nesting limit of 512, or at a CR after that bracket.
-        try decode(type, from: data.last.map { "[{\r".utf8.contains($0) } == true ? data + Data(" ".utf8) : data)
-    }
 }
 
 extension PropertyListDecoder: BodyDecoder {

@@ -32,7 +32,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   the `DecodingError`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         // Events are UTF-8, whatever charset the Content-Type names.
-        if source.response != nil, let text = data as? T { return text }
+        if T.self == String.self || T.self == String?.self, source.response != nil, let text = data as? T { return text }
         let data = Data(data.utf8)
         guard let response = source.response else { return try JSONDecoder().decodeWithoutTrapping(type, from: data) }
         return try response.decode(type, from: data) { response.excerpt("the event", data) }
