@@ -220,6 +220,13 @@ struct RecordingRulesTests {
         }
     }
 
+    @Test("A video is no text, although it begins with a NUL and has a name of the list")
+    func video() throws {
+        let body = [0, 0, 0, 0x18] + Array("ftyp password=corr3ct-horse".utf8) + [0xFF, 0xD8]
+        #expect(body.textInOtherEncoding(type: "video/mp4") == nil && body.textInOtherEncoding(type: "") == nil)
+        #expect(body.textInOtherEncoding(type: "text/plain") != nil)
+    }
+
     @Test("An ordinary word of a response in another encoding is no secret")
     func ordinaryWordInOtherEncoding() throws {
         var exchange = RecordedExchange(method: "GET", url: "https://a.example/")

@@ -75,28 +75,32 @@ extension [RecordedExchange.Field] {
 }
 
 extension [UInt8] {
-    /// The text of a body in another encoding than UTF-8, for finding secrets in it: by its byte order mark, by its NULs, by the charset of
-    /// its type, or else as Latin-1, in which the ASCII characters of most encodings can be read. `nil` if it is UTF-8, or no text.
+    /// The text of a body in another encoding than UTF-8, for finding secrets in it; `nil` if it is UTF-8, or no text.
+    ///
+    /// The encoding is known by a byte order mark, by the NULs of UTF-16, or by the charset of the type. Other text is read as Latin-1, in
+    /// which the ASCII characters of most encodings can be read.
     func textInOtherEncoding(type: String) -> [UInt8]? {
         guard !isUTF8, count > 1 else { return nil }
-        let mediaType = type.mediaType
-        let charset = type.lowercased().range(of: "charset=").map { range in
-            type.lowercased()[range.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\"", "'", " "])
+        let (type, mediaType) = (type.lowercased(), type.mediaType)
+        let charset = type.range(of: "charset=").map { range in
+            type[range.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\"", "'", " "])
         }
-        let encoding: String.Encoding
-        if starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE]) {
-            encoding = .utf16
-        } else if prefix(2).contains(0) {
-            encoding = self[0] == 0 ? .utf16BigEndian : .utf16LittleEndian
-        } else if let charset {
-            encoding = String.Encoding(charset: charset, of: Data(self)) ?? .isoLatin1
-        } else if mediaType.hasPrefix("text/") || ["json", "xml", "javascript", "urlencoded"].contains(where: mediaType.hasSuffix) {
-            encoding = .isoLatin1
-        } else {
-            return nil
-        }
-        let whole = Data(prefix(encoding == .isoLatin1 ? count : count & ~1))
-        return (String(data: whole, encoding: encoding) ?? String(data: whole, encoding: .isoLatin1)).map { Array($0.utf8) }
+        let isText =
+            charset != nil || mediaType.hasPrefix("text/")
+            || ["json", "xml", "javascript", "urlencoded"].contains(where: mediaType.hasSuffix)
+        // Without a type, it is text if it begins as JSON or XML does: a video may begin with a NUL.
+        let beginsAsText = isText || prefix(2).contains { "{[<\"".utf8.contains($0) }
+        let encoding: String.Encoding? =
+            if starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE]) {
+                .utf16
+            } else if prefix(2).contains(0), beginsAsText {
+                self[0] == 0 ? .utf16BigEndian : .utf16LittleEndian
+            } else {
+                charset.flatMap { String.Encoding(charset: $0, of: Data(self)) }
+            }
+        let isWide = encoding == .utf16 || encoding == .utf16BigEndian || encoding == .utf16LittleEndian
+        let text = encoding.flatMap { String(data: Data(prefix(isWide ? count & ~1 : count)), encoding: $0) }
+        return (text ?? (isText ? String(data: Data(self), encoding: .isoLatin1) : nil)).map { Array($0.utf8) }
     }
 
     /// Whether these are text in UTF-8. Text has no NUL: UTF-16 has.
