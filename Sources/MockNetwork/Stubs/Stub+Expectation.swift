@@ -42,8 +42,9 @@ extension Stub {
             newer.contains { request.stub?.isSame(as: $0) == true } && firstMismatch(with: RequestParts(request)) == nil
         }
         guard let other = hidden.first?.stub else { return "" }
+        let count = hidden.count { $0.stub?.isSame(as: other) == true }
         return
-            " It matches \(hidden.count == 1 ? "a request" : "\(hidden.count) requests") that the newer stub \(other) has answered: of two stubs "
+            " It matches \(count == 1 ? "a request" : "\(count) requests") that the newer stub \(other) has answered: of two stubs "
             + "that match, the newer one answers, so add the more general one first."
     }
 

@@ -16,7 +16,7 @@ struct CharsetTests {
             ("text/plain; charset=\"utf-8\"", Data("né".utf8)), ("text/plain; charset='utf-8'", Data("né".utf8)),
             ("text/plain; CHARSET=ISO-8859-1", Data([0x6E, 0xE9])), ("text/plain;charset=latin1", Data([0x6E, 0xE9])),
             ("text/plain; x=\"a;charset=b\"; charset=latin1", Data([0x6E, 0xE9])), ("text/a, text/b; charset=l1", Data([0x6E, 0xE9])),
-            ("text/plain; charset=utf-8, text/plain", Data("né".utf8)),
+            ("text/plain; charset=utf-8, text/plain", Data("né".utf8)), ("text/plain; charset=utf-8; charset=l1", Data("né".utf8)),
             ("text/plain; charset=windows-1252", Data([0x6E, 0xE9])), ("text/plain; charset=utf-16le", Data([0x6E, 0, 0xE9, 0])),
             ("text/plain; charset=utf-16be", Data([0, 0x6E, 0, 0xE9])), ("text/plain; charset=UTF-16", Data([0, 0x6E, 0, 0xE9])),
             ("text/plain; charset=UTF-16", Data([0xFF, 0xFE, 0x6E, 0, 0xE9, 0])),

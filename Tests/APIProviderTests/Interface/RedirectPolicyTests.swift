@@ -29,6 +29,15 @@ struct RedirectPolicyTests {
         return provider.request(endpoint.option(\.redirectPolicy, policy).withResponse())
     }
 
+    @Test("Policies are of the same kind if both follow, both return the redirect, or both ask a closure")
+    func kinds() {
+        let policies: [RedirectPolicy] = [.follow, .never, .decide { next, _ in next }]
+        for (index, policy) in policies.enumerated() {
+            let others: [RedirectPolicy] = [.follow, .never, .decide { _, _ in nil }]
+            #expect(others.map(policy.isOfSameKind) == others.indices.map { $0 == index })
+        }
+    }
+
     @Test("With never, the redirect is the response, its status is accepted, and its request keeps its secrets")
     func never() async throws {
         let (value, response) = try await send(.never).value

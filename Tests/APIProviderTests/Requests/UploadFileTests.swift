@@ -47,6 +47,20 @@ struct UploadFileTests {
         #expect(response.request.bodyData == sent[0].body)
     }
 
+    @Test("Other users of the system cannot read the file")
+    func permissions() async throws {
+        let (modes, folder) = (Log<Int?>(), folder)
+        let server = try LoopbackServer { _, connection in
+            let files = (try? folder.names) ?? []
+            for file in files {
+                modes.append(try? FileManager.default.attributesOfItem(atPath: folder.url(file).path)[.posixPermissions] as? Int)
+            }
+            connection.respond(body: "ok")
+        }
+        _ = try await provider().request(Endpoint<Void>(.put, .url(server.url), body: try body())).value
+        #expect(modes.entries == [0o600])
+    }
+
     @Test("A dispose removes the file")
     func disposed() async throws {
         let received = Signals<Void>()

@@ -329,6 +329,12 @@ struct ExchangeTransportTests {
         #expect(metrics.firstByte >= 0.002 && metrics.body >= 0.004)
         let whole = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
         #expect(metrics.waiting >= 0 && metrics.waiting + metrics.firstByte + metrics.body <= whole)
+
+        // The response of a stream is delivered before its body.
+        var streamed = PreparedRequest(.get, example)
+        streamed.destination = .stream()
+        let streamMetrics = try #require(try await transport.send(streamed).value.metrics)
+        #expect(streamMetrics.firstByte >= 0.002 && streamMetrics.body == 0)
     }
 
     @Test("A transport keeps nothing of a request that has ended or was disposed", arguments: [false, true])

@@ -1,10 +1,11 @@
 import APIProvider
 import Foundation
 import MiniRx
-import MockNetwork
 import MockNetworkTesting
 import TestSupport
 import Testing
+
+@testable import MockNetwork
 
 private let request = Endpoint<ServerSentEvents>(.get, "/events", timeoutInterval: 600)
 
@@ -36,6 +37,18 @@ struct StreamStubTests {
             $0.append($1)
         }
         #expect(rows == [["a": 1], ["a": 2]])
+    }
+
+    @Test("What is sent between two looks of the reader is not missed")
+    func between() {
+        let (feed, calls) = (StreamFeed(), Log<String>())
+        #expect(feed.next() == nil)
+        feed.send("a")
+        feed.whenMore { calls.append("a") }
+        #expect(calls.entries == ["a"] && feed.next() != nil)
+        feed.whenMore { calls.append("end") }
+        feed.finish()
+        #expect(calls.entries == ["a", "end"] && feed.next() != nil)
     }
 
     @Test("A connection that breaks fails the reader after the data that was sent", arguments: Way.allCases, [true, false])

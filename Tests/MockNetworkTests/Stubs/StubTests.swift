@@ -126,6 +126,7 @@ struct StubTests {
             _ = try? await outside.request(Endpoint<Data>(.get, "/a")).value
             let report = try verification()
             #expect(report.contains(" Meanwhile, ") && report.contains("reached the mock of the whole process"), "\(report)")
+            #expect(!report.contains(" 1 requests"), "\(report)")
         }
     }
 
@@ -160,9 +161,23 @@ struct StubTests {
             _ = try await provider.request(Endpoint<String>(.get, "/a", query: ["page": 2])).value
             let report = try verification()
             #expect(report.contains("It matches a request that the newer stub GET /a (Tests/A.swift:8) has answered"), "\(report)")
+            // Of several newer ones, it names the one that has answered first, with its requests alone.
+            _ = try await provider.request(Endpoint<String>(.get, "/a", query: ["page": 2])).value
+            MockURLProtocol.stub(.get, "/*", fileID: "Tests/A.swift", line: 10, respond: .status(200))
+            _ = try await provider.request(Endpoint<String>(.get, "/a", query: ["page": 2])).value
+            let newReport = try verification()
+            #expect(newReport.contains("It matches 2 requests that the newer stub GET /a (Tests/A.swift:8) has answered"), "\(newReport)")
             // An older stub has answered before this one was there.
             MockURLProtocol.stub(.get, "/a", fileID: "Tests/A.swift", line: 9, respond: .status(200))
             #expect(try verification().hasSuffix("The stub GET /a (Tests/A.swift:9) was never used."))
+            // A body is compared, too.
+            MockURLProtocol.reset()
+            MockURLProtocol.stub(.post, "/a", body: .json(["a": 1]), respond: .status(200))
+            MockURLProtocol.stub(.post, "/a", fileID: "Tests/A.swift", line: 11, respond: .status(200))
+            _ = try await provider.request(Endpoint<String>(.post, "/a", body: .json(["a": 2]))).value
+            #expect(try verification().hasSuffix(" was never used."))
+            _ = try await provider.request(Endpoint<String>(.post, "/a", body: .json(["a": 1]))).value
+            #expect(try verification().contains("It matches a request that the newer stub POST /a (Tests/A.swift:11) has answered"))
             // A closure of the test is not asked again.
             MockURLProtocol.reset()
             let calls = Log<Void>()
@@ -233,6 +248,7 @@ struct StubTests {
         arguments: [
             (.json(Point()), #"{ "name": "a\/b", "y": 2.50, "x": 1.0 }"#, true), (.json(Point()), #"{"name":"a/b","x":2,"y":2.5}"#, false),
             (.json(Point()), #"{"name":"a/b","x":1,"y":2.5,"z":null}"#, false), (.json([true]), "[1]", false), (.json(["a"]), "", false),
+            (.json(["a"]), #"["a"] x"#, false), (.json(["a"]), #"["a"]["a"]"#, false), (.json(1), "1 2", false),
             (.json(["k": [1, 2]]), #"{"k":[2,1]}"#, false), (.json(true), "false", false), (.json(Double.nan), "null", false),
             (.json(text: "{\"a\":[true,null,{}]}"), " { \"a\"\n:\t[ true , null , { } ]\r} ", true), (.json([""]), "[ \"\" ]", true),
             (.json(["\u{E9}"]), "[\"e\u{301}\"]", false), (.json(["a": "é"]), #"{"a":"\u00e9"}"#, true),

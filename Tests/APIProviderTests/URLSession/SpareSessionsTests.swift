@@ -1,0 +1,22 @@
+#if canImport(FoundationNetworking)
+import Foundation
+import FoundationNetworking
+import Testing
+
+@testable import APIProvider
+
+@Suite("Sessions that are kept for later requests, on Linux")
+struct SpareSessionsTests {
+    @Test("At most a hundred are in use at once, whatever was given back before", arguments: [0, 1, 100])
+    func maximum(limit: Int) throws {
+        let sessions = SpareSessions(limit: limit)
+        for _ in 0..<2 {
+            let taken = (0..<100).map { _ in sessions.take { URLSession(configuration: .ephemeral) } }
+            #expect(taken.allSatisfy { $0 != nil })
+            #expect(sessions.take { URLSession(configuration: .ephemeral) } == nil)
+            taken.forEach { $0.map(sessions.add) }
+        }
+        sessions.invalidate()
+    }
+}
+#endif
