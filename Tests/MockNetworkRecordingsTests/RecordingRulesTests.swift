@@ -41,6 +41,36 @@ struct RecordingRulesTests {
         }
     }
 
+    @Test("A stream ends while it is recorded, and in a replay")
+    func wholeStream() async throws {
+        let server = answering(headers: ["Content-Type": "text/event-stream"]) { _ in Data("data: 1\n\ndata: 2\n\n".utf8) }
+        let events = Endpoint<ServerSentEvents>(.get, "/events")
+        for mode in [Recording.Mode.record, .replay] {
+            let data = try await test.run(mode, from: server) { provider in
+                try await provider.request(events).value.reduce(into: []) { $0.append($1.data) }
+            }
+            #expect(data == ["1", "2"])
+        }
+    }
+
+    @Test("In the attachment of a failed test, a response that broke off is an error, and a stream has what came", arguments: [true, false])
+    func brokenAttachment(isStream: Bool) async throws {
+        let type = isStream ? "text/event-stream" : "text/plain"
+        let attachment = try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(
+                .get, "/a",
+                respond: .stream([.chunk("data: 1\n\n")], headers: ["Content-Type": type]).breakingOff(with: URLError(.networkConnectionLost)))
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, "/a")).value }
+            return try #require(MockURLProtocol.attachment)
+        }
+        let file = test.folder.url("attachment.har")
+        try attachment.write(to: file)
+        let opened = try OpenedFile(file)
+        #expect(opened.value("response.status") as? Int == (isStream ? 200 : 0))
+        #expect(opened.value("response.content.text") as? String ?? "" == (isStream ? "data: 1\n\n" : ""))
+    }
+
     @Test("If the app leaves a stream that is being recorded, the transfer from the server ends")
     func leftStream() async throws {
         let server = try LoopbackServer { _, connection in
@@ -218,6 +248,33 @@ struct RecordingRulesTests {
             try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a?id=\(id)") }
             #expect(try test.text.contains("a?id=\(id)"))
         }
+    }
+
+    @Test(
+        "If the server has changed a header that tells where to go, or the name of a cookie, the file is written anew",
+        arguments: [
+            ("Link", "</1>; rel=next", "</2>; rel=next", true), ("Location", "/1", "/2", true), ("Set-Cookie", "a=x1y2z3", "b=x1y2z3", true),
+            ("Set-Cookie", "a=x1y2z3", "a=3z2y1x", false), ("X-Served-By", "1", "2", false),
+        ])
+    func changedHeader(name: String, old: String, new: String, isWritten: Bool) async throws {
+        var texts: [String] = []
+        for value in [old, new] {
+            let server = answering(headers: [name: value]) { _ in Data("[1]".utf8) }
+            try await test.run(.record, from: server) { _ = try await $0.text(.get, "/a") }
+            texts.append(try test.text)
+        }
+        #expect((texts[0] != texts[1]) == isWritten)
+    }
+
+    @Test(
+        "A request that comes too often is told how often it was recorded",
+        arguments: [(1, "once", "second"), (2, "twice", "third"), (5, "5 times", "6th")])
+    func tooOften(count: Int, times: String, ordinal: String) async throws {
+        try await test.run(.record, from: server { _ in "[1]" }) {
+            for _ in 0..<count { _ = try await $0.text(.post, "/orders") }
+        }
+        let failure = await test.failure { for _ in 0...count { _ = try await $0.text(.post, "/orders") } }
+        #expect(failure.contains("POST /orders was recorded \(times), and this is its \(ordinal) ("), "\(failure)")
     }
 
     @Test("A video is no text, although it begins with a NUL and has a name of the list")

@@ -60,6 +60,13 @@ struct SecretTests {
                 #"{"message":"Bearer abc123DEF456 has expired","k":"ghp_16C7e42F292c6912E7710c838347Ae178B4a"}"#,
                 #"{"message":"Bearer authorization-001 has expired","k":"key-001"}"#
             ),
+            // Words that begin as keys of services do.
+            (
+                "ghost_writers_of_the_world skeleton_component_loader AIRPORT_TERMINAL_CODES_2026",
+                "ghost_writers_of_the_world skeleton_component_loader AIRPORT_TERMINAL_CODES_2026"
+            ),
+            // The words of a name are those between its letters, in any script.
+            (#"{"épin":"ordinary","Āpin":"s3cretWord","pin":"s3cret"}"#, #"{"épin":"ordinary","Āpin":"s3cretWord","pin":"pin-001"}"#),
             ("token-001: no secret", "token-001: no secret"), ("42", "42"), ("\"pong\"", "\"pong\""),
         ])
     func kinds(body: String, recorded: String) throws { #expect(try self.body(body) == recorded) }

@@ -8,6 +8,8 @@ struct JSONShape {
         var members: [String: Int] = [:]
     }
 
+    fileprivate static let (integer, fraction) = ("an integer", "a number with a fraction")
+
     private var kinds: [String: Set<String>] = [:]
     private var objects: [String: Object] = [:]
 
@@ -37,7 +39,9 @@ struct JSONShape {
                 .map { "\(prefix)\($0.key) is gone" }
         }
         for (place, kinds) in kinds {
-            let new = other.kinds[place, default: []].subtracting(kinds)
+            var new = other.kinds[place, default: []].subtracting(kinds)
+            // What reads 9.99 reads 10, too.
+            if kinds.contains(Self.fraction) { new.remove(Self.integer) }
             // A value that was always null may have any kind.
             guard !new.isEmpty, kinds != ["null"] else { continue }
             changes.append("\(place.isEmpty ? "the body" : place) is \(new.words), and was \(kinds.words)")
@@ -54,7 +58,7 @@ extension JSONTree {
     /// An integer and another number are different kinds: a reader may decode an `Int`.
     fileprivate var shapeKind: String {
         guard case .number(let number) = self else { return kind }
-        return Int64(number.text) != nil || Double(number.text).map { $0.rounded() == $0 } == true
-            ? "an integer" : "a number with a fraction"
+        let isInteger = Int64(number.text) != nil || Double(number.text).map { $0.rounded() == $0 } == true
+        return isInteger ? JSONShape.integer : JSONShape.fraction
     }
 }

@@ -171,14 +171,16 @@ extension Recording {
             if !findings.unsafe.isEmpty {
                 warn("Only GET and HEAD are sent again. These were not verified:\n\(findings.unsafe.joined(separator: "\n"))")
             }
-            if !findings.unreachable.isEmpty {
-                throw MockFailure("The server cannot be asked:\n\(findings.unreachable.joined(separator: "\n"))")
-            }
-            guard findings.changes.isEmpty else {
-                throw MockFailure(
+            var problems: [String] = []
+            if !findings.changes.isEmpty {
+                problems.append(
                     "The server no longer answers as \(file.lastPathComponent) says:\n\(findings.changes.joined(separator: "\n"))\n"
                         + "To take its answers, record again: \(command)")
             }
+            if !findings.unreachable.isEmpty {
+                problems.append("The server cannot be asked:\n\(findings.unreachable.joined(separator: "\n"))")
+            }
+            guard problems.isEmpty else { throw MockFailure(problems.joined(separator: "\n\n")) }
         }
         let unused = isThere ? source.unused.filter { $0.problem == nil }.map { "\($0.exchange.line) (\($0.place))" } : []
         if !unused.isEmpty {
