@@ -53,13 +53,14 @@ struct RecordingRulesTests {
         }
     }
 
-    @Test("In the attachment of a failed test, a response that broke off is an error, and a stream has what came", arguments: [true, false])
+    @Test(
+        "In the attachment of a failed test, a response that broke off is an error, and a stream has what came",
+        arguments: [true, false])
     func brokenAttachment(isStream: Bool) async throws {
         let type = isStream ? "text/event-stream" : "text/plain"
         let attachment = try await MockURLProtocol.withScope {
-            MockURLProtocol.stub(
-                .get, "/a",
-                respond: .stream([.chunk("data: 1\n\n")], headers: ["Content-Type": type]).breakingOff(with: URLError(.networkConnectionLost)))
+            let answer = StubResponse.stream([.chunk("data: 1\n\n")], headers: ["Content-Type": type])
+            MockURLProtocol.stub(.get, "/a", respond: answer.breakingOff(with: URLError(.networkConnectionLost)))
             let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
             await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, "/a")).value }
             return try #require(MockURLProtocol.attachment)
@@ -253,8 +254,8 @@ struct RecordingRulesTests {
     @Test(
         "If the server has changed a header that tells where to go, or the name of a cookie, the file is written anew",
         arguments: [
-            ("Link", "</1>; rel=next", "</2>; rel=next", true), ("Location", "/1", "/2", true), ("Set-Cookie", "a=x1y2z3", "b=x1y2z3", true),
-            ("Set-Cookie", "a=x1y2z3", "a=3z2y1x", false), ("X-Served-By", "1", "2", false),
+            ("Link", "</1>; rel=next", "</2>; rel=next", true), ("Location", "/1", "/2", true),
+            ("Set-Cookie", "a=x1y2z3", "b=x1y2z3", true), ("Set-Cookie", "a=x1y2z3", "a=3z2y1x", false), ("X-Served-By", "1", "2", false),
         ])
     func changedHeader(name: String, old: String, new: String, isWritten: Bool) async throws {
         var texts: [String] = []
