@@ -60,6 +60,14 @@ struct SecretTests {
                 #"{"message":"Bearer abc123DEF456 has expired","k":"ghp_16C7e42F292c6912E7710c838347Ae178B4a"}"#,
                 #"{"message":"Bearer authorization-001 has expired","k":"key-001"}"#
             ),
+            (
+                #"{"k":"-----BEGIN RSA PRIVATE KEY-----\nMIIEabc123\n-----END RSA PRIVATE KEY-----\n","sub":"x"}"#,
+                #"{"k":"-----BEGIN RSA PRIVATE KEY-----private-key-001-----END RSA PRIVATE KEY-----\n","sub":"x"}"#
+            ),
+            (
+                #"{"k":"-----BEGIN CERTIFICATE-----\nMIIEabc123\n-----END CERTIFICATE-----\n"}"#,
+                #"{"k":"-----BEGIN CERTIFICATE-----\nMIIEabc123\n-----END CERTIFICATE-----\n"}"#
+            ),
             // Words that begin as keys of services do.
             (
                 "ghost_writers_of_the_world skeleton_component_loader AIRPORT_TERMINAL_CODES_2026",

@@ -1,0 +1,111 @@
+import APIProvider
+import Foundation
+
+/// The requests of a test and their responses, as a file.
+struct NewRecording {
+    let content: Data
+    let exchanges: [RecordedExchange]
+    let naming: Naming
+    let file: RecordedFile
+    let options: RecordingOptions
+    /// The reasons why it cannot be written.
+    private(set) var problems: [String]
+
+    /// - Parameter exchanges: In the order in which they began.
+    init(_ exchanges: [RecordedExchange], _ options: RecordingOptions, test: String?, name: String) throws {
+        self.options = options
+        naming = Naming(exchanges, options.keepsEverything ? nil : options.names, ignoring: options.ignored)
+        self.exchanges = naming.namedExchanges
+        content = try RecordedFile.content(of: self.exchanges, naming.namedSecrets, test: test)
+        file = try RecordedFile(content, name: name)
+        problems = naming.problems
+        if problems.isEmpty { problems = replayProblems() }
+    }
+
+    /// The requests that do not find their own entries: in the order in which they were sent, and with those in flight together the other
+    /// way round.
+    private func replayProblems() -> [String] {
+        let sent = naming.replayedExchanges
+        let order = Array(exchanges.indices)
+        let problems = problems(sending: sent, in: order, isSwapped: false)
+        guard problems.isEmpty else { return problems }
+        let swapped = exchanges.swappingInFlight
+        return swapped == order ? [] : self.problems(sending: sent, in: swapped, isSwapped: true)
+    }
+
+    private func problems(sending sent: [RecordedExchange], in order: [Int], isSwapped: Bool) -> [String] {
+        var replay = Replay(file, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
+        // The file is sorted by time, and two requests may have the same.
+        var problems: [String] = []
+        for index in order {
+            let line = exchanges[index].line
+            switch replay.entry(for: sent[index]) {
+            case .failure(let failure): problems.append("\(line) finds no entry in a replay: \(failure.description)")
+            case .success(let found) where found != index && !(isSwapped && sent[found].isSameRequest(as: sent[index])):
+                let other = "\(line) gets the response of \(exchanges[found].line) (entry \(found), and not \(index)) in a replay"
+                let isSecret = naming.namedSecrets.contains { $0.origin == .request }
+                if isSwapped {
+                    problems.append(
+                        "\(other) if it is sent first. They were in flight together, and differ "
+                            + "\(isSecret ? "only in secrets of the test or the environment" : "in nothing that replay compares")"
+                            + ", which cannot tell them apart in another order. Send one after the other has its response.")
+                } else {
+                    problems.append(
+                        "\(other). Its secrets were sent before in another order; send them in one order, each with its request.")
+                }
+            case .success: break
+            }
+        }
+        return problems
+    }
+}
+
+extension NewRecording {
+    /// Sentences that a reader of the file should know.
+    var warnings: [String] {
+        var warnings: [String] = []
+        let names = naming.recordedNames
+        for exchange in exchanges {
+            guard let response = exchange.response else { continue }
+            if !response.body.isUTF8, response.body.count >= 1 << 20 {
+                warnings.append("\(exchange.line) has a binary body of \(response.body.count >> 20) MB.")
+            }
+            guard response.body.mayHaveExpiries else { continue }
+            let leaves = LeafFinder.leaves(ofBody: response.body, type: response.value(of: "Content-Type") ?? "")
+            let moving = Set(leaves.expiries(besides: leaves.around(names.occurrences(in: response.body).map(\.range))).map(\.text.range))
+            for leaf in leaves where leaf.kind != .key && leaf.name.isExpiry && !moving.contains(leaf.text.range) {
+                guard let end = leaf.text.string.time, end > Date() else { continue }
+                warnings.append("\(exchange.line) has \(leaf.name), by which the test may be green until \(leaf.text.string) only.")
+            }
+        }
+        return warnings
+    }
+}
+
+/// How a recording is made and compared.
+struct RecordingOptions: Sendable {
+    var keepsEverything = false
+    var names = SecretNames()
+    var ignored = SecretNames()
+    var isForAnyHost = false
+}
+
+extension RecordedExchange {
+    fileprivate func isSameRequest(as other: RecordedExchange) -> Bool {
+        method == other.method && url == other.url && body == other.body && headers == other.headers
+    }
+}
+
+extension [RecordedExchange] {
+    /// The indices in an order in which each two that were in flight together have changed places.
+    var swappingInFlight: [Int] {
+        var (rest, order): ([Int], [Int]) = (Array<Int>(indices), [])
+        while !rest.isEmpty {
+            // The last that began before any of the others had ended.
+            let firstEnd = rest.map { self[$0].order.end }.min() ?? 0
+            let place = rest.lastIndex { self[$0].order.begin <= firstEnd } ?? 0
+            order.append(rest.remove(at: place))
+        }
+        return order
+    }
+}
