@@ -30,8 +30,6 @@ public struct DefaultHeadersMiddleware: Middleware {
     ///     either, every host gets the headers, and a request fails if one of them is `Authorization`, `Proxy-Authorization` or `Cookie`.
     public init(_ headers: HTTPHeaders = [:], userAgent: String? = nil, hosts: Set<String>? = nil) {
         self.userAgent = ["User-Agent": userAgent ?? headers["User-Agent"] ?? UserAgent.ofThisProcess]
-        var headers = headers
-        headers["User-Agent"] = nil
         (self.headers, self.hosts) = (headers, CredentialHosts(hosts, of: "DefaultHeadersMiddleware"))
     }
 

@@ -21,6 +21,14 @@ struct SentenceTests {
 
     private static func transport(_ error: any Error) -> APIError { .transport(request, underlying: error) }
 
+    @Test("An error of a file is explained by its cause if that is one of the system")
+    func fileErrors() {
+        let causes = [NSPOSIXErrorDomain, "example"].map { NSError(domain: $0, code: Int(ENOENT)) }
+        let explanations = causes.map { CocoaError(.fileReadUnknown, userInfo: [NSUnderlyingErrorKey: $0]).explanation }
+        #expect(explanations[0] == String(cString: strerror(ENOENT)))
+        #expect(explanations[1] != explanations[0])
+    }
+
     @Test(
         "An error has a sentence for people, and what they can do if there is anything",
         arguments: [

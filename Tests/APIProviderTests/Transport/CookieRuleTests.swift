@@ -135,6 +135,27 @@ struct CookieRuleTests {
         #expect(all[0].contains("a=1"))
     }
 
+    @Test(
+        "A secure cookie of a domain and one of its subdomain are not replaced by each other over http",
+        arguments: [
+            ("https://a.com/", "a=1; Secure; Domain=a.com", "http://x.a.com/", "a=2"),
+            ("https://x.a.com/", "a=1; Secure", "http://a.com/", "a=2"),
+            ("https://x.a.com/", "a=1; Secure", "http://x.a.com/", "a=2; Domain=a.com"),
+        ])
+    func domains(secureURL: String, cookie: String, url: String, other: String) async throws {
+        try await visit(secureURL, setting: [cookie])
+        try await visit(url, setting: [other, "b=2"])
+        #expect(try await visit(url) == "b=2")
+        #expect(try await visit(secureURL).contains("a=1"))
+    }
+
+    @Test("Of cookies that are all secure, the newer ones are kept")
+    func allSecure() async throws {
+        for number in 0..<185 { try await visit("https://a.com/", setting: ["c\(number)=1; Secure"]) }
+        let kept = try await visit("https://a.com/").components(separatedBy: "; ")
+        #expect(kept == (5..<185).map { "c\($0)=1" })
+    }
+
     @Test("Cookies of a longer path come first, and then the older ones; one that is set again keeps its place (RFC 6265, section 5.4)")
     func place() async throws {
         let cookies = ["c=0; Path=/", "d=1; Path=/", "a=root; Path=/", "a=x; Path=/x", "a=y; Path=/x/y", "b=1; Path=/x", "c=2; Path=/"]
