@@ -49,6 +49,21 @@ struct RedactionTests {
         #expect(Redactor(for: request).message(text) == shown)
     }
 
+    @Test("If a middleware sends the request of another endpoint, the secrets of both are hidden")
+    func otherEndpoint() async throws {
+        struct Replacing: Middleware {
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+                let other = Endpoint<Data>(.get, "/inner/\(secret: "inner-letters")/of/outer-letters")
+                return .deferred { next(try other.preparedRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)) }
+            }
+        }
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: ClosureTransport { _ in .error(URLError(.timedOut)) }, middlewares: [Replacing()])
+        let request = Endpoint<Data>(.get, "/outer/\(secret: "outer-letters")")
+        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
+        #expect("\(error)".contains("/inner/…/of/…") && !"\(error)".contains("letters"), "\(error)")
+    }
+
     @Test(
         "The server's words are those about the whole, and then those about its parts",
         arguments: [
