@@ -24,6 +24,42 @@ struct RecordingTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test("A POST of code that uses URLSession itself is recorded with its body", arguments: [true, false])
+    func plainSession(isStream: Bool) async throws {
+        let bodies = Log<String>()
+        let server = ClosureTransport { request in
+            bodies.append(String(decoding: (try? request.body?.data()) ?? Data(), as: UTF8.self))
+            return .just(APIResponse(to: request, statusCode: 201))
+        }
+        for mode in [Recording.Mode.record, .replay] {
+            try await test.run(mode, from: server) { _ in
+                let session = URLSession(configuration: MockURLProtocol.configuration)
+                var request = URLRequest(url: example)
+                request.httpMethod = "POST"
+                if isStream { request.httpBodyStream = InputStream(data: Data("sent".utf8)) } else { request.httpBody = Data("sent".utf8) }
+                let response = try await session.data(for: request).1
+                #expect((response as? HTTPURLResponse)?.statusCode == 201)
+            }
+        }
+        #expect(bodies.entries == ["sent"])
+    }
+
+    @Test("What the program marks as secret, or adds as a credential, has a name, and matches another value in a replay")
+    func programSecrets() async throws {
+        let server = server { "{\"path\":\"\($0.url.path)\"}" }
+        func visit(_ mode: Recording.Mode, user: String, token: String) async throws -> String {
+            try await test.run(mode, from: server) { _ in
+                let authentication = AuthenticationMiddleware(token: token, apply: { $1.headers["X-Customer"] = $0 }) { _ in .never() }
+                let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [authentication])
+                return try await provider.request(Endpoint<String>(.get, "/users/\(secret: user)")).value
+            }
+        }
+        _ = try await visit(.record, user: "jane of letters", token: "customer of letters")
+        let text = try test.text
+        #expect(text.contains("/users/secret-00") && !text.contains("of letters") && !text.contains("of%20letters"), "\(text)")
+        #expect(try await visit(.replay, user: "joe", token: "any") == #"{"path":"/users/joe"}"#)
+    }
+
     @Test("A secret has one name everywhere, and two secrets have two")
     func names() async throws {
         let token = "s3cr3t-tok3n-9999"

@@ -53,6 +53,16 @@ struct PlainURLSessionTests {
         #expect(await outcome { session.dataTask(with: streaming, completionHandler: $0).resume() }.status == 201)
     }
 
+    @Test("A stream of any length is read whole", arguments: [0, 1, 65_535, 65_536, 65_537, 200_000])
+    func streams(length: Int) async throws {
+        let sent = Data((0..<length).map { UInt8(truncatingIfNeeded: $0) })
+        MockURLProtocol.stub(.post, "/a", respond: .status(201))
+        var request = request("/a", method: "POST")
+        request.httpBodyStream = InputStream(data: sent)
+        #expect(await outcome { session.dataTask(with: request, completionHandler: $0).resume() }.status == 201)
+        #expect(MockURLProtocol.requests.map(\.body) == [sent])
+    }
+
     @Test("The header fields and the timeout of a session's configuration count, each session its own")
     func configuration() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .status(200))

@@ -39,6 +39,13 @@ struct StreamStubTests {
         #expect(rows == [["a": 1], ["a": 2]])
     }
 
+    @Test("A wait that is longer than the timeout is an error, and a timeout of 0 is none")
+    func timeouts() {
+        let answer = Playback(steps: [.wait(.seconds(2)), .data(Data("late".utf8))])
+        #expect([0, 1, 2, 3].map { answer.timingOut(after: $0).failure != nil } == [false, true, false, false])
+        #expect([0, 1, 2, 3].map { Playback(delay: 2).timingOut(after: $0).failure != nil } == [false, true, false, false])
+    }
+
     @Test("What is sent between two looks of the reader is not missed")
     func between() {
         let (feed, calls) = (StreamFeed(), Log<String>())
