@@ -22,70 +22,6 @@ struct RecordingRulesTests {
         #expect(warnings.contains("GET https://a.example/c (") && !warnings.contains("a.example/b"), "\(warnings)")
     }
 
-    @Test("A stream that broke off breaks off in each replay, after the same events")
-    func brokenStream() async throws {
-        let server = try LoopbackServer { _, connection in
-            connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 99\r\n\r\ndata: 1\n\ndata: 2\n\n")
-            connection.reset()
-        }
-        let events = Endpoint<ServerSentEvents>(.get, .url(server.url, "/events"))
-        for mode in [Recording.Mode.record, .replay, .replay] {
-            let (data, error) = try await test.run(mode) { provider -> ([String], (any Error)?) in
-                var data: [String] = []
-                do { for try await event in try await provider.request(events).value { data.append(event.data) } } catch {
-                    return (data, error)
-                }
-                return (data, nil)
-            }
-            #expect(data == ["1", "2"] && error is APIError, "\(mode): \(data), \(error as Any)")
-        }
-    }
-
-    @Test("A stream ends while it is recorded, and in a replay")
-    func wholeStream() async throws {
-        let server = answering(headers: ["Content-Type": "text/event-stream"]) { _ in Data("data: 1\n\ndata: 2\n\n".utf8) }
-        let events = Endpoint<ServerSentEvents>(.get, "/events")
-        for mode in [Recording.Mode.record, .replay] {
-            let data = try await test.run(mode, from: server) { provider in
-                try await provider.request(events).value.reduce(into: []) { $0.append($1.data) }
-            }
-            #expect(data == ["1", "2"])
-        }
-    }
-
-    @Test(
-        "In the attachment of a failed test, a response that broke off is an error, and a stream has what came",
-        arguments: [true, false])
-    func brokenAttachment(isStream: Bool) async throws {
-        let type = isStream ? "text/event-stream" : "text/plain"
-        let attachment = try await MockURLProtocol.withScope {
-            let answer = StubResponse.stream([.chunk("data: 1\n\n")], headers: ["Content-Type": type])
-            MockURLProtocol.stub(.get, "/a", respond: answer.breakingOff(with: URLError(.networkConnectionLost)))
-            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
-            await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, "/a")).value }
-            return try #require(MockURLProtocol.attachment)
-        }
-        let file = test.folder.url("attachment.har")
-        try attachment.write(to: file)
-        let opened = try OpenedFile(file)
-        #expect(opened.value("response.status") as? Int == (isStream ? 200 : 0))
-        #expect(opened.value("response.content.text") as? String ?? "" == (isStream ? "data: 1\n\n" : ""))
-    }
-
-    @Test("If the app leaves a stream that is being recorded, the transfer from the server ends")
-    func leftStream() async throws {
-        let server = try LoopbackServer { _, connection in
-            connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n")
-            connection.waitUntilClosed()
-        }
-        let events = Endpoint<ServerSentEvents>(.get, .url(server.url, "/events"))
-        try await test.run(.record) { provider in
-            for try await event in try await provider.request(events).value where event.data == "1" { break }
-            await server.allClosed()
-        }
-        #expect(try await test.run(.replay) { try await $0.request(events).value.first { _ in true }?.data } == "1")
-    }
-
     @Test("Entries answer in the order of their times, to a thousandth of a second")
     func fractions() async throws {
         let entries = [("002", "second"), ("001", "first"), ("1", "third")].map { fraction, body in
@@ -199,28 +135,6 @@ struct RecordingRulesTests {
         #expect(failure.contains(#"header accept-language: expected "en", got "fr""#), "\(failure)")
     }
 
-    @Test("The lines of a recorded stream come at their times, and what has no time comes with the last")
-    func timesOfLines() throws {
-        let file = try RecordedFile(
-            Data(
-                #"""
-                {"log":{"entries":[{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":200,
-                "content":{"text":"1\n2\n3\n4\n","_times":[0,50,50]}}}]}}
-                """#.utf8), name: "a.har")
-        let source = ReplaySource(file, ignoring: SecretNames(), forAnyHost: false)
-        guard case .answer(let answer) = source.choose(PreparedRequest(.get, try #require(URL(string: "https://a.example/")))) else {
-            return #expect(Bool(false), "no answer")
-        }
-        let steps = answer.steps.map { step in
-            switch step {
-            case .data(let data): String(decoding: data, as: UTF8.self)
-            case .wait(let interval): "\(interval)"
-            case .failure(let error): "\(error)"
-            }
-        }
-        #expect(steps.count == 4 && steps[0] == "1\n" && steps[2] == "2\n" && steps[3] == "3\n4\n", "\(steps)")
-    }
-
     @Test("JSON in each of a hundred texts of a body is searched, and so is what follows the scheme of a credential in any case")
     func nestedTexts() async throws {
         let texts = (0..<100).map { #""{\"password\":\"corr3ct-horse-\#($0)\"}""# }
@@ -276,6 +190,60 @@ struct RecordingRulesTests {
         }
         let failure = await test.failure { for _ in 0...count { _ = try await $0.text(.post, "/orders") } }
         #expect(failure.contains("POST /orders was recorded \(times), and this is its \(ordinal) ("), "\(failure)")
+    }
+
+    @Test("A name that stands in the traffic is passed over", arguments: ["token-001", "see token-001.", "token-001 token-002"])
+    func standingNames(text: String) async throws {
+        let server = server { _ in "{\"note\":\"\(text)\",\"token\":\"abc123DEF456\"}" }
+        try await test.run(.record, from: server) { _ = try await $0.text(.get, "/a") }
+        let answer = try await test.run(.replay) { try await $0.text(.get, "/a") }
+        let next = text.hasSuffix("002") ? "token-003" : "token-002"
+        #expect(answer == "{\"note\":\"\(text)\",\"token\":\"\(next)\"}")
+    }
+
+    @Test("A name is found as a whole, and not in a longer number")
+    func wholeNames() {
+        let names = RecordedNames(["900000001": .response, "token-001": .request])
+        for text in ["1900000001", "9000000012", "token-0011", "token-00"] { #expect(names.occurrences(in: Array(text.utf8)).isEmpty) }
+        for (text, found) in [("900000001", ["900000001"]), ("a900000001b token-001.", ["900000001", "token-001"])] {
+            #expect(names.occurrences(in: Array(text.utf8)).map(\.name) == found)
+        }
+    }
+
+    @Test("What is no name of a file cannot name a recording", arguments: ["", ".hidden", "../up", "a/b", "a\0b"])
+    func names(name: String) async throws {
+        let recording = Recording(name, filePath: test.folder.url("Tests.swift").path)
+        let error = await #expect(throws: MockFailure.self) {
+            try await recording.run(.record, test: "session()", at: "Tests.swift:1", warn: { _ in }) {}
+        }
+        #expect("\(error as Any)".contains("cannot name a recording, because it is not the name of a file."))
+    }
+
+    @Test("Two recordings whose names differ in case alone are told, because some disks would have one file for both")
+    func namesThatDifferInCase() async throws {
+        let server = server { _ in "[1]" }
+        func record(_ name: String, at place: String) async throws {
+            try await MockURLProtocol.withScope {
+                let recording = Recording(name, from: server, filePath: test.folder.url("Tests.swift").path)
+                let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+                try await recording.run(.record, test: "session()", at: place, warn: { _ in }) { _ = try await provider.text(.get, "/a") }
+            }
+        }
+        try await record("page", at: "Tests.swift:1")
+        let error = await #expect(throws: MockFailure.self) { try await record("Page", at: "Tests.swift:2") }
+        #expect("\(error as Any)".contains("Page.har was recorded by Tests.swift:1 before, and now by Tests.swift:2."), "\(error as Any)")
+    }
+
+    @Test("While it is recorded, a body that came compressed has its own length, as in a replay")
+    func compressed() async throws {
+        let headers: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Length": "3", "Content-Type": "text/plain"]
+        for mode in [Recording.Mode.record, .replay] {
+            let response = try await test.run(mode, from: answering(headers: headers) { _ in Data("decompressed".utf8) }) {
+                try await $0.request(anyRequest("https://a.example/a")).value
+            }
+            #expect(response.headers["Content-Encoding"] == nil && [nil, "12"].contains(response.headers["Content-Length"]))
+            #expect(response.data == Data("decompressed".utf8))
+        }
     }
 
     @Test("A video is no text, although it begins with a NUL and has a name of the list")

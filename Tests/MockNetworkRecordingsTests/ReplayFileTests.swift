@@ -143,17 +143,18 @@ struct ReplayFileTests {
     @Test(
         "A body that was not saved is any, and one that is said to be empty is empty",
         arguments: [
-            (#""bodySize":-1"#, true), (#""bodySize":-1,"postData":{"mimeType":"","text":""}"#, true),
-            (#""bodySize":7,"postData":{"mimeType":"text/plain"}"#, true), (#""bodySize":0"#, false),
-            (#""bodySize":0,"postData":{"mimeType":"","text":""}"#, false),
-            (#""bodySize":-1,"postData":{"mimeType":"text/plain","text":""}"#, false),
+            ("POST", #""bodySize":-1"#, true), ("POST", #""bodySize":-1,"postData":{"mimeType":"","text":""}"#, true),
+            ("POST", #""bodySize":7,"postData":{"mimeType":"text/plain"}"#, true), ("POST", #""bodySize":0"#, false),
+            ("POST", #""bodySize":0,"postData":{"mimeType":"","text":""}"#, false),
+            ("POST", #""bodySize":-1,"postData":{"mimeType":"text/plain","text":""}"#, false), ("GET", #""bodySize":-1"#, false),
+            ("GET", #""headers":[]"#, false), ("GET", #""bodySize":1"#, true),
         ])
-    func unsaved(body: String, isAny: Bool) async throws {
+    func unsaved(method: String, body: String, isAny: Bool) async throws {
         for (sent, isAnswered) in [(nil, true), (Data("any".utf8), isAny)] {
             try await MockURLProtocol.withScope {
-                try replay(#"{"request":{"method":"POST","url":"https://a.example/u",\#(body)},"response":{"status":202}}"#)
+                try replay(#"{"request":{"method":"\#(method)","url":"https://a.example/u",\#(body)},"response":{"status":202}}"#)
                 let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
-                let request = try anyRequest(.post, "https://a.example/u", body: sent)
+                let request = try anyRequest(HTTPMethod(rawValue: method), "https://a.example/u", body: sent)
                 let answer = try? await provider.request(request).value
                 #expect((answer != nil) == isAnswered)
             }

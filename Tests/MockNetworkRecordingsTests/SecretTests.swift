@@ -88,6 +88,8 @@ struct SecretTests {
                 "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\npassword-001\r\n--b--\r\n"
             ),
             ("text/xml", "<a><s:Password>x y</s:Password><b>c</b></a>", "<a><s:Password>password-001</s:Password><b>c</b></a>"),
+            ("text/xml", "<a><pin>7</pin><b/><c></c></a>", "<a><pin>900000001</pin><b/><c></c></a>"),
+            ("text/plain", "log: {\"password\": \"x y", "log: {\"password\": \"password-001"),
             ("text/event-stream", "data: {\"password\": \"x y\", \"n\": 1}\n\n", "data: {\"password\": \"password-001\", \"n\": 1}\n\n"),
             ("text/html", "<a href='/x?a=1&amp;password=abc'>", "<a href='/x?a=1&amp;password=password-001'>"),
         ])

@@ -29,7 +29,7 @@ struct Secret {
     /// Whether it may stand in the traffic by chance, so that it is replaced only where it is known to be the secret.
     let isOrdinary: Bool
 
-    init(_ text: [UInt8], base: String, isCookie: Bool = false, isIgnored: Bool = false) {
+    init(_ text: [UInt8], base: String, isCookie: Bool, isIgnored: Bool) {
         (self.text, self.base, self.isCookie) = (text, base, isCookie)
         isOrdinary = text.isOrdinary
         if isIgnored { origin = .ignored }
