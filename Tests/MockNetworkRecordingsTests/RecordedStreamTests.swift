@@ -57,7 +57,9 @@ struct RecordedStreamTests {
 
     @Test(
         "A time is recorded for each line of a stream, and for no other body",
-        arguments: [("text/event-stream", 4), ("application/x-ndjson", 4), ("text/plain", nil), ("application/json", nil)] as [(String, Int?)])
+        arguments: [
+            ("text/event-stream", 4), ("application/x-ndjson", 4), ("text/plain", nil), ("application/json", nil),
+        ] as [(String, Int?)])
     func recordedTimes(type: String, count: Int?) async throws {
         let server = answering(headers: ["Content-Type": type]) { _ in Data("data: 1\n\ndata: 2\n\n".utf8) }
         try await test.run(.record, from: server) { _ = try await $0.text(.get, "/a") }

@@ -20,7 +20,8 @@ extension Replay {
         return text + unreadable
     }
 
-    /// If a request that no entry answers differs from an unused entry only in values that an app may make anew in each run, their names.
+    /// The names of the values in which a request differs from the nearest unused entry. Empty if it also differs in what an app does not
+    /// make anew in each run.
     func namesMadeAnew(in exchange: RecordedExchange) -> Set<String> {
         let sent = RequestShape(exchange, names, ignoring: ignored, forAnyHost: isForAnyHost)
         let unused = entries.indices.filter { uses[$0] == 0 }.map { entries[$0] }

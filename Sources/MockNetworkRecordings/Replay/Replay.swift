@@ -17,7 +17,7 @@ struct Replay: Sendable {
 
     /// The reason why no entry answers.
     struct Failure: Error {
-        /// In sentences.
+        /// One sentence, or several.
         let description: String
     }
 
@@ -30,7 +30,7 @@ struct Replay: Sendable {
     let names: RecordedNames
     let ignored: SecretNames
     let isForAnyHost: Bool
-    /// Whether another program has sent other headers than the app does.
+    /// Whether the file is another program's, which has sent headers of its own.
     private let isFromOtherProgram: Bool
     /// In the order in which they were recorded.
     let entries: [Entry]
@@ -71,7 +71,7 @@ struct Replay: Sendable {
 
     // MARK: - Choosing an entry
 
-    /// The entry that answers, which is used from now on.
+    /// Chooses the entry that answers, and marks it as used.
     mutating func entry(for exchange: RecordedExchange) -> Result<Int, Failure> {
         let sent = RequestShape(exchange, names, ignoring: ignored, forAnyHost: isForAnyHost)
         var candidates: [Candidate] = []

@@ -2,7 +2,7 @@ import APIProvider
 import Foundation
 import MockNetwork
 
-/// A value in a message that has nothing further in it, and the name under which it stands.
+/// A value in a message, such as a header, a query item, a field or a member of JSON, and the name under which it stands.
 struct Leaf {
     enum Kind { case text, number, key }
 
