@@ -1,11 +1,11 @@
 import Foundation
 
 extension PreparedRequest {
-    /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body, byte for byte.
+    /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body.
     ///
     /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The command starts with lines that say so.
-    /// With ``Redaction/none``, it runs unchanged: curl reads the files of a body, and gets from `printf` a body that a terminal would
-    /// change. Headers that HTTP does not allow are left out.
+    /// With ``Redaction/none``, it has a body that is text, or one file. `FILE` stands for any other: binary data, several parts with a
+    /// file, or 100 KB. Headers that HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
@@ -21,8 +21,6 @@ private struct CurlCommand: CustomStringConvertible {
     private var arguments: [String] = []
     /// The lines before the command.
     private var notes: [String] = []
-    /// The shell commands whose output is piped into curl.
-    private var input = ""
     private var isRedacted = false
     private let redactor: Redactor
 
@@ -34,20 +32,20 @@ private struct CurlCommand: CustomStringConvertible {
         case "GET" where !hasBody: break
         // With --request, curl would wait for a body.
         case "HEAD" where !hasBody: arguments.append("--head")
-        default: arguments.append("--request \(ShellText(method).word)")
+        default: arguments.append("--request \(method.shellWord)")
         }
         for (name, value) in request.curlHeaders {
             let value = shown(redactor.header(name, value), insteadOf: value)
-            arguments.append("--header \(ShellText(value.allSatisfy(\.isWhitespace) ? "\(name);" : "\(name): \(value)").word)")
+            arguments.append("--header \((value.allSatisfy(\.isWhitespace) ? "\(name);" : "\(name): \(value)").shellWord)")
         }
         if hasBody { addBody(of: request, method: method) }
 
         let address = shown(redactor.url(request.url), insteadOf: request.url.absoluteString)
         if address.contains(where: { "[]{}".contains($0) }) { arguments.append("--globoff") }
-        arguments.append("--url \(ShellText(address).word)")
+        arguments.append("--url \(address.shellWord)")
         if isRedacted { notes.insert("Values are left out: curlCommand(redacting: .none) shows them.", at: 0) }
         // Notes go to the null command `:`, because an interactive zsh does not accept # comments.
-        description = notes.map { ": '\($0)'\n" }.joined() + input + "curl " + arguments.joined(separator: " \\\n  ")
+        description = notes.map { ": '\($0)'\n" }.joined() + "curl " + arguments.joined(separator: " \\\n  ")
     }
 
     private mutating func addBody(of request: PreparedRequest, method: String) {
@@ -57,29 +55,18 @@ private struct CurlCommand: CustomStringConvertible {
         let count = request.body?.count ?? 0
         if type == nil, method != "POST" || count == 0 { arguments.append("--header 'Content-Type:'") }
 
-        if count == 0 || redactor.redaction.showsEverything {
-            add(request.body?.pieces ?? [])
-        } else {
-            isRedacted = true
-            notes.append("The body of \(count) bytes is not shown: put the name of a file that holds it in place of FILE.")
-            arguments.append("--data-binary @FILE")
-        }
-    }
-
-    private mutating func add(_ pieces: [BodyPiece]) {
-        switch pieces.first {
-        case nil: arguments.append("--data-raw ''")
-        case .data(let data)? where pieces.count == 1 && ShellText(data).isPlain: arguments.append("--data-raw \(ShellText(data).word)")
-        case .file(let file, _)? where pieces.count == 1: arguments.append("--data-binary \(ShellText("@\(file.path)").word)")
+        let isShown = redactor.redaction.showsEverything
+        let pieces = request.body?.pieces ?? []
+        switch (pieces.first, isShown && pieces.count == 1) {
+        case _ where count == 0: arguments.append("--data-raw ''")
+        case (.data(let data)?, true) where data.textInCommand != nil:
+            arguments.append("--data-raw \((data.textInCommand ?? "").shellWord)")
+        case (.file(let file, _)?, true): arguments.append("--data-binary \("@\(file.path)".shellWord)")
         default:
-            let commands = pieces.map { piece in
-                switch piece {
-                case .data(let data): ShellText(data).printf
-                case .file(let file, _): "cat \(ShellText(file.path).word)"
-                }
-            }
-            input = (commands.count == 1 ? commands[0] : "{ \(commands.joined(separator: "; ")); }") + " |\n  "
-            arguments.append("--data-binary @-")
+            isRedacted = isRedacted || !isShown
+            let reason = isShown ? "does not fit into a command" : "is not shown"
+            notes.append("The body of \(count) bytes \(reason): put the name of a file that holds it in place of FILE.")
+            arguments.append("--data-binary @FILE")
         }
     }
 
@@ -93,5 +80,21 @@ private struct CurlCommand: CustomStringConvertible {
 extension PreparedRequest {
     fileprivate var curlHeaders: [(name: String, value: String)] {
         headers.dictionary.sortedByName.filter { (try? HTTPHeaders.check($0, $1)) != nil }
+    }
+}
+
+// MARK: - Shells
+
+extension String {
+    /// The text as one word of a POSIX shell (POSIX.1-2017, Shell Command Language, section 2.2). It must contain no NUL.
+    package var shellWord: String { "'\(replacingOccurrences(of: "'", with: #"'\''"#))'" }
+}
+
+extension Data {
+    /// The text, if it may stand in a command: a terminal acts on control characters that are pasted, and a system limits a word to 128 KiB.
+    fileprivate var textInCommand: String? {
+        guard count < 100_000, let text = String(data: self, encoding: .utf8) else { return nil }
+        let isPlain = text.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || $0.properties.generalCategory != .control }
+        return isPlain ? text : nil
     }
 }

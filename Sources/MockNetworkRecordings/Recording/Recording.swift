@@ -217,6 +217,6 @@ extension String {
     fileprivate var filterWord: String {
         let expression = unicodeScalars.map { #"\.^$|?*+()[]{}/"#.unicodeScalars.contains($0) ? "\\\($0)" : "\($0)" }.joined()
         let isPlain = utf8.allSatisfy { $0.isWordByte || $0 == UInt8(ascii: "_") }
-        return isPlain ? expression : ShellText(expression).word
+        return isPlain ? expression : expression.shellWord
     }
 }
