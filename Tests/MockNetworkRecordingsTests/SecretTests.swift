@@ -83,6 +83,7 @@ struct SecretTests {
         "Forms, multipart bodies, XML, events and HTML are searched",
         arguments: [
             ("application/x-www-form-urlencoded", "a=1&password=corr%65ct&b=2", "a=1&password=password-001&b=2"),
+            ("", "a=1&password=corr%65ct&b=2", "a=1&password=password-001&b=2"),
             (
                 "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nx y\r\n--b--\r\n",
                 "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\npassword-001\r\n--b--\r\n"

@@ -1,0 +1,99 @@
+import APIProvider
+import Foundation
+import MockNetwork
+import TestSupport
+import Testing
+
+@testable import MockNetworkRecordings
+
+@Suite("Replays, by their rules", tenMinutes)
+struct ReplayRulesTests {
+    private let test = RecordedTest()
+
+    @Test("Of the entries that match, the one whose headers are most alike answers")
+    func mostAlike() async throws {
+        let recorded = [["X-A": "1"], ["X-A": "1", "X-B": "1", "X-C": "1", "X-D": "1"], ["X-B": "1"]]
+        let server = server { "\($0.headers.filter { $0.name.hasPrefix("X-") }.map(\.name).sorted())" }
+        try await test.run(.record, from: server) { provider in
+            for headers in recorded { _ = try await provider.text(.get, "/a", headers: headers) }
+        }
+        for (sent, index) in [(["X-A": "1", "X-B": "1"], 1), (["X-A": "1"], 0), (["X-B": "1"], 2), (["X-A": "1", "X-E": "1"], 0)] {
+            let answer = try await test.run(.replay) { try await $0.text(.get, "/a", headers: sent) }
+            #expect(answer == "\(recorded[index].keys.sorted())", "\(sent)")
+        }
+    }
+
+    @Test("A secret that is a key of JSON is the same text wherever its name stands")
+    func keys() throws {
+        func exchange(_ token: String, _ other: String) -> RecordedExchange {
+            var exchange = RecordedExchange(method: "POST", url: "https://a.example/")
+            exchange.headers = [
+                .init(name: "Authorization", value: "Bearer \(token)"), .init(name: "Content-Type", value: "application/json"),
+            ]
+            exchange.body = Array(#"{"\#(token)":{"kind":1},"again":"\#(other)"}"#.utf8)
+            exchange.response = .init(status: 200, headers: [], body: [])
+            exchange.order = (0, 1)
+            return exchange
+        }
+        let recording = try NewRecording([exchange("abc123DEF456", "abc123DEF456")], RecordingOptions(), test: nil, name: "a.har")
+        #expect(recording.problems.isEmpty && String(decoding: recording.content, as: UTF8.self).contains("abc123") == false)
+        for (other, isAnswered) in [("one", true), ("two", false)] {
+            var replay = Replay(try RecordedFile(recording.content, name: "a.har"))
+            if case .success = replay.entry(for: exchange("one", other)) { #expect(isAnswered) } else { #expect(!isAnswered) }
+        }
+    }
+
+    @Test("A name has one text, maybe with escapes")
+    func oneText() {
+        let names = RecordedNames(["token-001": .request])
+        func isSame(_ first: String, _ second: String) -> Bool {
+            var bindings = Bindings()
+            return Pattern.bind("token-001", Array(first.utf8), names, &bindings)
+                && Pattern.bind("token-001", Array(second.utf8), names, &bindings)
+        }
+        for other in ["a b", "a+b", "a%20b", #"a\u0020b"#] { #expect(isSame("a b", other) && isSame(other, "a b"), "\(other)") }
+        for other in ["a-b", "ab", "a  b", ""] { #expect(!isSame("a b", other), "\(other)") }
+    }
+
+    @Test(
+        "The time at which a secret ends moves, if it stands in the same object or form, and no other time",
+        arguments: [
+            ("application/json", #"{"token":"token-001","expires_at":1900000000}"#, #"{"token":"token-001","expires_at":1900000060}"#),
+            ("application/json", #"{"a":{"token":"token-001"},"expires":1900000000}"#, nil),
+            (
+                "application/json", #"[{"token":"token-001","exp":1900000000},{"exp":1900000000}]"#,
+                #"[{"token":"token-001","exp":1900000060},{"exp":1900000000}]"#
+            ),
+            (
+                "application/json", #"{"expires":1900000000,"inner":"{\"token\":\"token-001\",\"expires\":1900000000}"}"#,
+                #"{"expires":1900000000,"inner":"{\"token\":\"token-001\",\"expires\":1900000060}"}"#
+            ),
+            ("application/x-www-form-urlencoded", "token=token-001&expires=1900000000", "token=token-001&expires=1900000060"),
+            ("text/plain", "token=token-001 expires=1900000000", nil), ("application/json", #"{"token":"no name","exp":1900000000}"#, nil),
+        ] as [(String, String, String?)])
+    func expiries(type: String, body: String, moved: String?) {
+        let response = RecordedExchange.Response(
+            status: 200, headers: [.init(name: "Content-Type", value: type)], body: Array(body.utf8))
+        let replayed = ReplayedResponse(response, RecordedNames(["token-001": .response]), Bindings(), movedBy: 60)
+        #expect(String(decoding: replayed.body, as: UTF8.self) == moved ?? body)
+    }
+
+    @Test(
+        "Values that a program may make anew in each run look alike: numbers, UUIDs, and words of one length",
+        arguments: [
+            ("1", "23", true), ("1.5", "2", true), ("6F9619FF-8B86-D011", "7F9619FF-8B86-D012", true), ("abcdef", "ghijkl", true),
+            ("1", "", false), ("", "1", false), ("", "", false), ("abcde", "fghij", false), ("abcdef", "abcdefg", false),
+            ("ab cdef", "ab cdeg", false), ("1", "a", false),
+        ])
+    func alike(one: String, other: String, isAlike: Bool) {
+        #expect(Array(one.utf8).isAlike(Array(other.utf8)) == isAlike)
+        #expect(Array(other.utf8).isAlike(Array(one.utf8)) == isAlike)
+    }
+
+    @Test("A request with another method is told so")
+    func method() async throws {
+        try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }
+        let failure = await test.failure { try await $0.text(.delete, "/a") }
+        #expect(failure.contains(#"method: expected "GET", got "DELETE""#), "\(failure)")
+    }
+}
