@@ -72,9 +72,14 @@ extension MockURLProtocol {
     /// The scope of this class. `nil` after it has ended.
     static var liveScope: Scope? { self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) }
 
-    /// If the scope of this class has ended, notes that in the scope of the caller, which has used its session or its provider.
-    static func noteIfEnded() {
-        if liveScope == nil { Scope.current?.note(scopeHasEnded) }
+    /// If the scope of this class has ended, notes that in the scope of the caller, which has used its session or its provider. An XCTest
+    /// has that of the process.
+    ///
+    /// - Parameter time: When the request was made, for the scope of the process: a request that is older than its test is not of this test.
+    static func noteIfEnded(for time: DispatchTime? = nil) {
+        guard liveScope == nil else { return }
+        let process = time.map { Scope.process.isOfThisTest($0) } == true ? Scope.process : nil
+        (Scope.current ?? process)?.note(scopeHasEnded)
     }
 
     /// The report for a request of a session whose scope has ended.

@@ -103,7 +103,7 @@ public class MockURLProtocol: URLProtocol {
         _ request: PreparedRequest, madeAt time: DispatchTime = .now()
     ) -> (runsUserCode: Bool, answer: @Sendable () -> Playback) {
         guard let scope = liveScope else {
-            noteIfEnded()
+            noteIfEnded(for: request.context?.subscriptionTime ?? time)
             let failure = MockFailure("\(scopeHasEnded)\n    \(ReceivedRequest(request))", isReported: true)
             return (false, { .failure(failure) })
         }

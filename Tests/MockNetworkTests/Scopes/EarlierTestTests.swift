@@ -39,5 +39,22 @@ struct EarlierTestTests {
             request.dispose()
         }
     }
+
+    @Test("A provider of a scope that has ended fails the XCTest that uses it, and no later one", arguments: [true, false])
+    func endedScope(usesSession: Bool) async {
+        await #expect(processExitsWith: .success) { [usesSession = usesSession as Bool] in
+            let scheduler = TestScheduler()
+            let retry = RetryMiddleware(RetryPolicy(maxAttempts: 5), scheduler: scheduler)
+            let transport = MockURLProtocol.withScope("search") { () -> any Transport in
+                usesSession ? URLSessionTransport(configuration: MockURLProtocol.configuration) : MockTransport()
+            }
+            let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [retry])
+            _ = try? await provider.request(Endpoint<Data>(.get, "/a")).value
+            let report = #expect(throws: MockFailure.self) { try MockURLProtocol.verify() }
+            #expect("\(report as Any)".contains("The scope \"search\" of the session that sent this request has ended."))
+            MockURLProtocol.reset()
+            try MockURLProtocol.verify()
+        }
+    }
 }
 #endif
