@@ -246,6 +246,19 @@ struct RecordingRulesTests {
         }
     }
 
+    @Test(
+        "A recording warns of a time by which its test may turn red, unless it has passed or moves with a token",
+        arguments: [
+            (#"{"expires_at":"2999-01-01T00:00:00Z"}"#, true), (#"{"expires_at":"2001-01-01T00:00:00Z"}"#, false),
+            (#"{"token":"abc123DEF456","expires_at":"2999-01-01T00:00:00Z"}"#, false), (#"{"at":"2999-01-01T00:00:00Z"}"#, false),
+        ])
+    func expiryWarnings(body: String, isTold: Bool) async throws {
+        try await test.run(.record, from: server { _ in body }) { _ = try await $0.text(.get, "/a") }
+        let warnings = test.warnings.entries.joined(separator: "\n")
+        let warning = "https://a.example/a has expires_at, by which the test may be green until 2999-01-01T00:00:00Z only."
+        #expect(warnings.contains(warning) == isTold && warnings.isEmpty != isTold, "\(warnings)")
+    }
+
     @Test("A video is no text, although it begins with a NUL and has a name of the list")
     func video() throws {
         let body = [0, 0, 0, 0x18] + Array("ftyp password=corr3ct-horse".utf8) + [0xFF, 0xD8]

@@ -144,7 +144,9 @@ struct ReplayFileTests {
         "A body that was not saved is any, and one that is said to be empty is empty",
         arguments: [
             ("POST", #""bodySize":-1"#, true), ("POST", #""bodySize":-1,"postData":{"mimeType":"","text":""}"#, true),
-            ("POST", #""bodySize":7,"postData":{"mimeType":"text/plain"}"#, true), ("POST", #""bodySize":0"#, false),
+            ("POST", #""bodySize":7,"postData":{"mimeType":"text/plain"}"#, true),
+            ("POST", #""bodySize":7,"postData":{"mimeType":"application/x-www-form-urlencoded"}"#, true),
+            ("POST", #""bodySize":0"#, false),
             ("POST", #""bodySize":0,"postData":{"mimeType":"","text":""}"#, false),
             ("POST", #""bodySize":-1,"postData":{"mimeType":"text/plain","text":""}"#, false), ("GET", #""bodySize":-1"#, false),
             ("GET", #""headers":[]"#, false), ("GET", #""bodySize":1"#, true),

@@ -96,4 +96,32 @@ struct ReplayRulesTests {
         let failure = await test.failure { try await $0.text(.delete, "/a") }
         #expect(failure.contains(#"method: expected "GET", got "DELETE""#), "\(failure)")
     }
+
+    @Test("Parts of multipart bodies are compared, whatever the boundary, but for those that are ignored")
+    func multipart() async throws {
+        var test = test
+        test.ignored = ["sent_at"]
+        @Sendable func send(_ provider: DefaultAPIProvider, _ title: String, at time: String) async throws -> String {
+            let parts = [MultipartPart(name: "title", value: title), MultipartPart(name: "sent_at", value: time)]
+            return try await provider.request(Endpoint<String>(.post, "/upload", body: .multipart(parts))).value
+        }
+        let server = server { (try? $0.body?.data())?.range(of: Data("one".utf8)) == nil ? "[2]" : "[1]" }
+        try await test.run(.record, from: server) {
+            for (title, time) in [("one", "10:00"), ("two", "10:01")] { _ = try await send($0, title, at: time) }
+        }
+        let answers = try await test.run(.replay) {
+            [try await send($0, "two", at: "12:00"), try await send($0, "one", at: "12:01")]
+        }
+        #expect(answers == ["[2]", "[1]"])
+        let failure = await test.failure { try await send($0, "three", at: "10:00") }
+        #expect(failure.contains(#"expected "one", got "three""#), "\(failure)")
+    }
+
+    @Test("Entries that cannot be read are counted, and the first is named")
+    func unreadable() async throws {
+        let entries = [#"{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":204}}"#, "7", "8"]
+        try test.write(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#)
+        let failure = await test.failure { try await $0.text(.get, "/b") }
+        #expect(failure.contains("2 of them cannot be read. The first is session.har: log.entries[1]: "), "\(failure)")
+    }
 }

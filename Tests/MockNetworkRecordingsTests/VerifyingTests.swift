@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MiniRx
 import TestSupport
 import Testing
 
@@ -72,6 +73,24 @@ struct VerifyingTests {
         let report = "\(error as Any)"
         #expect(report.contains("https://a.example/b (session.har: log.entries[1]): the body is an object, and was an array"), "\(report)")
         #expect(report.contains("The server cannot be asked:\nGET https://a.example/a (session.har: log.entries[0]): "), "\(report)")
+    }
+
+    @Test("A stream that does not end is verified by its head", arguments: [true, false])
+    func endlessStream(bySession: Bool) async throws {
+        let isEndless = Locked(false)
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: 1\n\n")
+            if isEndless.withLock({ $0 }) { connection.waitUntilClosed() }
+        }
+        let request = Endpoint<ServerSentEvents>(.get, .url(server.url, "/events"))
+        for mode in [Recording.Mode.record, .verify] {
+            let data = try await test.run(mode, bySession: bySession) { provider in
+                try await provider.request(request).value.reduce(into: []) { $0.append($1.data) }
+            }
+            #expect(data == ["1"])
+            isEndless.withLock { $0 = true }
+        }
+        #expect(server.requests.count == 2)
     }
 
     @Test("A request with a credential of a replayed response is not sent, and is named")

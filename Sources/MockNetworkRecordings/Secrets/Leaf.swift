@@ -12,7 +12,7 @@ struct Leaf {
     let kind: Kind
     /// Whether the program says that it is secret: a credential, a cookie, or the user and password of a URL.
     var isCredential = false
-    var isCookie = false
+    let isCookie: Bool
     /// The object or form that it stands in.
     var group = 0
 }
