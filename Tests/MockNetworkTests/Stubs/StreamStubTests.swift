@@ -46,6 +46,26 @@ struct StreamStubTests {
         #expect([0, 1, 2, 3].map { Playback(delay: 2).timingOut(after: $0).failure != nil } == [false, true, false, false])
     }
 
+    @Test("Without an interval, nothing waits between two lines or events, and a feed that was read to its end is not cancelled")
+    func withoutInterval() async throws {
+        let feed = StreamFeed()
+        MockURLProtocol.stub(.get, "/rows", respond: .jsonLines([["a": 1], ["a": 2]]))
+        MockURLProtocol.stub(
+            .get, "/events", respond: .sequence([.events([ServerSentEvent(data: "1"), ServerSentEvent(data: "2")]), .events(from: feed)]))
+        let rows = try await virtual().request(Endpoint<JSONLines<[String: Int]>>(.get, "/rows")).value.reduce(into: 0) { count, _ in
+            count += 1
+        }
+        #expect(rows == 2)
+        feed.send(ServerSentEvent(data: "1"))
+        feed.send(ServerSentEvent(data: "2"))
+        feed.finish()
+        for _ in 0..<2 {
+            let events = try await virtual().request(request).value.reduce(into: []) { $0.append($1.data) }
+            #expect(events == ["1", "2"])
+        }
+        #expect(!feed.isCancelled)
+    }
+
     @Test("What is sent between two looks of the reader is not missed")
     func between() {
         let (feed, calls) = (StreamFeed(), Log<String>())

@@ -33,8 +33,26 @@ struct TypedStubTests {
         MockURLProtocol.stub(ItemRequest(id: 1), isOptional: true, respond: one)
         MockURLProtocol.stub(ItemRequest(id: 1), respond: one)
         MockURLProtocol.stub(.add(one), respond: .status(409))
-        #expect(try await way.provider.request(ItemRequest(id: 1)).value == one)
+        let (value, response) = try await way.provider.request(ItemRequest(id: 1).endpoint.withResponse()).value
+        #expect(value == one && response.statusCode == 200)
         #expect(try await way.provider.failure(of: .add(one)).statusCode == 409)
+    }
+
+    @Test("A stub that was never used is reported, with each way to write it")
+    func unused() {
+        let stubs: [() -> Stub] = [
+            { MockURLProtocol.stub(ItemRequest(id: 1), respond: one) }, { MockURLProtocol.stub(ItemRequest(id: 1), respond: .status(404)) },
+            { MockURLProtocol.stub(.get, "/items/1", respond: .status(404)) },
+            { MockURLProtocol.stub(where: { _ in true }, respond: .status(404)) },
+        ]
+        for stub in stubs {
+            let (description, report) = MockURLProtocol.withScope { () -> (String, String) in
+                let stub = stub()
+                do { try MockURLProtocol.verify() } catch { return (stub.description, "\(error)") }
+                return (stub.description, "no report")
+            }
+            #expect(report.contains("The stub \(description) was never used."), "\(report)")
+        }
     }
 
     @Test("A different method, path, query or body does not match")
@@ -45,7 +63,7 @@ struct TypedStubTests {
             let others: [Endpoint<Item>] = [
                 Endpoint(.put, "/items/1", query: ["full": true]), Endpoint(.get, "/items/2", query: ["full": true]),
                 Endpoint(.get, "/items/1"), Endpoint(.get, "/items/1", query: ["full": false]),
-                .add(Item(id: 1, name: "two")), Endpoint(.post, "/items"),
+                Endpoint(.get, "/items/1/owner", query: ["full": true]), .add(Item(id: 1, name: "two")), Endpoint(.post, "/items"),
             ]
             for other in others {
                 await #expect(throws: APIError.self, "\(other)") { try await provider().request(other).value }
