@@ -52,16 +52,15 @@ struct StreamStubTests {
         MockURLProtocol.stub(.get, "/rows", respond: .jsonLines([["a": 1], ["a": 2]]))
         MockURLProtocol.stub(
             .get, "/events", respond: .sequence([.events([ServerSentEvent(data: "1"), ServerSentEvent(data: "2")]), .events(from: feed)]))
-        let rows = try await virtual().request(Endpoint<JSONLines<[String: Int]>>(.get, "/rows")).value.reduce(into: 0) { count, _ in
-            count += 1
-        }
-        #expect(rows == 2)
+        let lines = Endpoint<JSONLines<[String: Int]>>(.get, "/rows").withResponse()
+        let (rows, response) = try await virtual().request(lines).value
+        #expect(try await rows.reduce(into: []) { $0.append($1["a"]) } == [1, 2] && response.statusCode == 200)
         feed.send(ServerSentEvent(data: "1"))
         feed.send(ServerSentEvent(data: "2"))
         feed.finish()
         for _ in 0..<2 {
-            let events = try await virtual().request(request).value.reduce(into: []) { $0.append($1.data) }
-            #expect(events == ["1", "2"])
+            let (events, response) = try await virtual().request(request.withResponse()).value
+            #expect(try await events.reduce(into: []) { $0.append($1.data) } == ["1", "2"] && response.statusCode == 200)
         }
         #expect(!feed.isCancelled)
     }
