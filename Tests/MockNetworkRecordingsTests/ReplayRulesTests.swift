@@ -56,6 +56,23 @@ struct ReplayRulesTests {
     }
 
     @Test(
+        "A name of a request matches any text that is not empty, between the texts around it, and one of a response matches itself",
+        arguments: [
+            ("token-001", ["any", "token-002"], [""]), ("a-token-001-b", ["a-x-b", "a-b-b"], ["a-x-c", "b-x-b", "a--b", "a-b"]),
+            ("x=token-001&y=token-002", ["x=1&y=2", "x=1&y=1"], ["x=1", "x=1&z=2", "x=&y=2", "x=1&y="]),
+            ("token-001 token-001", ["a a"], ["a b", "a"]), ("token-003", ["token-003"], ["other", ""]), ("text", ["text"], ["other"]),
+        ])
+    func patterns(text: String, matching: [String], others: [String]) {
+        let names = RecordedNames(["token-001": .request, "token-002": .request, "token-003": .response])
+        func isMatch(_ other: String) -> Bool {
+            var bindings = Bindings()
+            return Pattern(text, names).matches(Pattern(other, names), names, &bindings)
+        }
+        for other in matching { #expect(isMatch(other), "\(other)") }
+        for other in others { #expect(!isMatch(other), "\(other)") }
+    }
+
+    @Test(
         "The time at which a secret ends moves, if it stands in the same object or form, and no other time",
         arguments: [
             ("application/json", #"{"token":"token-001","expires_at":1900000000}"#, #"{"token":"token-001","expires_at":1900000060}"#),

@@ -106,6 +106,20 @@ struct AuthenticationMiddlewareTests {
             ])
     }
 
+    @Test("A 401 is a rejection, with each way to create the middleware")
+    func ofStatus401() async throws {
+        let middlewares: [any Middleware] = [
+            AuthenticationMiddleware(token: "old", hosts: ["api.example.com"]) { _ in .just("new") },
+            AuthenticationMiddleware(
+                "old", hosts: ["api.example.com"], apply: { $1.headers["Authorization"] = "Bearer \($0)" }, refresh: { _ in .just("new") }),
+        ]
+        for middleware in middlewares {
+            let answers = Answers(.status(401), .status(200))
+            #expect(try await middleware.intercept(PreparedRequest(.get, example), next: answers.next).value.statusCode == 200)
+            #expect(answers.requests.map(\.token) == ["Bearer old", "Bearer new"])
+        }
+    }
+
     @Test("Without a token, the first comes from refresh, and a token that is set is sent")
     func signIn() async throws {
         let middleware = middleware(nil) { .just("refreshed") }

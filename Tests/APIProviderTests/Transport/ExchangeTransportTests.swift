@@ -309,6 +309,31 @@ struct ExchangeTransportTests {
         #expect(clock.timers.entries.map { $0() == nil } == [true, true])
     }
 
+    @Test("A timer that is replaced by an earlier one is not kept")
+    func timersThatAreReplaced() {
+        let clock = KeepingClock()
+        let transport = makeTransport(clock: clock)
+        send("/a", by: transport, timeout: 60)
+        send("/b", by: transport, timeout: 1)
+        // The clock itself keeps only its actions.
+        #expect(clock.timers.entries.map { $0() == nil } == [true, false])
+    }
+
+    @Test("A request that has been active keeps its place when its timer fires")
+    func placeOfActiveRequest() {
+        let transport = makeTransport {
+            $0.timeoutInterval = 2
+            $0.maxRequestsPerHost = 1
+        }
+        for path in ["/a", "/b", "/c"] { send(path, by: transport) }
+        clock.advance(by: .seconds(1))
+        started.entries.first?.didSend(0, of: nil)
+        clock.advance(by: .milliseconds(1_500))
+        #expect(paths == ["/a"] && events.entries == [])
+        started.entries.first?.complete(with: URLError(.badServerResponse))
+        #expect(paths == ["/a", "/b"])
+    }
+
     @Test("The metrics of a response tell the time until the first of its heads, and the time from then on")
     func metrics() async throws {
         let head = try head()
