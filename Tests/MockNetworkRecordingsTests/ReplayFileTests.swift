@@ -146,6 +146,7 @@ struct ReplayFileTests {
             ("POST", #""bodySize":-1"#, true), ("POST", #""bodySize":-1,"postData":{"mimeType":"","text":""}"#, true),
             ("POST", #""bodySize":7,"postData":{"mimeType":"text/plain"}"#, true),
             ("POST", #""bodySize":7,"postData":{"mimeType":"application/x-www-form-urlencoded"}"#, true),
+            ("POST", #""postData":{"mimeType":"multipart/form-data","params":[{"name":"a","value":"1"}]}"#, true),
             ("POST", #""bodySize":0"#, false),
             ("POST", #""bodySize":0,"postData":{"mimeType":"","text":""}"#, false),
             ("POST", #""bodySize":-1,"postData":{"mimeType":"text/plain","text":""}"#, false), ("GET", #""bodySize":-1"#, false),

@@ -134,6 +134,20 @@ struct ReplayRulesTests {
         #expect(failure.contains(#"expected "one", got "three""#), "\(failure)")
     }
 
+    @Test(
+        "The report says how many entries there are",
+        arguments: [
+            (1, "The one entry of the recording does not answer it:"),
+            (2, "None of the 2 entries of the recording answers it. The nearest:"),
+        ])
+    func numberOfEntries(count: Int, sentence: String) async throws {
+        try await test.run(.record, from: server { _ in "[1]" }) {
+            for index in 0..<count { _ = try await $0.text(.get, "/a/\(index)") }
+        }
+        let failure = await test.failure { try await $0.text(.get, "/b") }
+        #expect(failure.contains(sentence), "\(failure)")
+    }
+
     @Test("Entries that cannot be read are counted, and the first is named")
     func unreadable() async throws {
         let entries = [#"{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":204}}"#, "7", "8"]
