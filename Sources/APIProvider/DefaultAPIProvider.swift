@@ -23,9 +23,10 @@ public import FoundationNetworking
 ///
 /// ### Subscriptions
 ///
-/// Each subscription sends one request. The request is built on the subscriber's thread. If it cannot be built, it fails there, before
-/// `subscribe` returns. All other events come on a background queue. Disposing cancels the request, and no event comes after that. If you
-/// release the provider, requests in flight still end.
+/// Each subscription sends one request. The request is built on the subscriber's thread. If it cannot be built, or a middleware or the
+/// transport refuses it, it may fail there, before `subscribe` returns. Other events come on a background queue, unless your own transport
+/// chooses another thread. Disposing cancels the request, and no event comes after that. If you release the provider, requests in flight
+/// still end.
 ///
 /// ### Errors
 ///

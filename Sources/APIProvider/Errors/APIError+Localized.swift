@@ -25,7 +25,7 @@ extension APIError: LocalizedError {
     var sentence: String {
         switch self {
         case .invalidRequest: "The request could not be made."
-        case .signedOut: "You have signed out."
+        case .signedOut: "You are signed out."
         case .transport(_, let underlying): urlError?.sentence ?? underlying.sentence(by: redactor)
         case .unacceptableStatus(let response): redactor.sentence(of: response) ?? response.sentence
         case .decoding: "The server's answer could not be read."
@@ -72,13 +72,13 @@ extension Redactor {
 extension APIResponse {
     fileprivate var sentence: String {
         switch statusCode {
-        case 401: "The server does not accept your sign-in."
+        case 401: "Your sign-in was not accepted."
         case 403: "You are not allowed to do this."
         case 404, 410: "This was not found."
         case 408, 504: "The server took too long to answer."
-        case 409, 412: "Something has changed in the meantime."
+        case 409, 412: "This was changed in the meantime."
         case 413: "This is too large for the server."
-        case 429: "There were too many requests."
+        case 429: "Too many requests were sent."
         case 503: "The server is not available."
         case 500...599: "The server has a problem."
         default: "The server could not do this."

@@ -37,7 +37,7 @@ extension APIError: CustomStringConvertible {
             let reason = underlying?.isSafeToShow == true ? reason : redactor.message(reason)
             return "The request was not sent: \(reason)\(cause)."
         case .signedOut:
-            return "The request was not sent: its user has signed out."
+            return "The request was not completed: its user has signed out."
         case .transport(let request, let underlying):
             let redactor = Redactor(redaction, for: request)
             let reason = urlError.map { $0.description(for: request.url, by: redactor) } ?? redactor.explanation(of: underlying)

@@ -4,8 +4,8 @@ extension PreparedRequest {
     /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body.
     ///
     /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The command starts with lines that say so.
-    /// With ``Redaction/none``, it has a body that is text, or one file. `FILE` stands for any other: binary data, several parts with a
-    /// file, or 100 KB. Headers that HTTP does not allow are left out.
+    /// With ``Redaction/none``, it has the body if that is text of less than 100 KB, or the path if it is one file. `FILE` stands for any
+    /// other body, such as a multipart one. Headers that HTTP does not allow are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///

@@ -4,16 +4,16 @@
 ///
 /// 1. The method, and the URL with `…` for each value of its query, without user, password, fragment and what you wrote as `\(secret:)`.
 /// 2. The status code, its reason phrase, and the media type and size of the body.
-/// 3. The names of headers, and the values of some thirty of them that say nothing of a person or a credential, such as `Retry-After`.
+/// 3. The names of headers, and the values of those that say nothing about a person or a credential, such as `Retry-After`.
 /// 4. What the server says went wrong: the message of a JSON body, with the fields that it names and its number, the `Message` of XML, the
-///    first line of `text/plain`, or the title of an HTML page. Of a successful response, it is shown if the body says that it is an error,
-///    and does not decode. It is cut to 200 bytes, and as many for its fields.
+///    first line of `text/plain`, or the title of an HTML page. Of a successful response that does not decode, the message is shown only if
+///    the body says that it is an error. It is cut to 200 bytes, and the part about its fields to another 200.
 ///
 /// ### Words in messages
 ///
 /// In messages, and in the keys of dictionaries, a word is `…` if it has letters and digits and 12 characters or more, or is a number of
-/// more than seven digits, or was sent as a credential: in the query or a header under a name such as `api_key` or `Authorization`, with
-/// ``AuthenticationMiddleware``, or as `\(secret:)`. Dates, times and versions stay.
+/// more than seven digits, or was sent as a credential: in the query or a header under a name such as `api_key` or `Authorization`, by
+/// ``AuthenticationMiddleware`` or ``DefaultQueryMiddleware``, or as `\(secret:)`. Dates, times and versions stay.
 ///
 /// ### Not hidden
 ///

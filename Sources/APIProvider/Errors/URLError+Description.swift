@@ -59,7 +59,7 @@ extension URLError {
         case .networkConnectionLost: return "The connection to the server was lost."
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateNotYetValid, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .clientCertificateRejected, .clientCertificateRequired:
-            return "No secure connection to the server could be made."
+            return "A secure connection to the server could not be made."
         case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .zeroByteResource:
             return "The server's answer could not be read."
         case .dataLengthExceedsMaximum: return "The server's answer is too large."
@@ -74,7 +74,7 @@ extension URLError {
         switch code {
         case .timedOut: "Check the connection, or try again later."
         case .networkConnectionLost: "Try again."
-        case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "Check the date and the time of the device."
+        case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "Check the date and time on your device."
         case _ where happenedBeforeSending: "Check the connection, and try again."
         default: nil
         }

@@ -40,9 +40,9 @@ extension APIResponse {
 
     /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
     ///
-    /// - Parameter isToBeDecided: Whether the closure of a policy decides whether it is followed, also from https to http.
-    func proposedRequest(of sent: PreparedRequest, isToBeDecided: Bool = false) -> PreparedRequest? {
-        guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url), isToBeDecided || !isDowngrade(to: to) else { return nil }
+    /// - Parameter allowsDowngrade: Whether a redirect from https to http is proposed.
+    func proposedRequest(of sent: PreparedRequest, allowsDowngrade: Bool = false) -> PreparedRequest? {
+        guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url), allowsDowngrade || !isDowngrade(to: to) else { return nil }
         let from = request.url
 
         var next = sent
@@ -67,7 +67,7 @@ extension PreparedRequest {
         switch options.redirectPolicy.kind {
         case .never: return false
         case .follow: return redirect.proposedRequest(of: self) != nil
-        case .decide: return redirect.proposedRequest(of: self, isToBeDecided: true) != nil
+        case .decide: return redirect.proposedRequest(of: self, allowsDowngrade: true) != nil
         }
     }
 }

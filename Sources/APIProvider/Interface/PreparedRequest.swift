@@ -21,7 +21,7 @@ public struct PreparedRequest: Sendable {
     public var headers: HTTPHeaders { didSet { isChecked = false } }
     /// The body. It can be read any number of times.
     public var body: RequestBody? { didSet { isChecked = false } }
-    /// The time in seconds for which the server may send nothing; `nil` is the session's setting.
+    /// The time in seconds without activity in either direction after which the request times out; `nil` is the session's setting.
     public var timeoutInterval: TimeInterval? { didSet { isChecked = false } }
     /// The options that the endpoint has set with ``Endpoint/option(_:_:)``.
     public var options: RequestOptions
@@ -107,8 +107,8 @@ extension PreparedRequest {
     /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods.
     func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
 
-    /// Restores the internal properties of `original` if a middleware has made this request from scratch, with the initializer or from
-    /// another endpoint. It also gets the options that it does not set itself. The secrets of both are hidden.
+    /// If a middleware has made this request from scratch, with the initializer or from another endpoint, returns it with the internal
+    /// properties of `original`, and with those of its options that this one does not set. The secrets of both are hidden.
     func restoringContext(of original: PreparedRequest) -> PreparedRequest {
         guard context == nil else { return self }
         var request = original

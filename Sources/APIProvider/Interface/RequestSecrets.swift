@@ -1,7 +1,7 @@
 import Foundation
 
-/// The secret texts of a request, and the replacement of each: segments of its path written as `\(secret:)`, and the credential of
-/// ``AuthenticationMiddleware``.
+/// The secret texts of a request, and the replacement of each: segments of its path written as `\(secret:)`, the credential of
+/// ``AuthenticationMiddleware``, and the parameters of ``DefaultQueryMiddleware``.
 package struct RequestSecrets: Sendable {
     private var replacements: [String: String] = [:]
     /// The texts that are replaced wherever they occur. The longest is first, because a shorter one may be a part of it.

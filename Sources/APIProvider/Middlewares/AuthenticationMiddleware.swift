@@ -44,7 +44,8 @@ public import MiniRx
 /// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts, and
 /// endpoints with `.option(\.isAuthenticated, false)`, are sent without it.
 ///
-/// A request belongs to the user who was signed in when it was subscribed to. After sign-out it is neither sent nor retried. It fails.
+/// A request belongs to the user who was signed in when it was subscribed to. After sign-out, one that has not been sent
+/// fails with ``APIError/signedOut``. One in flight still gets its response, and is not sent again.
 ///
 /// ### The provider of the refresh
 ///

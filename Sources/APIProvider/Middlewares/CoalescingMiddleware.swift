@@ -18,7 +18,7 @@ import FoundationNetworking
 /// Requests are equal if they are `GET` or `HEAD`, have the same URL, headers, timeout and ``PreparedRequest/urlRequest`` settings, and
 /// treat cookies, credentials and redirects alike. Put this middleware last, so that it sees the headers that the other middlewares add.
 /// Then users with different credentials never share a response. Downloads, streams, and requests with a body or with a
-/// ``RequestOptions/redirectPolicy`` are not shared.
+/// ``RequestOptions/redirectPolicy`` other than ``RedirectPolicy/follow`` are not shared.
 ///
 /// ### Their response
 ///

@@ -28,9 +28,9 @@ import FoundationNetworking
 ///
 /// Between attempts, the middleware waits for a random time: at most `baseDelay`, then twice that, four times that, and so on up to
 /// `maxDelay`. So clients that failed together do not come back together. After a `Retry-After` (RFC 9110, section 10.2.3), in seconds or
-/// as a date, it waits for at least as long as the server asks, and up to `baseDelay` more. If the server asks for more than `maxDelay`,
-/// the request is not sent again, and the caller gets that response. A date is compared with the response's own `Date`, so a wrong clock
-/// does no harm. Of several such fields, the longest counts, and a part of a second counts as a whole one.
+/// as a date, it waits for as long as the server asks and up to `baseDelay` more, or for the backoff if that is longer. If the server asks
+/// for more than `maxDelay`, the request is not sent again, and the caller gets that response. A date is compared with the response's own
+/// `Date`, so a wrong clock does no harm. Of several such fields, the longest counts, and a part of a second counts as a whole one.
 public struct RetryMiddleware: Middleware {
     private let policy: RetryPolicy
     private let scheduler: any Scheduler

@@ -13,7 +13,7 @@ public struct RetryPolicy: Sendable {
     public var maxAttempts: Int
     /// The longest wait before the second attempt. It doubles for each attempt after that.
     public var baseDelay: DispatchTimeInterval
-    /// The longest wait before any attempt.
+    /// The longest backoff before any attempt. After a `Retry-After`, the wait may be up to ``baseDelay`` longer.
     ///
     /// After a longer `Retry-After`, the request is not sent again, because a server may extend its limits if you come too early. For
     /// ``reconnecting``, the events wait that long.
@@ -41,7 +41,7 @@ public struct RetryPolicy: Sendable {
     /// - Parameters:
     ///   - maxAttempts: The number of attempts, including the first.
     ///   - baseDelay: The longest wait before the second attempt. It doubles for each attempt after that.
-    ///   - maxDelay: The longest wait before any attempt.
+    ///   - maxDelay: The longest backoff before any attempt.
     ///   - statuses: The statuses after which a request is sent again.
     ///   - methods: The methods of requests that may be sent again even if the server may have acted on them.
     ///   - shouldRetry: Decides before `statuses` and `methods`: see ``shouldRetry``.

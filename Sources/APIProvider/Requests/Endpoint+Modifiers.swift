@@ -111,7 +111,7 @@ extension Endpoint {
         guard timeout.seconds > 0 else {
             return .error(APIError.invalid("its timeout must be more than 0 seconds"))
         }
-        let reason = "it took longer than the \(timeout.seconds) seconds that its endpoint allows in all"
+        let reason = "it took longer than its endpoint's timeout of \(timeout.seconds) seconds"
         let error = APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
         return response.timeout(timeout, scheduler, error: error)
     }

@@ -34,8 +34,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// The body. `URLSessionTransport` sends no body with `GET` and `HEAD`, so such a request with a body fails with
     /// ``APIError/invalidRequest(reason:underlying:)``.
     public var body: HTTPBody?
-    /// The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)`` limits the request in
-    /// all.
+    /// The time in seconds without activity in either direction after which the request times out; `nil` is the session's setting.
+    /// ``timeout(_:)`` limits the whole request.
     ///
     /// It begins when the request is sent, and each byte starts it anew.
     public var timeoutInterval: TimeInterval?
@@ -56,8 +56,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
-    ///     limits the request in all.
+    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
+    ///     session's setting. ``timeout(_:)`` limits the whole request.
     ///   - decode: Makes the value from a validated response, on a background queue. If it throws, the request fails with that error. A
     ///     `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public init(
@@ -156,8 +156,8 @@ extension Endpoint where Response: Decodable {
     ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
-    ///     limits the request in all.
+    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
+    ///     session's setting. ``timeout(_:)`` limits the whole request.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -179,8 +179,8 @@ extension Endpoint where Response == Data {
     ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
-    ///     limits the request in all.
+    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
+    ///     session's setting. ``timeout(_:)`` limits the whole request.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -200,8 +200,8 @@ extension Endpoint where Response == Void {
     ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
-    ///     limits the request in all.
+    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
+    ///     session's setting. ``timeout(_:)`` limits the whole request.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -229,8 +229,8 @@ extension Endpoint where Response == URL {
     ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds for which the server may send nothing; `nil` is the session's setting. ``timeout(_:)``
-    ///     limits the request in all.
+    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
+    ///     session's setting. ``timeout(_:)`` limits the whole request.
     ///   - destination: The file. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
     ///     anything else that stands there makes the request invalid.
     public init(

@@ -49,7 +49,7 @@ private final class ProgressQueue: Sendable {
 
     func continueAfterDispose() { state.withLock { $0.continuesAfterDispose = true } }
 
-    /// Stops reporting. Progress that is already enqueued is dropped.
+    /// Stops reporting, unless it continues for the reader of a stream. Progress that is already enqueued is dropped.
     func stop() { state.withLock { $0.isStopped = !$0.continuesAfterDispose } }
 }
 

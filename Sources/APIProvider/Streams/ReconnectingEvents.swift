@@ -18,7 +18,7 @@ extension APIProvider {
     /// ### The end
     ///
     /// The sequence ends at a 204 (WHATWG HTML, section 9.2). It throws at a status that `policy` does not repeat, and at errors that no
-    /// second try can mend. If `policy` has a number of attempts, it also throws after that many attempts in a row without a response, and
+    /// second try can mend. If `policy` limits the attempts, it also throws after that many attempts in a row without a response, and
     /// at a `Retry-After` that is longer than the `maxDelay`. By default it goes on for ever.
     ///
     /// Cancelling the task, or releasing the iterator, ends the stream or the wait.

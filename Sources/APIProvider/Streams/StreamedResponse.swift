@@ -62,8 +62,8 @@ extension Endpoint where Response: StreamedResponse {
     ///   - query: The parameters, which are appended to the query of the base URL.
     ///   - headers: The header fields. Without an `Accept`, the request asks for ``StreamedResponse/mediaType``.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds for which the server may send nothing, also within the body; `nil` is the session's
-    ///     setting.
+    ///   - timeoutInterval: The time in seconds without activity in either direction, also within the body, after which the request
+    ///     times out; `nil` is the session's setting.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil

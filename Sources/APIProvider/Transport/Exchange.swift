@@ -7,7 +7,8 @@ public import FoundationNetworking
 
 /// One request in flight. The closure of an ``ExchangeTransport`` sends ``request``, and reports the response to the exchange.
 ///
-/// Call it from any thread, one call at a time. After ``complete(with:)`` and after a dispose, calls do nothing.
+/// Call it from any thread, one call at a time. After a dispose, it accepts no head and no bytes, unless it has delivered a stream. When the
+/// transfer has ended, call ``complete(with:)``, also after a dispose. After that, calls do nothing.
 @_spi(Transports) public final class Exchange: Sendable {
     /// The request to send, complete with cookies and the headers of the transport. Send it unchanged, with the `count` of its body as the
     /// `Content-Length`, and do not follow redirects.
@@ -270,7 +271,7 @@ extension Exchange {
     var isReaderBehind: Bool { isStreamed && state.withLock(\.stream)?.isFull == true }
 
     /// Calls `proceed` when the exchange can accept the next bytes. That is at once or, if the reader of a stream is behind, when it has
-    /// read the buffered bytes, has been released, or its task is cancelled.
+    /// read more than half of the buffered bytes, has been released, or its task is cancelled.
     ///
     /// Do not read from the server until then. Bytes that you pass to ``receive(_:)-(Data)`` in the meantime are buffered in memory.
     /// `proceed` is called once, on any thread.

@@ -5,7 +5,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The state of an exchange. Its mutating methods are the transitions. Each returns the work that is left for after the lock.
+/// The state of an exchange. Its mutating methods are the transitions. Each returns the work to do after unlocking.
 struct ExchangeState {
     /// The life of an exchange. It goes down this list, and may skip phases.
     enum Phase {
@@ -21,7 +21,7 @@ struct ExchangeState {
         case finished
     }
 
-    /// The rest of the work with bytes that have arrived.
+    /// What the caller must still do with bytes that have arrived.
     enum Reception {
         /// The exchange has not begun, or has ended.
         case refused
@@ -197,7 +197,7 @@ struct ExchangeState {
             }
             phase = .delivering(error == nil ? sink.file : nil)
             if let error {
-                let reason = mediaTypeOfMissingStream.map { "it is not \($0), and it has not come to its end" }
+                let reason = mediaTypeOfMissingStream.map { "the response is not \($0), and its body did not end in time" }
                 return .failure(reason.map { URLError(.cannotDecodeContentData, reason: $0) } ?? error, sink)
             }
             stopwatch.metrics.body = stopwatch.lap()
@@ -228,7 +228,7 @@ struct ExchangeState {
         return (end(error), transfer.take())
     }
 
-    /// Hands the response over to the subscriber, with its file. Returns false if the exchange was cancelled.
+    /// Finishes the exchange, so that the caller may deliver its event. Returns false if it was cancelled before.
     mutating func claimDelivery() -> Bool {
         guard case .delivering = phase else { return false }
         phase = .finished

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension Single<APIResponse> {
-    /// Sends `request`, and follows redirects as the options say with which it was sent: a middleware may have changed them.
+    /// Sends `request`, and follows redirects by the policy with which it was sent, which a middleware may have changed.
     ///
     /// A provider calls this around its transport. A cache calls it, too, because it may have stored the redirect or the response of its
     /// target. It sends each hop with `returnsRedirects`, so the provider's own call follows none, and only names the request in an error.
@@ -39,7 +39,7 @@ extension APIResponse {
     fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
         if case .follow = policy.kind { return proposedRequest(of: sent) }
         try refuseRedirects(of: sent)
-        guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent, isToBeDecided: true) else { return nil }
+        guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent, allowsDowngrade: true) else { return nil }
         return try decide(proposed, self)?.restoringContext(of: proposed)
     }
 }

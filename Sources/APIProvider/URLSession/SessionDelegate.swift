@@ -210,7 +210,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         if exchange.isReaderBehind { pause(dataTask, of: session, until: exchange) }
     }
 
-    /// Pauses the task until the reader of the stream has read the buffered bytes, or has left.
+    /// Pauses the task until the reader of the stream has read more than half of the buffered bytes, or has left.
     private func pause(_ task: URLSessionTask, of session: URLSession, until exchange: Exchange) {
         let setPaused: @Sendable (Bool) -> Bool? = { [self] isPaused in
             withRecord(of: task) { record in

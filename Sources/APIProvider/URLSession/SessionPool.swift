@@ -49,7 +49,7 @@ final class SessionPool: Sendable {
         let session = session(for: request)
         var onCompletion: (@Sendable () -> Void)?
         #if canImport(FoundationNetworking)
-        if session !== self.session && request.needsConnectionOfItsOwn {
+        if session !== self.session && request.needsOwnConnection {
             onCompletion = { [spareSessions] in spareSessions.add(session) }
         }
         defer { if session !== self.session && onCompletion == nil { session.finishTasksAndInvalidate() } }
@@ -90,9 +90,9 @@ final class SessionPool: Sendable {
         func makeSession() -> URLSession {
             URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
         }
-        if request.needsConnectionOfItsOwn { return spareSessions.take(orMake: makeSession) ?? session }
+        if request.needsOwnConnection { return spareSessions.take(orMake: makeSession) ?? session }
         // On a new connection, the request is sent only once.
-        return request.wouldBeSentAgain ? makeSession() : session
+        return request.mayBeResentByLibcurl ? makeSession() : session
         #else
         guard request.isStreamed else { return session }
         return streamSession.withLock { streamSession in

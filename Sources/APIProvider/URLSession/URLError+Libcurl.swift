@@ -23,7 +23,7 @@ extension Error {
             response.joinedValue(forHTTPHeaderField: "Content-Encoding") != nil
         {
             let reason =
-                "\(response.url?.host ?? "the host") sent a compressed body that goes on behind its end, which Foundation on Linux does not "
+                "\(response.url?.host ?? "the host") sent a compressed body that has data after its end, which Foundation on Linux does not "
                 + "read; ask for it uncompressed, with the header Accept-Encoding: identity"
             return URLError(.cannotDecodeRawData, reason: reason, userInfo: error.userInfo)
         }

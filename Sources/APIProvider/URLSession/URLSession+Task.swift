@@ -84,14 +84,14 @@ extension PreparedRequest {
     #if canImport(FoundationNetworking)
     /// Whether libcurl would silently send this request again, though it is not idempotent, after a reused connection was closed. With a
     /// body, it would not: Foundation asks for the bytes again, and `SessionDelegate` refuses.
-    var wouldBeSentAgain: Bool { (body?.count ?? 0) == 0 && !isIdempotent }
+    var mayBeResentByLibcurl: Bool { (body?.count ?? 0) == 0 && !isIdempotent }
 
     /// Whether this request must not share a connection with others: it has a body, and must not be sent twice.
     ///
     /// A server that ends an HTTP/2 connection with GOAWAY refuses the streams that have just been opened on it. libcurl would send these
     /// requests again, but asks for the body in the same way after a connection that has died (libcurl 7.88). On a connection with one
     /// request at a time, the GOAWAY comes with a response, and libcurl opens the next stream elsewhere.
-    var needsConnectionOfItsOwn: Bool { url.scheme?.lowercased() == "https" && (body?.count ?? 0) > 0 && !isIdempotent && !isStreamed }
+    var needsOwnConnection: Bool { url.scheme?.lowercased() == "https" && (body?.count ?? 0) > 0 && !isIdempotent && !isStreamed }
     #endif
 }
 

@@ -37,8 +37,8 @@ struct SentenceTests {
             (transport(URLError(.cannotFindHost)), "The server was not found.", "Check the connection, and try again."),
             (transport(URLError(.networkConnectionLost)), "The connection to the server was lost.", "Try again."),
             (
-                transport(URLError(.serverCertificateHasBadDate)), "No secure connection to the server could be made.",
-                "Check the date and the time of the device."
+                transport(URLError(.serverCertificateHasBadDate)), "A secure connection to the server could not be made.",
+                "Check the date and time on your device."
             ),
             (transport(URLError(.unknown)), "The request could not be completed.", nil),
             (
@@ -50,21 +50,21 @@ struct SentenceTests {
             (transport(NSError(domain: "d", code: 7, userInfo: [NSLocalizedDescriptionKey: "It is old."])), "It is old.", nil),
             (transport(CocoaError(.fileWriteOutOfSpace)), "There is no space left on the device.", nil),
             (transport(CocoaError(.fileReadNoPermission)), "A file could not be read or written.", nil),
-            (.signedOut, "You have signed out.", "Sign in again."),
+            (.signedOut, "You are signed out.", "Sign in again."),
             (.invalidRequest(reason: "its path is no path", underlying: Plain.out), "The request could not be made.", nil),
-            (status(401), "The server does not accept your sign-in.", "Sign in again."), (status(404), "This was not found.", nil),
+            (status(401), "Your sign-in was not accepted.", "Sign in again."), (status(404), "This was not found.", nil),
             (status(422), "The server could not do this.", nil), (status(302), "The server could not do this.", nil),
             (status(500), "The server has a problem.", "Try again later."),
             (status(503), "The server is not available.", "Try again later."),
             (status(503, ["Retry-After": "1"]), "The server is not available.", "Try again in 1 second."),
-            (status(429, ["Retry-After": "61"]), "There were too many requests.", "Try again in 61 seconds."),
-            (status(429, ["Retry-After": "100"]), "There were too many requests.", "Try again in 2 minutes."),
-            (status(429, ["Retry-After": "7200"]), "There were too many requests.", "Try again in 2 hours."),
+            (status(429, ["Retry-After": "61"]), "Too many requests were sent.", "Try again in 61 seconds."),
+            (status(429, ["Retry-After": "100"]), "Too many requests were sent.", "Try again in 2 minutes."),
+            (status(429, ["Retry-After": "7200"]), "Too many requests were sent.", "Try again in 2 hours."),
             (
-                status(429, ["Retry-After": "1\(String(repeating: "0", count: 400))"]), "There were too many requests.",
+                status(429, ["Retry-After": "1\(String(repeating: "0", count: 400))"]), "Too many requests were sent.",
                 "Try again in 365 days."
             ),
-            (status(429, ["Retry-After": "-5"]), "There were too many requests.", "Try again later."),
+            (status(429, ["Retry-After": "-5"]), "Too many requests were sent.", "Try again later."),
         ] as [(APIError, String, String?)])
     func sentences(error: APIError, sentence: String, suggestion: String?) {
         #expect(error.localizedDescription == sentence)
@@ -145,7 +145,7 @@ struct SentenceTests {
         ] {
             #expect(error.isOffline == isOffline && error.isTimeout == isTimeout, "\(error)")
         }
-        #expect(APIError.signedOut.description == "The request was not sent: its user has signed out.")
+        #expect(APIError.signedOut.description == "The request was not completed: its user has signed out.")
         #expect(APIError.signedOut.underlying == nil && APIError.signedOut.response == nil)
         #expect(APIError.invalidRequest(reason: "no").underlying == nil)
     }

@@ -454,7 +454,7 @@ struct AuthenticationMiddlewareTests {
         #expect(server.seen.count == (isSignOut ? 0 : 3))
         for event in events.entries where isSignOut {
             let error = #expect(throws: APIError.self) { try event.get() }
-            #expect(error?.description == "The request was not sent: its user has signed out.")
+            #expect(error?.description == "The request was not completed: its user has signed out.")
         }
     }
 

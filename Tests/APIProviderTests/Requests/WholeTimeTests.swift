@@ -22,7 +22,7 @@ struct WholeTimeTests {
         }
         if !isRetry { await ended.next() }
         #expect(error?.urlError?.code == .timedOut)
-        let reason = "it took longer than the 0.02 seconds that its endpoint allows in all"
+        let reason = "it took longer than its endpoint's timeout of 0.02 seconds"
         #expect(error?.description == "GET https://api.example.com/slow failed: \(reason) (URLError -1001).")
     }
 

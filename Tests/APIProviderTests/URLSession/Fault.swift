@@ -145,7 +145,7 @@ extension Fault {
             "sends zeros behind the end of a gzip",
             .transport(
                 "cannotDecodeRawData", -1015,
-                "HOST sent a compressed body that goes on behind its end, which Foundation on Linux does not read; "
+                "HOST sent a compressed body that has data after its end, which Foundation on Linux does not read; "
                     + "ask for it uncompressed, with the header Accept-Encoding: identity"), .readRequest,
             .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(aGzip.count + 8)\r\n\r\n"),
             .send(aGzip + Data(count: 8))),

@@ -166,7 +166,7 @@ struct StreamStubTests {
         }
         #expect(seconds == end)
         let error = #expect(throws: APIError.self) { try events.entries.first?.get() }
-        #expect(error?.description.contains("it is not text/event-stream, and it has not come to its end") == true)
+        #expect(error?.description.contains("the response is not text/event-stream, and its body did not end in time") == true)
         #expect(error?.urlError?.code == .cannotDecodeContentData)
     }
 
