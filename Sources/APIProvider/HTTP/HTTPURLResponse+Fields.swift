@@ -31,7 +31,7 @@ extension HTTPURLResponse {
     }
 
     /// Whether the body is likely to have an end that can be waited for: it is JSON, or at most `limit` bytes.
-    func hasEnd(within limit: Int) -> Bool {
+    func isLikelyFinite(within limit: Int) -> Bool {
         expectedContentLength >= 0 && expectedContentLength <= limit
             || mediaTypes.contains { $0.hasSuffix("/json") || $0.hasSuffix("+json") }
     }

@@ -106,10 +106,10 @@ public import FoundationNetworking
                 if !isOpen { file.remove() }
                 return isOpen
             case .stream(let type):
-                guard let type, !response.mayBe(type), response.hasEnd(within: original.options.maxElementSize) else {
+                guard let type, !response.mayBe(type), response.isLikelyFinite(within: original.options.maxElementSize) else {
                     return deliverStream(response)
                 }
-                state.withLock { $0.mediaTypeOfMissingStream = type }
+                state.withLock { $0.expectedStreamType = type }
                 return true
             }
         } catch {
@@ -124,7 +124,7 @@ public import FoundationNetworking
     ///   complete the exchange.
     public func receive(_ chunk: Data) -> Bool {
         // A body in place of a stream may have no end, as that of a JSON log. So its bytes are limited, and do not count as activity.
-        let isInPlaceOfStream = isStreamed && state.withLock(\.mediaTypeOfMissingStream) != nil
+        let isInPlaceOfStream = isStreamed && state.withLock(\.expectedStreamType) != nil
         let (now, maxSize) = (now, transport.settings.maxResponseSize)
         let limit = isInPlaceOfStream ? min(maxSize ?? .max, original.options.maxElementSize) : maxSize
         do {
@@ -152,7 +152,7 @@ public import FoundationNetworking
     ///
     /// Call it always, even after a dispose: it lets the next request to the same origin begin. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
-        end(state.withLock { $0.complete(error) }.ending)
+        perform(state.withLock { $0.complete(error) }.ending)
         ticket?.release()
     }
 
@@ -168,7 +168,7 @@ public import FoundationNetworking
             if let deadline = state.deadline, deadline > now { return (false, false, nil) }
             return (true, state.isWaiting, state.end(URLError(.timedOut)))
         }
-        end(ending)
+        perform(ending)
         if wasWaiting { ticket?.release() }
         return isOver
     }
@@ -194,7 +194,7 @@ public import FoundationNetworking
     }
 
     private func fail(_ error: any Error) -> Bool {
-        end(state.withLock { $0.end(error) })
+        perform(state.withLock { $0.end(error) })
         return false
     }
 
@@ -208,7 +208,7 @@ public import FoundationNetworking
 
 extension Exchange {
     /// Delivers the event, unless the exchange has already ended.
-    private func end(_ ending: ExchangeState.Ending?) {
+    private func perform(_ ending: ExchangeState.Ending?) {
         guard let ending else { return }
         transport.timeouts?.stopWatching(self)
         switch ending {

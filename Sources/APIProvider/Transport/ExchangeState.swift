@@ -51,7 +51,7 @@ struct ExchangeState {
     private var reportsBody = true
     var stopwatch = TransferStopwatch()
     /// The media type of the stream that was asked for, if the response has another body, which is collected because it may be an error.
-    var mediaTypeOfMissingStream: String?
+    var expectedStreamType: String?
     /// The time at which the exchange must have ended, in nanoseconds of the transport's clock.
     private let latestEnd: UInt64
     /// The longest time without activity, in nanoseconds.
@@ -197,7 +197,7 @@ struct ExchangeState {
             }
             phase = .delivering(error == nil ? sink.file : nil)
             if let error {
-                let reason = mediaTypeOfMissingStream.map { "the response is not \($0), and its body did not end in time" }
+                let reason = expectedStreamType.map { "the response is not \($0), and its body did not end in time" }
                 return .failure(reason.map { URLError(.cannotDecodeContentData, reason: $0) } ?? error, sink)
             }
             stopwatch.metrics.body = stopwatch.lap()
@@ -211,15 +211,15 @@ struct ExchangeState {
     private func bodyFailure(of response: HTTPURLResponse) -> URLError? {
         guard progress.bytesReceived == 0, response.isSuccessful, response.statusCode != 204, !isHead,
             let coding = response.joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased(),
-            let lengthsOfNothing = Self.lengthsOfNothing[coding],
+            let lengthsOfEmptyBody = Self.lengthsOfEmptyBody[coding],
             let length = response.joinedValue(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) })
         else { return nil }
-        return length > 0 && !lengthsOfNothing.contains(length) ? URLError(.cannotDecodeRawData) : nil
+        return length > 0 && !lengthsOfEmptyBody.contains(length) ? URLError(.cannotDecodeRawData) : nil
     }
 
     /// The lengths that each coding gives to an empty body. A gzip that contains the name of its file is longer, and looks like one that
     /// breaks off.
-    fileprivate static let lengthsOfNothing = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
+    fileprivate static let lengthsOfEmptyBody = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
 
     /// Ends the exchange after the network stack has ended by itself, and gives up the disposable that stops the stack. That is returned
     /// only so that it is released outside of the lock.
@@ -250,7 +250,7 @@ extension HTTPURLResponse {
         guard let urlError = error as? URLError, urlError.code == .cannotDecodeContentData,
             let coding = joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.isToken,
             // Then it is the Transfer-Encoding that is not known.
-            ExchangeState.lengthsOfNothing[coding.lowercased()] == nil
+            ExchangeState.lengthsOfEmptyBody[coding.lowercased()] == nil
         else { return error }
         let reason = "\(url?.host ?? "the host") sent a body with the Content-Encoding \(coding), which is not known here"
         return URLError(urlError.code, reason: reason, userInfo: urlError.userInfo)

@@ -56,7 +56,7 @@ public import FoundationNetworking
     /// `nil` leaves it to the network stack to end requests in time.
     let timeouts: Timeouts?
     /// `nil` leaves cookies to the network stack.
-    let cookies: Cookies?
+    let cookies: CookieJar?
     /// Delivers events.
     let executor: ClosureExecutor
     let start: @Sendable (Exchange) -> any Disposable
@@ -82,7 +82,7 @@ public import FoundationNetworking
         _ settings: Settings, keepsCookies: Bool = false, scheduler: any Scheduler, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        let cookies = keepsCookies ? Cookies() : settings.cookies.map { Cookies(storage: $0) }
+        let cookies = keepsCookies ? CookieJar() : settings.cookies.map { CookieJar(storage: $0) }
         self.init(settings, Timeouts(scheduler, keepsTimer: false), cookies: cookies, executor: executor, start: start)
     }
 
@@ -90,11 +90,11 @@ public import FoundationNetworking
         _ settings: Settings, _ timeouts: Timeouts?, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        self.init(settings, timeouts, cookies: settings.cookies.map { Cookies(storage: $0) }, executor: executor, start: start)
+        self.init(settings, timeouts, cookies: settings.cookies.map { CookieJar(storage: $0) }, executor: executor, start: start)
     }
 
     init(
-        _ settings: Settings, _ timeouts: Timeouts?, cookies: Cookies?, executor: ClosureExecutor = .background,
+        _ settings: Settings, _ timeouts: Timeouts?, cookies: CookieJar?, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
         (self.settings, self.timeouts, self.cookies, self.executor, self.start) = (settings, timeouts, cookies, executor, start)
@@ -156,6 +156,6 @@ public import FoundationNetworking
     /// Returns `request` with the header fields that it would be sent with now.
     public func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
         let request = addingOwnHeaders(to: request)
-        return cookies?.added(to: request) ?? request
+        return cookies?.addingCookies(to: request) ?? request
     }
 }

@@ -38,7 +38,7 @@ extension APIResponse {
     /// The request to follow a redirect with, or `nil` if this response is the answer.
     fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
         if case .follow = policy.kind { return proposedRequest(of: sent) }
-        try refuseRedirects(of: sent)
+        try requireNotRedirected(of: sent)
         guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent, allowsDowngrade: true) else { return nil }
         return try decide(proposed, self)?.restoringContext(of: proposed)
     }
@@ -61,7 +61,7 @@ extension Transport {
 
 extension APIResponse {
     /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
-    func refuseRedirects(of request: PreparedRequest) throws {
+    func requireNotRedirected(of request: PreparedRequest) throws {
         guard let url = httpResponse.url, url.normalizedComponents != request.url.normalizedComponents else { return }
         let reason =
             "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport"

@@ -94,11 +94,11 @@ extension URLSessionConfiguration {
     /// The cookies of this configuration, which the session sends, or the transport in its place; `nil` without a storage.
     ///
     /// The responses of a custom `URLProtocol` store no cookies, as on Apple's systems, unless it stands for a network.
-    var cookies: Cookies? {
+    var cookies: CookieJar? {
         httpCookieStorage.map {
-            Cookies(
-                storage: $0, areSent: httpShouldSetCookies,
-                areKept: (standIn != nil || !hasCustomProtocolClasses) && httpCookieAcceptPolicy != .never)
+            CookieJar(
+                storage: $0, sendsCookies: httpShouldSetCookies,
+                keepsCookies: (standIn != nil || !hasCustomProtocolClasses) && httpCookieAcceptPolicy != .never)
         }
     }
 }

@@ -22,7 +22,7 @@ public final class URLSessionTransport: Transport {
     private let refusal: String?
     private let multipartDirectory: URL?
     /// The cookies that the session, or the transport in its place, sends.
-    private let cookies: Cookies?
+    private let cookies: CookieJar?
 
     /// Creates a transport whose session has a copy of `configuration`.
     ///

@@ -5,10 +5,10 @@ import FoundationNetworking
 #endif
 
 /// Stores and sends cookies for a network stack that does not do it itself (RFC 6265bis, section 5).
-struct Cookies: Sendable {
+struct CookieJar: Sendable {
     @HiddenFromReflection private var storage: Storage
-    var areSent = true
-    var areKept = true
+    var sendsCookies = true
+    var keepsCookies = true
 
     /// The storage of a network stack, or one that is made when the first cookie comes: to make one costs more than a request.
     private enum Storage: Sendable {
@@ -23,8 +23,8 @@ struct Cookies: Sendable {
         }
     }
 
-    init(storage: HTTPCookieStorage, areSent: Bool = true, areKept: Bool = true) {
-        (self.storage, self.areSent, self.areKept) = (.given(storage), areSent, areKept)
+    init(storage: HTTPCookieStorage, sendsCookies: Bool = true, keepsCookies: Bool = true) {
+        (self.storage, self.sendsCookies, self.keepsCookies) = (.given(storage), sendsCookies, keepsCookies)
     }
 
     /// Creates cookies in memory.
@@ -41,14 +41,14 @@ struct Cookies: Sendable {
 
     /// The value of the header `Cookie` for `request`. `nil` if there are no cookies for it, or it has its own.
     func header(for request: PreparedRequest) -> String? {
-        guard areSent, request.handlesCookies, request.headers["Cookie"] == nil, let storage = storage.made,
+        guard sendsCookies, request.handlesCookies, request.headers["Cookie"] == nil, let storage = storage.made,
             storage.cookies?.isEmpty == false
         else { return nil }
         return storage.header(for: request.url)
     }
 
     /// `request` with its cookies.
-    func added(to request: PreparedRequest) -> PreparedRequest {
+    func addingCookies(to request: PreparedRequest) -> PreparedRequest {
         guard let header = header(for: request) else { return request }
         var request = request
         request.headers["Cookie"] = header
@@ -57,7 +57,7 @@ struct Cookies: Sendable {
 
     /// Keeps the cookies that `response` to `request` sets.
     func keep(_ response: HTTPURLResponse, to request: PreparedRequest) {
-        guard areKept, request.handlesCookies, let url = response.url,
+        guard keepsCookies, request.handlesCookies, let url = response.url,
             let fields = response.joinedValue(forHTTPHeaderField: "Set-Cookie"), let storage = storageForNewCookie
         else { return }
         // More than these would not be kept.
