@@ -259,6 +259,39 @@ struct RecordingRulesTests {
         #expect(warnings.contains(warning) == isTold && warnings.isEmpty != isTold, "\(warnings)")
     }
 
+    @Test(
+        "A password is found in each encoding of JSON, with and without a type",
+        arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16, .utf32LittleEndian, .utf32BigEndian, .utf32, .isoLatin1],
+        ["application/json", "text/plain", ""])
+    func encodings(encoding: String.Encoding, type: String) throws {
+        for start in type.isEmpty ? [""] : ["", "\u{E9} "] {
+            var exchange = RecordedExchange(method: "POST", url: "https://a.example/bot123SECRET/upload")
+            exchange.programSecrets = ["bot123SECRET"]
+            let body = try #require((start + #"{"password":"hunter2-hunter2","a":"\#u{E9}"}"#).data(using: encoding))
+            exchange.response = .init(status: 200, headers: [.init(name: "Content-Type", value: type)], body: Array(body))
+            exchange.order = (0, 1)
+            let problems = try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har").problems
+            #expect(
+                problems.count == 1 && problems[0].hasPrefix("POST https://a.example/secret-001/upload has a password in "), "\(problems)")
+        }
+    }
+
+    @Test("Text that looks like the beginning of many secrets is searched in time", .longComputing)
+    func manyBeginnings() {
+        func time(_ text: String, _ count: Int) -> TimeInterval {
+            let bytes = Array(String(repeating: text, count: count).utf8)
+            return (0..<3).map { _ in
+                let start = DispatchTime.now().uptimeNanoseconds
+                let found = SourceText(bytes).unmistakableSecrets()
+                _ = EscapedSearch([Array("secret-of-mine".utf8)] + found.prefix(2).map { Array(bytes[$0.range]) }).matches(in: bytes)
+                return TimeInterval(DispatchTime.now().uptimeNanoseconds - start)
+            }.min() ?? 0
+        }
+        for text in ["-----BEGIN PRIVATE KEY-----", "ey.", "\\", "Bearer ", "a://b:"] {
+            #expect(time(text, 4_000) < 40 * time(text, 400), "\(text)")
+        }
+    }
+
     @Test("A video is no text, although it begins with a NUL and has a name of the list")
     func video() throws {
         let body = [0, 0, 0, 0x18] + Array("ftyp password=corr3ct-horse".utf8) + [0xFF, 0xD8]

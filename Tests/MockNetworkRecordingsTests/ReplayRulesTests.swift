@@ -107,6 +107,30 @@ struct ReplayRulesTests {
         #expect(Array(other.utf8).isAlike(Array(one.utf8)) == isAlike)
     }
 
+    @Test("A report gives a secret of the request no name that the file has, and shows no key that is one")
+    func namesInReports() async throws {
+        let server = server { $0.url.path == "/login" ? #"{"token":"abcDEF123456xyz"}"# : "[1]" }
+        try await test.run(.record, from: server) {
+            let answer = try await $0.text(.post, "/login", json: "{}")
+            _ = try await $0.text(.post, "/use", json: answer)
+        }
+        let stale = await test.failure { try await $0.text(.post, "/use", json: #"{"token":"staleDEF123456"}"#) }
+        #expect(stale.contains(#"token: expected "token-001", got "token-002""#), "\(stale)")
+        let keys = await test.failure { try await $0.text(.post, "/use", json: #"{"token":"staleDEF123456","staleDEF123456":1}"#) }
+        #expect(
+            keys.contains("…: expected none, got a value") && !keys.components(separatedBy: "None of").last!.contains("staleDEF"), "\(keys)"
+        )
+    }
+
+    @Test("A report hides what the recording hides")
+    func hiddenInReports() async throws {
+        var test = test
+        test.hidden = ["account"]
+        try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }
+        let failure = await test.failure { try await $0.text(.get, "/a?account=RealAccountOfMine") }
+        #expect(failure.contains(#"query account: expected none, got "account-001""#), "\(failure)")
+    }
+
     @Test("A request with another method is told so")
     func method() async throws {
         try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }

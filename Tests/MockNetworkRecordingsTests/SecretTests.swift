@@ -68,7 +68,12 @@ struct SecretTests {
                 #"{"k":"-----BEGIN CERTIFICATE-----\nMIIEabc123\n-----END CERTIFICATE-----\n"}"#,
                 #"{"k":"-----BEGIN CERTIFICATE-----\nMIIEabc123\n-----END CERTIFICATE-----\n"}"#
             ),
-            // Words that begin as keys of services do.
+            // Words that begin as credentials do.
+            (
+                #"{"plan":"Basic Subscription","hint":"Bearer Authentication","o":"Subscription ends"}"#,
+                #"{"plan":"Basic Subscription","hint":"Bearer Authentication","o":"Subscription ends"}"#
+            ),
+            (#"{"a":"Basic bWU6c2VjcmV0"}"#, #"{"a":"Basic authorization-001"}"#),
             (
                 "ghost_writers_of_the_world skeleton_component_loader AIRPORT_TERMINAL_CODES_2026",
                 "ghost_writers_of_the_world skeleton_component_loader AIRPORT_TERMINAL_CODES_2026"

@@ -47,13 +47,19 @@ extension String {
     /// Whether the name of a header or of an item of a query stands for a credential.
     package var isOfCredential: Bool {
         let name = lowercased().filter { $0.isLetter }
-        return ["token", "secret", "password", "cookie", "session", "signature", "authorization"].contains { name.contains($0) }
-            || ["auth", "appid"].contains { name.hasSuffix($0) } || ["key", "xkey"].contains(name)
+        return Self.partsOfCredentials.contains { name.contains($0) }
+            || ["auth", "appid"].contains { name.hasSuffix($0) } || ["key", "xkey", "pwd", "pin", "otp", "sig"].contains(name)
             || Self.endingsOfKeys.contains { name.hasSuffix($0) }
     }
 
+    private static let partsOfCredentials = [
+        "token", "secret", "password", "passwd", "passphrase", "cookie", "session", "signature", "authorization", "credential", "csrf",
+        "jwt",
+    ]
+
     /// Others that end in `key`, such as `sortKey` and `Idempotency-Key`, are no credentials.
     private static let endingsOfKeys = [
-        "api", "access", "account", "app", "client", "functions", "license", "master", "private", "server", "shared", "subscription",
+        "api", "access", "account", "app", "application", "auth", "client", "encryption", "functions", "license", "master", "private",
+        "server", "shared", "signing", "subscription",
     ].map { $0 + "key" }
 }

@@ -45,6 +45,9 @@ package struct Redactor: Sendable {
         redaction.showsEverything ? text : secretsOfMessages.redacted(text).hidingWords
     }
 
+    /// Returns any text without what the request sends as a credential.
+    package func redacted(_ text: String) -> String { secretsOfMessages.redacted(text) }
+
     /// The media type and the size of a body: `(text/html, 5,120 bytes)`.
     func size(_ count: Int, type: String?) -> String {
         let type = type.map { header("Content-Type", $0.mediaType).cut(to: 100) } ?? ""

@@ -32,9 +32,12 @@ extension BodyDecoder {
 
     /// Decodes `data`, and throws where a `JSONDecoder` would trap.
     package func decodeWithoutTrapping<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
-        // It traps if the data ends at the bracket that exceeds its nesting limit of 512, or at a CR after that bracket.
-        guard let last = data.last, "[{\r".utf8.contains(last), self is JSONDecoder else { return try decode(type, from: data) }
-        return try decode(type, from: data + Data(" ".utf8))
+        // It traps if the text ends at the bracket that exceeds its nesting limit of 512, or at a CR after that bracket. White space behind
+        // it prevents that, in the same encoding: UTF-16 and UTF-32 have NULs around each ASCII character.
+        guard let last = data.last, last == 0 || "[{\r".utf8.contains(last), self is JSONDecoder,
+            let mark = data.suffix(4).last(where: { $0 != 0 }), "[{\r".utf8.contains(mark)
+        else { return try decode(type, from: data) }
+        return try decode(type, from: data + Data(data.suffix(4).map { $0 == 0 ? 0 : UInt8(ascii: " ") }))
     }
 }
 

@@ -38,8 +38,8 @@ struct ReportRedactor: Sendable {
         return text.isForm ? items(of: text) : redactor.message(text)
     }
 
-    /// Any text without what the program has marked as secret in the request.
-    func redacted(_ text: String) -> String { redactor.secrets.redacted(text) }
+    /// Any text without what the program has marked as secret in the request, and what it sends as a credential.
+    func redacted(_ text: String) -> String { redactor.redacted(text) }
 
     // MARK: - Forms and JSON
 
@@ -82,6 +82,10 @@ struct ReportRedactor: Sendable {
                     let text = tokens.text(of: token)
                     let shown = isHidden && !text.isEmpty ? Self.mark : message(text, depth: depth)
                     if shown != text { other = shown }
+                case .number:
+                    let digits = String(decoding: tokens.bytes[token.range], as: UTF8.self)
+                    let isShown = !isHidden && (!digits.utf8.allSatisfy(\.isDigit) || message(digits) == digits)
+                    if !isShown { other = Self.mark }
                 default: break
                 }
                 guard !levels.isEmpty || token.kind == .endObject || token.kind == .endArray else { return nil }

@@ -115,7 +115,7 @@ extension ReceivedRequest {
         // Without its origin, a path with two slashes at its start would start with a host.
         let origin = path.hasPrefix("//") ? parts.origin ?? "" : ""
         let pattern = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
-        let secrets = Set(parts.query.filter(\.isSecret).map(\.name))
+        let secrets = Set(parts.query.filter { $0.isSecret || redactor.item($0.name, $0.value ?? "") != $0.value ?? "" }.map(\.name))
         let items = parts.query.names.filter { !secrets.contains($0) }.map { name in
             let values = parts.values(of: name).map(\.debugDescription)
             return "\(name.debugDescription): \(values.count == 1 ? values[0] : "[\(values.joined(separator: ", "))]")"

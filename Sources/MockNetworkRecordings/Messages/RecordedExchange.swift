@@ -89,18 +89,28 @@ extension [UInt8] {
             charset != nil || mediaType.hasPrefix("text/")
             || ["json", "xml", "javascript", "urlencoded"].contains(where: mediaType.hasSuffix)
         // Without a type, it is text if it begins as JSON or XML does: a video may begin with a NUL.
-        let beginsAsText = isText || prefix(2).contains { "{[<\"".utf8.contains($0) }
-        let encoding: String.Encoding? =
-            if starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE]) {
-                .utf16
-            } else if prefix(2).contains(0), beginsAsText {
-                self[0] == 0 ? .utf16BigEndian : .utf16LittleEndian
-            } else {
-                charset.flatMap { String.Encoding(charset: $0, of: Data(self)) }
-            }
-        let isWide = encoding == .utf16 || encoding == .utf16BigEndian || encoding == .utf16LittleEndian
-        let text = encoding.flatMap { String(data: Data(prefix(isWide ? count & ~1 : count)), encoding: $0) }
-        return (text ?? (isText ? String(data: Data(self), encoding: .isoLatin1) : nil)).map { Array($0.utf8) }
+        let beginsAsText = isText || prefix(4).contains { "{[<\"".utf8.contains($0) }
+        let encoding =
+            encodingOfMark ?? (beginsAsText ? encodingOfNULs : nil)
+            ?? charset.flatMap { String.Encoding(charset: $0, of: Data(self)) }
+        let width = [.utf32, .utf32BigEndian, .utf32LittleEndian].contains(encoding) ? 4 : encoding == nil || !contains(0) ? 1 : 2
+        let text = encoding.flatMap { String(data: Data(prefix(count / width * width)), encoding: $0) }
+        return (text ?? (beginsAsText ? String(data: Data(self), encoding: .isoLatin1) : nil)).map { Array($0.utf8) }
+    }
+
+    /// The encoding that a byte order mark tells.
+    private var encodingOfMark: String.Encoding? {
+        if starts(with: [0xFF, 0xFE, 0, 0]) || starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32 }
+        return starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE]) ? .utf16 : nil
+    }
+
+    /// The encoding of text that has NULs around its ASCII characters.
+    private var encodingOfNULs: String.Encoding? {
+        // A quarter of them at least: a NUL may stand in other text by chance.
+        let start = prefix(64)
+        guard let place = start.firstIndex(of: 0), start.count(where: { $0 == 0 }) * 4 >= start.count else { return nil }
+        if prefix(4).count(where: { $0 == 0 }) == 3 { return self[0] == 0 ? .utf32BigEndian : .utf32LittleEndian }
+        return place.isMultiple(of: 2) ? .utf16BigEndian : .utf16LittleEndian
     }
 
     /// Whether these are text in UTF-8. Text has no NUL: UTF-16 has.

@@ -26,7 +26,7 @@ extension NewRecording {
         }
         let names = naming.recordedNames
         let sent = naming.replayedExchanges
-        var replay = Replay(old, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
+        var replay = Replay(old, hiding: options.names, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
         var renaming = Renaming(names, old.names)
         var found: [Int: Int] = [:]
         for (index, isResponse) in exchanges.events {

@@ -153,7 +153,7 @@ extension Recording {
             throw MockFailure("There is no recording at \(file.path). Make it: \(command)\(otherRecordings)")
         }
         let source = ReplaySource(
-            try RecordedFile(contentsOf: file), ignoring: options.ignored, forAnyHost: options.isForAnyHost,
+            try RecordedFile(contentsOf: file), hiding: options.names, ignoring: options.ignored, forAnyHost: options.isForAnyHost,
             hint: "If the test is right, record it again: \(command)")
         MockURLProtocol.add(AnswerSource { source.choose($0) })
         let scope = MockURLProtocol.current

@@ -6,8 +6,8 @@ extension Replay {
     /// The nearest entries and what differs, for a request that none answers. Secrets of the request are shown by their names.
     func report(of exchange: RecordedExchange, _ sent: RequestShape) -> String {
         let shown = RequestShape(
-            Naming([exchange], SecretNames(), ignoring: SecretNames()).namedExchanges[0], names, ignoring: ignored,
-            forAnyHost: isForAnyHost)
+            Naming([exchange], hidden, ignoring: SecretNames(), takenNames: Set(names.origins.keys)).namedExchanges[0], names,
+            ignoring: ignored, forAnyHost: isForAnyHost)
         let near = nearest(to: sent, shown: shown, in: entries).prefix(3)
         guard !near.isEmpty else { return "The recording has no entry that can be read.\(unreadable)" }
         var text = "None of the \(entries.count) entries of the recording answers it. The nearest:"
@@ -189,10 +189,15 @@ extension Replay {
             for key in Set((members + others).map(\.name.string)).sorted() {
                 let values = [members, others, shownMembers].map { list in list.first { $0.name.string == key }?.value }
                 if values[0] == nil, members.contains(where: \.name.hasNames) { continue }
+                if values[1] != nil, values[2] == nil {
+                    // The key is a secret, so it has another name here.
+                    add("\(place == "body" ? "" : "\(place).")…", "", nil, nil, Shown(Pattern("a value", names), isText: false))
+                    continue
+                }
                 compare(values[0], values[1], values[2], key, place == "body" ? key : "\(place).\(key)", fits, add)
             }
         case (.array(let elements)?, .array(let others)?) where elements.count == others.count:
-            let shownElements = if case .array(let elements)? = shown { elements } else { others }
+            let shownElements = if case .array(let elements)? = shown { elements } else { [RequestShape.Value]() }
             for index in elements.indices {
                 compare(elements[index], others[index], shownElements.dropFirst(index).first, name, "\(place)[\(index)]", fits, add)
             }

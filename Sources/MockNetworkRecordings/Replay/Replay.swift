@@ -29,6 +29,8 @@ struct Replay: Sendable {
 
     let names: RecordedNames
     let ignored: SecretNames
+    /// The names under which a report shows no value.
+    let hidden: SecretNames
     let isForAnyHost: Bool
     /// Whether the file is another program's, which has sent headers of its own.
     private let isFromOtherProgram: Bool
@@ -37,8 +39,11 @@ struct Replay: Sendable {
     private(set) var uses: [Int]
     private(set) var bindings = Bindings()
 
-    init(_ file: RecordedFile, ignoring ignored: SecretNames = SecretNames(), forAnyHost isForAnyHost: Bool = false) {
-        (names, self.ignored, self.isForAnyHost) = (file.names, ignored, isForAnyHost)
+    init(
+        _ file: RecordedFile, hiding hidden: SecretNames = SecretNames(), ignoring ignored: SecretNames = SecretNames(),
+        forAnyHost isForAnyHost: Bool = false
+    ) {
+        (names, self.hidden, self.ignored, self.isForAnyHost) = (file.names, hidden, ignored, isForAnyHost)
         isFromOtherProgram = file.isFromOtherProgram
         var entries = file.entries.map { entry in
             Entry(

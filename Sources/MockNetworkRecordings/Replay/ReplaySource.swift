@@ -21,9 +21,12 @@ final class ReplaySource: Sendable {
     private let hint: String?
     private let state: Locked<State>
 
-    init(_ file: RecordedFile, ignoring ignored: SecretNames, forAnyHost isForAnyHost: Bool, hint: String? = nil) {
+    init(
+        _ file: RecordedFile, hiding hidden: SecretNames = SecretNames(), ignoring ignored: SecretNames, forAnyHost isForAnyHost: Bool,
+        hint: String? = nil
+    ) {
         (self.file, self.hint, self.isForAnyHost) = (file, hint, isForAnyHost)
-        state = Locked(State(replay: Replay(file, ignoring: ignored, forAnyHost: isForAnyHost)))
+        state = Locked(State(replay: Replay(file, hiding: hidden, ignoring: ignored, forAnyHost: isForAnyHost)))
     }
 
     var answered: [(request: PreparedRequest, entry: Int)] { state.withLock(\.answered) }

@@ -45,6 +45,8 @@ struct EscapedSearch {
     }
 
     private static func end(of text: [UInt8], in bytes: [UInt8], at start: Int) -> Int? {
+        // No escape is shorter than what it stands for.
+        guard text.count <= bytes.count - start else { return nil }
         var (position, matched) = (start, 0)
         while matched < text.count {
             if position < bytes.count, bytes[position] == text[matched], !bytes[position].beginsEscape {
@@ -79,7 +81,7 @@ struct EscapedSearch {
             return units
         case UInt8(ascii: "\\"):
             // In JSON in JSON, there are several before a letter.
-            let last = (bytes[place...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count) - 1
+            let last = place + bytes[place...].prefix(8).prefix { $0 == UInt8(ascii: "\\") }.count - 1
             let ends = Set([place, place + 1, place + 3, last]).filter { $0 <= last }
             return ends.sorted(by: >).compactMap { JSONEscape(bytes, at: $0) }.map { (Array(String($0.scalar).utf8), $0.end) }
                 + (last > place ? [([UInt8(ascii: "\\")], place + 2), ([UInt8(ascii: "\\")], min(place + 4, last + 1))] : []) + [plain]

@@ -14,12 +14,16 @@ struct Naming {
     /// Ordinary texts that a response has under a name of the list, and that are no secrets therefore.
     private var plainTexts: Set<[UInt8]> = []
     private(set) var secrets: [Secret] = []
-    /// The reasons why these exchanges cannot be written.
-    private(set) var problems: [String] = []
+    /// The exchanges that cannot be written, and why.
+    private var reasons: [(exchange: Int, text: String)] = []
+    /// The names that the secrets may not get.
+    private let takenNames: Set<String>
 
-    /// - Parameter names: The names under which values are secret; `nil` keeps everything.
-    init(_ exchanges: [RecordedExchange], _ names: SecretNames?, ignoring ignored: SecretNames) {
-        (self.exchanges, self.names) = (exchanges, names)
+    /// - Parameters:
+    ///   - names: The names under which values are secret; `nil` keeps everything.
+    ///   - takenNames: The names that the secrets may not get.
+    init(_ exchanges: [RecordedExchange], _ names: SecretNames?, ignoring ignored: SecretNames, takenNames: Set<String> = []) {
+        (self.exchanges, self.names, self.takenNames) = (exchanges, names, takenNames)
         for (exchange, isResponse) in exchanges.events {
             for part in MessagePart.parts(of: exchanges[exchange], at: exchange, isResponse: isResponse) {
                 parts.append(part)
@@ -28,6 +32,13 @@ struct Naming {
         }
         findOccurrences()
         nameSecrets()
+    }
+
+    /// The reasons why these exchanges cannot be written, in sentences without secrets.
+    var problems: [String] {
+        guard !reasons.isEmpty else { return [] }
+        let lines = namedExchanges.map(\.line)
+        return reasons.map { "\(lines[$0.exchange]) \($0.text)" }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// The names that stand in the file, and where the secret stood first.
@@ -117,7 +128,7 @@ extension Naming {
         let exchange = exchanges[part.exchange]
         let type = part.isResponse ? exchange.response?.value(of: "Content-Type") ?? "" : exchange.type
         if !part.isResponse, let coding = exchange.headers.value(of: "Content-Encoding"), !coding.isField("identity") {
-            problems.append("\(exchange.line) has a body in \(coding), in which secrets cannot be found; send it as it is")
+            reasons.append((part.exchange, "has a body in \(coding), in which secrets cannot be found; send it as it is"))
         }
         guard let text = part.textInOtherEncoding else { return }
         for leaf in LeafFinder.leaves(ofBody: text, type: type) where leaf.kind != .key && leaf.text.bytes.hasWord {
@@ -128,7 +139,7 @@ extension Naming {
                 base = listed
             }
             guard let base else { continue }
-            problems.append("\(exchange.line) has a \(base) in a body that is not UTF-8, where it cannot be replaced")
+            reasons.append((part.exchange, "has a \(base) in a body that is not UTF-8, where it cannot be replaced"))
         }
     }
 
@@ -188,7 +199,7 @@ extension Naming {
             }
             if part.leaves.isEmpty, let found = search.matches(in: part.textInOtherEncoding ?? part.bytes).first {
                 let base = secrets[searched[found.index]].base
-                problems.append("\(exchanges[part.exchange].line) has a \(base) in a binary body, where it cannot be replaced")
+                reasons.append((part.exchange, "has a \(base) in a binary body, where it cannot be replaced"))
             }
             parts[index].hits = hits.longestFirst
         }
@@ -217,7 +228,7 @@ extension Naming {
         var taken: [String: Set<String>] = [:]
         for index in order {
             let (prefix, width) = secrets[index].pattern
-            let standing = taken[prefix] ?? names(in: prefix)
+            let standing = taken[prefix] ?? names(in: prefix).union(takenNames)
             taken[prefix] = standing
             let digits = max(width, "\(counts[prefix, default: 0] + standing.count)".count)
             repeat {

@@ -10,11 +10,16 @@ extension SourceText {
     func unmistakableSecrets() -> [(range: Range<Int>, base: String)] {
         guard bytes.count >= 8 else { return [] }
         var found: [(range: Range<Int>, base: String)] = []
-        for place in Self.beginnings.places(in: bytes) {
+        var endOfKey = 0
+        for place in Self.beginnings.places(in: bytes) where place >= endOfKey {
             let before = place > 0 ? bytes[place - 1] : 0x20
             switch bytes[place] {
             case UInt8(ascii: "e") where !before.isBase64URL && has("ey", at: place):
-                let run = word(from: place) { $0.isBase64URL || $0 == UInt8(ascii: ".") }
+                var dots = 0
+                let run = word(from: place) { byte in
+                    if byte == UInt8(ascii: ".") { dots += 1 }
+                    return byte.isBase64URL || byte == UInt8(ascii: ".") && dots < 3
+                }
                 // A sentence may end behind it.
                 let end = run.upperBound - bytes[run].reversed().prefix { $0 == UInt8(ascii: ".") }.count
                 if String(decoding: bytes[place..<end], as: UTF8.self).isJWT { found.append((place..<end, "token")) }
@@ -25,16 +30,20 @@ extension SourceText {
                 let run = word(from: place + length) { $0.isLetter || $0.isDigit || "-._~+/=".utf8.contains($0) }
                 let end = run.upperBound - bytes[run].reversed().prefix { ".-".utf8.contains($0) }.count
                 let secret = run.lowerBound..<max(end, run.lowerBound)
-                let core = Array(bytes[secret].filter { $0 != UInt8(ascii: "=") })
-                if !core.isOrdinary, core.contains(where: \.isDigit) || core.contains(where: \.isUppercaseLetter) {
-                    found.append((secret, "authorization"))
-                }
+                // "Basic Subscription" and "Bearer Authentication" are words of an app.
+                let isBasic = bytes[place + 1] == UInt8(ascii: "a") || bytes[place + 1] == UInt8(ascii: "A")
+                let isCredential =
+                    isBasic
+                    ? Data(base64Encoded: String(decoding: bytes[secret], as: UTF8.self))?.contains(UInt8(ascii: ":")) == true
+                    : !Array(bytes[secret]).isOrdinary && bytes[secret].contains(where: \.isDigit)
+                if isCredential { found.append((secret, "authorization")) }
             case UInt8(ascii: "-") where has("-----BEGIN ", at: place):
                 // The kind of the key is a few words at most. A list of certificates has thousands of such lines.
                 let line = Array(bytes[place...].prefix(40 + 16))
                 guard let end = line.firstRange(of: Array("PRIVATE KEY-----".utf8)).map({ place + $0 }) else { continue }
                 let close = first(of: "-----END", from: end + 16) ?? bytes.count
                 found.append((end + 16..<close, "private-key"))
+                endOfKey = close
             case UInt8(ascii: ":") where has("://", at: place):
                 let authority = word(from: place + 3) { $0 > 0x20 && !"/?#\"'<>\\".utf8.contains($0) }
                 guard let at = bytes[authority].lastIndex(of: UInt8(ascii: "@")), let colon = first(":", in: authority.lowerBound..<at)

@@ -9,7 +9,8 @@ struct NameInSourceTests {
         "A type has the name in an error that its user writes",
         arguments: [
             (Nested.self, "NameInSourceTests.Nested"), ([String: Nested?].self, "Dictionary<String, Optional<NameInSourceTests.Nested>>"),
-            ((Int, URL).self, "(Int, URL)"), (Hidden.Inner.self, "Hidden.Inner"), ([Hidden].self, "Array<Hidden>"),
+            ((Int, URL).self, "(Int, URL)"), (Hidden.Inner.self, "Hidden.Inner"), ([Int].Page.self, "Array<Int>.Page"),
+            ([Int].Page?.self, "Optional<Array<Int>.Page>"), ([Hidden].self, "Array<Hidden>"),
         ] as [(Any.Type, String)])
     func names(type: Any.Type, name: String) { #expect(nameInSource(of: type) == name) }
 
@@ -18,4 +19,8 @@ struct NameInSourceTests {
 
 private struct Hidden {
     struct Inner {}
+}
+
+extension Array {
+    fileprivate struct Page {}
 }

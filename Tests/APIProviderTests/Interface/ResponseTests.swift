@@ -96,6 +96,18 @@ struct ResponseTests {
         #expect(sentence(Search.self, String(repeating: "[", count: count) + end) != "")
     }
 
+    @Test(
+        "So is such JSON in UTF-16 and UTF-32, which a decoder reads, too",
+        arguments: [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian, .utf32BigEndian],
+        ["", "\r", "\r\r", "{"])
+    func deepInOtherEncoding(encoding: String.Encoding, end: String) throws {
+        for count in [511, 512, 513, 514] {
+            let body = try #require((String(repeating: "[", count: count) + end).data(using: encoding))
+            let response = APIResponse(to: PreparedRequest("GET"), headers: ["Content-Type": "application/json"], data: body)
+            #expect(throws: APIError.self) { try response.decode(Search.self) }
+        }
+    }
+
     @Test("A number that does not fit its type is not called invalid JSON", arguments: ["300", "1.5", "123456789012345678901234567890"])
     func misfits(number: String) {
         let sentence = sentence([String: Int8].self, "{\"count\":\(number)}")

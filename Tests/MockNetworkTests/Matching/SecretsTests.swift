@@ -42,7 +42,9 @@ struct SecretsTests {
         "A short value in a report is hidden under the name of a credential, in a header, a query, a form and JSON",
         arguments: [
             ("X-Key", true), ("Authorization", true), ("userPassword", true), ("X-Api-Key", true), ("user[password]", true),
-            ("accesstoken", true), ("Session", true), ("X-Kind", false), ("keyword", false), ("page", false), ("sortKey", false),
+            ("accesstoken", true), ("Session", true),
+            ("pwd", true), ("pin", true), ("X-Auth-Key", true), ("signing_key", true), ("spin", false), ("sigma", false), ("X-Kind", false),
+            ("keyword", false), ("page", false), ("sortKey", false),
         ])
     func names(name: String, isSecret: Bool) {
         let redactor = ReportRedactor.standard
@@ -60,6 +62,20 @@ struct SecretsTests {
         arguments: [("1700000000", true), ("170000000012", true), ("4111111111111111", false)])
     func numbers(value: String, isShown: Bool) {
         #expect(ReportRedactor.standard.url("/a?since=\(value)") == "/a?since=\(isShown ? value : "…")")
+    }
+
+    @Test(
+        "A number in JSON is hidden under the name of a credential, and if it may be that of a card",
+        arguments: [
+            (#"{"password":12345678,"a":1}"#, #"{"password":"…","a":1}"#), (#"{"pin":{"code":1234}}"#, #"{"pin":{"code":"…"}}"#),
+            (#"{"card":4111111111111111}"#, #"{"card":"…"}"#),
+            (
+                #"{"id":123456789012,"at":1700000000.25,"lat":52.520008123,"n":-1,"e":1e5}"#,
+                #"{"id":123456789012,"at":1700000000.25,"lat":52.520008123,"n":-1,"e":1e5}"#
+            ),
+        ])
+    func numbersOfJSON(json: String, shown: String) {
+        #expect(ReportRedactor.standard.redactedText(of: Data(json.utf8)) == shown)
     }
 
     @Test("JSON within the texts of JSON is shown without its secrets, four levels deep", arguments: 1...6)

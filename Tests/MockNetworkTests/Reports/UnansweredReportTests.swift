@@ -247,6 +247,16 @@ struct UnansweredReportTests {
         #expect(report.contains(#"POST /graphql {"operationName":"Stars"} ("#), "\(report)")
     }
 
+    @Test("What a request sends as a credential shows nowhere in its report, and not in the stub to paste")
+    func credentialsElsewhere() async throws {
+        let request = Endpoint<String>(
+            .post, "/x", query: ["user": "swordfish", "page": 2], headers: ["X-Api-Key": "swordfish"], body: .json(["who": "swordfish"]))
+        let report = try await report(of: request) {
+            MockURLProtocol.stub(.post, "/x", query: ["user": "other"], body: .json(["who": "other"]), respond: .status(200))
+        }
+        #expect(!report.contains("swordfish") && report.contains(#"MockURLProtocol.stub(.post, "/x", query: ["page": "2"]"#), "\(report)")
+    }
+
     @Test("A stub of the process that matches is named")
     func stubOfProcess() async throws {
         var report = ""
