@@ -60,9 +60,12 @@ struct RandomAPI {
     let environmentKinds: [Int]
     let issuedKinds: [Int]
 
+    /// Whether a secret may stand in the traffic by chance. Then it is replaced only where it is known to be one.
+    var hasOrdinarySecrets: Bool { (environmentKinds + issuedKinds).contains { $0 == 7 || $0 == 8 } }
+
     init(_ random: inout SeededGenerator) {
-        environmentKinds = (0..<Int.random(in: 1...2, using: &random)).map { _ in Int.random(in: 0...7, using: &random) }
-        issuedKinds = (0..<Int.random(in: 1...4, using: &random)).map { _ in Int.random(in: 0...7, using: &random) }
+        environmentKinds = (0..<Int.random(in: 1...2, using: &random)).map { _ in Int.random(in: 0...9, using: &random) }
+        issuedKinds = (0..<Int.random(in: 1...4, using: &random)).map { _ in Int.random(in: 0...9, using: &random) }
         var count = 0
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let size = Int.random(in: 0...59, using: &random) == 0 ? 30 : Int.random(in: 1...3, using: &random)
@@ -102,7 +105,7 @@ struct RandomAPI {
         if Bool.random(using: &random) { step.headers.append(("X-Trace", .text("t\(index)"))) }
         step.isStream = Int.random(in: 0...7, using: &random) == 0
         step.status = [200, 200, 201, 302, 401, 503].randomElement(using: &random) ?? 200
-        step.answer = answer(index, &random, echoing: step.hasEnvironment)
+        step.answer = answer(index, &random, echoing: step.hasEnvironment && !hasOrdinarySecrets)
         return step
     }
 
@@ -144,7 +147,7 @@ struct RandomAPI {
         case 1: return .text(random.text())
         case 2: return .number(index)
         case 3: return .uuid(index)
-        case 4: return .embedded(secretValue(earlier, &random), prefix: "x-", suffix: "-y")
+        case 4 where !hasOrdinarySecrets: return .embedded(secretValue(earlier, &random), prefix: "x-", suffix: "-y")
         default:
             return .text(["main", "6dcb09b5b57875f334f61aebed695e2e4193db5e", "open", "2026-01-01"].randomElement(using: &random) ?? "")
         }
@@ -177,6 +180,8 @@ extension SeededGenerator {
             let claims = "{\"sub\":\"\(word(4))\",\"exp\":1900000000}"
             return [#"{"alg":"HS256"}"#, claims].map { Data($0.utf8).base64URL }.joined(separator: ".") + "." + word(20)
         case 6: return "Zq9" + word(9) + "&b=c%41"
+        case 7: return String(word(12).lowercased().filter(\.isLetter))
+        case 8: return "\(Int.random(in: 1000...9999, using: &self))-\(Int.random(in: 1000...9999, using: &self))"
         default: return "\u{1F511}key" + word(10) + "</a>"
         }
     }

@@ -58,7 +58,8 @@ struct RandomAPITests {
             }
         }
 
-        // A server that has not changed does not change the file.
+        // A server that has not changed does not change the file, but where a secret stays in clear.
+        if api.hasOrdinarySecrets { return nil }
         var second = api.exchanges(of: other)
         for index in second.indices { second[index].started += 86_400 }
         let again = try NewRecording(second, RecordingOptions(), test: nil, name: "r.har")

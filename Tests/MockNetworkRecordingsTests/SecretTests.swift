@@ -39,6 +39,15 @@ struct SecretTests {
                 #"{"pin":900000001,"sessionId":"00000000-0000-4000-8000-000000000001"}"#
             ),
             (#"{"password":"admin","role":"admin"}"#, #"{"password":"password-001","role":"admin"}"#),
+            // One of a few digits, or a number of JSON, may stand elsewhere by chance; a UUID of digits and "e" does not.
+            (
+                #"{"password":"12-34","a":["12-34"],"pin":"0.123456789012e4","b":"0.123456789012e4"}"#,
+                #"{"password":"password-001","a":["12-34"],"pin":"pin-001","b":"0.123456789012e4"}"#
+            ),
+            (
+                #"{"token":"75e116e1-6258-4e8e-5099-140e25585663","a":"75e116e1-6258-4e8e-5099-140e25585663"}"#,
+                #"{"token":"00000000-0000-4000-8000-000000000001","a":"00000000-0000-4000-8000-000000000001"}"#
+            ),
             (
                 #"{"session":"open","token":"none","token_type":"bearer","total_tokens":21,"next_token":7}"#,
                 #"{"session":"open","token":"none","token_type":"bearer","total_tokens":21,"next_token":7}"#

@@ -207,11 +207,18 @@ extension Naming {
 
     /// Whether an ordinary secret is replaced in a value that is the same, under any name.
     private func isReplaced(_ secret: Int, in part: MessagePart) -> Bool {
-        switch secrets[secret].origin {
+        switch origin(of: secret, isResponse: secrets[secret].origin == .response) {
         case .response: !part.isResponse && !secrets[secret].isCookie
         case .ignored: part.isResponse
         case .request: false
         }
+    }
+
+    /// Where the app has a secret from that stands first in a response, or in a request.
+    private func origin(of secret: Int, isResponse: Bool) -> Secret.Origin {
+        if secrets[secret].origin == .ignored { return .ignored }
+        // What a response has in clear, too, the app may take from there, and then it sends another text than the name.
+        return isResponse && !plainTexts.contains(secrets[secret].text) ? .response : .request
     }
 
     private mutating func nameSecrets() {
@@ -220,7 +227,7 @@ extension Naming {
         for part in parts {
             for hit in part.hits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where seen.insert(hit.secret).inserted {
                 order.append(hit.secret)
-                if secrets[hit.secret].origin != .ignored { secrets[hit.secret].origin = part.isResponse ? .response : .request }
+                secrets[hit.secret].origin = origin(of: hit.secret, isResponse: part.isResponse)
             }
         }
         let counts = Dictionary(order.map { (secrets[$0].pattern.prefix, 1) }) { $0 + $1 }

@@ -59,11 +59,11 @@ struct Secret {
 // MARK: - Texts
 
 extension [UInt8] {
-    /// Whether a text of this kind stands in ordinary traffic: under 8 bytes, letters of one case, or under 12 digits.
+    /// Whether a text of this kind stands in ordinary traffic: under 8 bytes, letters of one case, under 12 digits, or a fraction.
     var isOrdinary: Bool {
         if count < 8 || allSatisfy({ $0.isLowercaseLetter }) || allSatisfy({ $0.isUppercaseLetter }) { return true }
-        // With an exponent, a point or a sign it may be a number of JSON.
-        return allSatisfy { $0.isDigit || "eE.+-".utf8.contains($0) } && (count < 12 || !allSatisfy(\.isDigit))
+        guard allSatisfy({ $0.isDigit || "eE.+-".utf8.contains($0) }) else { return false }
+        return filter(\.isDigit).count < 12 || !allSatisfy(\.isDigit) && Double(String(decoding: self, as: UTF8.self)) != nil
     }
 
     /// Whether it can be secret: something other than space and punctuation.
