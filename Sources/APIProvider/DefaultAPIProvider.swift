@@ -131,7 +131,7 @@ public struct DefaultAPIProvider: APIProvider {
             return .followingRedirects(request) { transport.sendWithoutFragment($0) }
         }
         let first = middlewares.reversed().reduce(last) { next, middleware in
-            { request in middleware.intercept(request) { next($0.restoringContext(of: request)) } }
+            { request in middleware.intercept(request) { next($0.inheritingContext(of: request)) } }
         }
         return first(request)
     }

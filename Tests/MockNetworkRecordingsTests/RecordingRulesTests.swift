@@ -222,13 +222,17 @@ struct RecordingRulesTests {
     @Test("Two recordings whose names differ in case alone are told, because some disks would have one file for both")
     func namesThatDifferInCase() async throws {
         let server = server { _ in "[1]" }
-        func record(_ name: String, at place: String) async throws {
+        func record(_ name: String, at place: String, hasFailed: Bool = false) async throws {
             try await MockURLProtocol.withScope {
                 let recording = Recording(name, from: server, filePath: test.folder.url("Tests.swift").path)
                 let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
-                try await recording.run(.record, test: "session()", at: place, warn: { _ in }) { _ = try await provider.text(.get, "/a") }
+                try await recording.run(.record, test: "session()", at: place, hasFailed: { hasFailed }, warn: { _ in }) {
+                    _ = try await provider.text(.get, "/a")
+                }
             }
         }
+        // One that is not written takes no name.
+        try await record("page", at: "Tests.swift:0", hasFailed: true)
         try await record("page", at: "Tests.swift:1")
         let error = await #expect(throws: MockFailure.self) { try await record("Page", at: "Tests.swift:2") }
         #expect("\(error as Any)".contains("Page.har was recorded by Tests.swift:1 before, and now by Tests.swift:2."), "\(error as Any)")
@@ -237,12 +241,17 @@ struct RecordingRulesTests {
     @Test("While it is recorded, a body that came compressed has its own length, as in a replay")
     func compressed() async throws {
         let headers: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Length": "3", "Content-Type": "text/plain"]
+        let compressed = RecordedTest()
         for mode in [Recording.Mode.record, .replay] {
-            let response = try await test.run(mode, from: answering(headers: headers) { _ in Data("decompressed".utf8) }) {
+            let response = try await compressed.run(mode, from: answering(headers: headers) { _ in Data("decompressed".utf8) }) {
                 try await $0.request(anyRequest("https://a.example/a")).value
             }
             #expect(response.headers["Content-Encoding"] == nil && [nil, "12"].contains(response.headers["Content-Length"]))
             #expect(response.data == Data("decompressed".utf8))
+            let plain = try await test.run(mode, from: answering(headers: ["Content-Length": "5"]) { _ in Data("plain".utf8) }) {
+                try await $0.request(anyRequest("https://a.example/plain")).value
+            }
+            #expect(plain.headers["Content-Length"] == "5")
         }
     }
 

@@ -43,6 +43,32 @@ struct ReplayRulesTests {
         }
     }
 
+    @Test("The name of a JWT stands for all of the JWT, and for no text in front of it")
+    func startOfJWT() {
+        let names = RecordedNames(["token-001": .response])
+        let jwt = "\(Data(#"{"alg":"HS256"}"#.utf8).base64URL).e30.token-001"
+        for (text, canonical) in [
+            (jwt, "token-001"), ("monkey-\(jwt)", "monkey-token-001"), ("key=\(jwt)&b=1", "key=token-001&b=1"),
+            ("ey.e30.token-001", "ey.e30.token-001"),
+        ] {
+            #expect(names.canonical(Array(text.utf8)) == Array(canonical.utf8), "\(text)")
+        }
+    }
+
+    @Test("A recording has the order in which the requests were sent, also if the clock went back")
+    func clockThatGoesBack() throws {
+        let exchanges = (0..<2).map { index in
+            var exchange = RecordedExchange(method: "GET", url: "https://a.example/poll")
+            exchange.order = (2 * index, 2 * index + 1)
+            exchange.started = Date(timeIntervalSince1970: 1_800_000_000 - Double(index))
+            exchange.response = .init(status: 200, headers: [], body: Array("\(index)".utf8))
+            return exchange
+        }
+        let recording = try NewRecording(exchanges, RecordingOptions(), test: nil, name: "a.har")
+        #expect(recording.problems.isEmpty)
+        #expect(recording.file.entries.map { $0.exchange.response?.body } == [Array("0".utf8), Array("1".utf8)])
+    }
+
     @Test("A name has one text, maybe with escapes")
     func oneText() {
         let names = RecordedNames(["token-001": .request])

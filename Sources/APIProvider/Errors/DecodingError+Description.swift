@@ -54,17 +54,7 @@ extension DecodingError {
             let message = context.message(in: json, by: redactor)
             // If the data is not JSON at all, the decoder's error has no path.
             guard context.codingPath.isEmpty else { return "\(message) at \(context.codingPath.text(by: redactor))" }
-            guard let json, !context.isSafeToShow else { return message }
-            guard (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
-                // The data is valid JSON, so the decoder failed at a number that its type cannot hold. Foundation gives no coding path for
-                // that, and says only that the data "was not valid JSON".
-                return context.debugDescription.contains("not valid JSON") ? "a number in it does not fit its type" : message
-            }
-            let start = json.first { ![9, 10, 13, 32].contains($0) }
-            if start == UInt8(ascii: "<") { return "expected JSON, found HTML or XML" }
-            if String(data: json, encoding: .utf8) == nil { return "it is not UTF-8 text" }
-            let detail = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
-            return "it is not valid JSON" + (detail.map { ": \(redactor.message($0.withoutFullStop))" } ?? "")
+            return json.flatMap { context.isSafeToShow ? nil : context.problem(of: $0, by: redactor) } ?? message
         @unknown default:
             return "\(self)"
         }
@@ -129,6 +119,20 @@ extension String {
 extension DecodingError.Context {
     /// Whether this library has written the message.
     fileprivate var isSafeToShow: Bool { underlyingError is CharsetMismatch || underlyingError is EventTypeMismatch }
+
+    /// What is wrong with the whole of `json`; `nil` if the decoder's message says it.
+    fileprivate func problem(of json: Data, by redactor: Redactor) -> String? {
+        guard (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) == nil else {
+            // The data is valid JSON, so the decoder failed at a number that its type cannot hold. Foundation gives no coding path for
+            // that, and says only that the data "was not valid JSON".
+            return debugDescription.contains("not valid JSON") ? "a number in it does not fit its type" : nil
+        }
+        let start = json.first { ![9, 10, 13, 32].contains($0) }
+        if start == UInt8(ascii: "<") { return "expected JSON, found HTML or XML" }
+        if String(data: json, encoding: .utf8) == nil { return "it is not UTF-8 text" }
+        let detail = (underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
+        return "it is not valid JSON" + (detail.map { ": \(redactor.message($0.withoutFullStop))" } ?? "")
+    }
 
     /// The decoder's message, without the value that `json` has at the coding path.
     fileprivate func message(in json: Data?, by redactor: Redactor) -> String {

@@ -35,15 +35,15 @@ struct ErrorMembers {
         Self.innerNames.lazy.compactMap { values[$0] as? [String: Any] }.first.map { ErrorMembers($0, status: status) }
     }
 
-    private func text(_ names: [String]) -> String? { names.lazy.compactMap { (values[$0] as? String)?.words }.first }
+    private func text(_ names: [String]) -> String? { names.lazy.compactMap { (values[$0] as? String)?.nonblank }.first }
 
-    /// The words about the whole, and their number.
-    var summary: (text: String, number: String?)? { words.map { ($0, number) } ?? inner?.summary }
+    /// The message about the request as a whole, and its number.
+    var summary: (message: String, number: String?)? { message.map { ($0, number) } ?? inner?.summary }
 
-    private var words: String? {
-        let error = (values["error"] as? String)?.words
+    private var message: String? {
+        let error = (values["error"] as? String)?.nonblank
         guard let text = text(Self.textNames) else { return error }
-        // OAuth has a code in front of its words.
+        // OAuth has a code beside its message.
         let prefix = error.flatMap { $0.isCode && $0 != text ? "\($0): " : nil } ?? ""
         return prefix + placed(text, Self.fieldNames)
     }
@@ -53,9 +53,9 @@ struct ErrorMembers {
             ?? ((values["errors"] as? [Any])?.first ?? elements.first).flatMap { ErrorMembers($0, status: status).text(Self.sentenceNames) }
     }
 
-    /// The code, where there are no words.
+    /// The code, if there is no message.
     var code: String? {
-        ["code", "errorcode", "issue", "status", "type"].lazy.compactMap { (values[$0] as? String)?.words }.first { $0.isCode }
+        ["code", "errorcode", "issue", "status", "type"].lazy.compactMap { (values[$0] as? String)?.nonblank }.first { $0.isCode }
             ?? inner?.code ?? number
     }
 
@@ -78,20 +78,20 @@ struct ErrorMembers {
     /// Names that stand for no field.
     private static let wholeNames: Set<String> = ["errors", "nonfielderrors", "base", "general", "all"]
 
-    /// The words about parts, as far as they are needed. No value is read twice, because each may be as deep as a decoder allows.
+    /// The messages about parts of the request, as far as they are needed. No value is read twice, because each may be as deep as a decoder allows.
     func details() -> [String] {
         if !elements.isEmpty { return lines(of: elements) }
         let own = Self.detailNames.firstLines { name in
             switch values[name] {
             case let list as [Any]: lines(of: list)
-            // An `error` or a `detail` that is an object is the inner error, and an `error` that is a text is the words.
+            // An `error` or a `detail` that is an object is the inner error, and an `error` that is a text is the message.
             case let fields as [String: Any] where !Self.innerNames.contains(name): lines(ofFields: fields)
             case let text as String where name.hasPrefix("error") && name != "error": lines(of: text)
             default: []
             }
         }
         let found = own + (inner?.details() ?? [])
-        if !found.isEmpty || words != nil { return found }
+        if !found.isEmpty || message != nil { return found }
         // Rails and Django may have the fields at the top level.
         let isOfFields = !object.isEmpty && object.values.allSatisfy { ($0 as? [String])?.isEmpty == false }
         return isOfFields ? lines(ofFields: object) : []
@@ -107,7 +107,7 @@ struct ErrorMembers {
 
     private func lines(of value: Any, in field: String? = nil, isOfFields: Bool = false) -> [String] {
         switch value {
-        case let text as String: return text.words.map { words in [field.map { "\($0): \(words)" } ?? words] } ?? []
+        case let text as String: return text.nonblank.map { text in [field.map { "\($0): \(text)" } ?? text] } ?? []
         case let list as [Any]: return list.firstLines { lines(of: $0, in: field) }
         case let object as [String: Any]:
             let part = ErrorMembers(object, status: status)
@@ -138,7 +138,7 @@ struct ErrorMembers {
                 // A path from the root is a pointer into the body, or else the path of the request.
                 if name == "path" { continue }
                 steps = text.split(separator: "/").map(String.init)
-            case let text as String: steps = text.words.map { [$0] } ?? []
+            case let text as String: steps = text.nonblank.map { [$0] } ?? []
             case let list as [Any]: steps = list.map { "\($0)" }
             case let source as [String: Any]:
                 // The `source` of JSON:API.
@@ -178,8 +178,8 @@ extension String {
     fileprivate var plainName: String { lowercased().filter { $0 != "_" && $0 != "-" } }
 
     /// The text, unless it is blank.
-    fileprivate var words: String? { allSatisfy(\.isWhitespace) ? nil : self }
+    fileprivate var nonblank: String? { allSatisfy(\.isWhitespace) ? nil : self }
 
-    /// Whether it is a code such as `invalid_grant`, and neither words nor a URL.
+    /// Whether it is a code such as `invalid_grant`, and neither a message nor a URL.
     var isCode: Bool { utf8.count <= 60 && !contains { $0.isWhitespace || "/:<{".contains($0) } }
 }

@@ -15,10 +15,10 @@ extension Redactor {
     func serverMessage(of response: APIResponse) -> String? {
         if let text = text(of: response.data.prefix(1024), total: response.data.count) { return text.onOneLine.cut(to: 200) }
         guard !redaction.showsEverything, let message = ServerMessage(response) else { return nil }
-        let words = message.words.map { self.message($0).onOneLine.cut(to: 200) }
-        guard !message.details.isEmpty else { return words }
+        let summary = message.summary.map { self.message($0).onOneLine.cut(to: 200) }
+        guard !message.details.isEmpty else { return summary }
         let details = self.message(message.details.map(\.withoutFullStop).joined(separator: "; ")).onOneLine.cut(to: 200)
-        return words.map { "\($0.withoutFullStop) (\(details))" } ?? details
+        return summary.map { "\($0.withoutFullStop) (\(details))" } ?? details
     }
 
     /// The server's error message, if the body itself says that it is an error.

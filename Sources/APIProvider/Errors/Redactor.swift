@@ -23,9 +23,9 @@ package struct Redactor: Sendable {
 
     /// Returns the URL, or reference to one, with `…` for the values of its query, and without user, password and fragment.
     ///
-    /// - Parameter hidesWords: Whether segments of its path are hidden as the words of a message are.
-    static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets(), hidesWords: Bool = false) -> String {
-        URLText(text).redacted(path: { hidesWords ? $0.hidingSegments : secrets.redacted(path: $0) }) { query in
+    /// - Parameter redactsWords: Whether segments of its path are hidden as the words of a message are.
+    static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets(), redactsWords: Bool = false) -> String {
+        URLText(text).redacted(path: { redactsWords ? $0.redactingSegments : secrets.redacted(path: $0) }) { query in
             URLText.items(query) { name, value in
                 // An item without a value may be a token. A token in Base64 may end in "=", which looks like an empty value. So such a name
                 // is hidden, too.
@@ -42,7 +42,7 @@ package struct Redactor: Sendable {
     /// Returns a message without what the request sends as a credential, and without words that may be secrets. The message comes from a
     /// server, the system or the app.
     package func message(_ text: String) -> String {
-        redaction.showsEverything ? text : secretsOfMessages.redacted(text).hidingWords
+        redaction.showsEverything ? text : secretsOfMessages.redacted(text).redactingWords
     }
 
     /// Returns any text without what the request sends as a credential.

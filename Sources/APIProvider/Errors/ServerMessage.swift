@@ -5,12 +5,12 @@ import Foundation
 /// It is found under the names of RFC 9457, RFC 6749, JSON:API and GraphQL, and other common ones, in any spelling: `errorMessage` is
 /// `error_message`.
 struct ServerMessage {
-    /// The words about the request as a whole.
-    private(set) var words: String?
-    /// The number of the error, unless it is the status, and the words about at most three parts of the request, each after the name of its
-    /// field: `email: has already been taken`.
+    /// The message about the request as a whole.
+    private(set) var summary: String?
+    /// The number of the error, unless it is the status, and the messages about at most three parts of the request, each after the name of
+    /// its field: `email: has already been taken`.
     private(set) var details: [String] = []
-    /// The words that are a sentence for people, and not a code; `nil` if there are none.
+    /// The message that is a sentence for people, and not a code; `nil` if there is none.
     private(set) var sentence: String?
 
     /// `nil` if the body says nothing.
@@ -20,20 +20,20 @@ struct ServerMessage {
         guard !body.isEmpty, body.count <= 1 << 20 else { return nil }
         if let json = try? JSONSerialization.jsonObject(with: body) {
             let members = ErrorMembers(json, status: response.statusCode)
-            let (summary, parts) = (members.summary, members.details())
-            words = summary?.text ?? (parts.isEmpty ? members.code : nil)
+            let (found, parts) = (members.summary, members.details())
+            summary = found?.message ?? (parts.isEmpty ? members.code : nil)
             // A reason phrase that stands for the parts says no more than the status.
-            if !parts.isEmpty, words == HTTPStatus.reasons[response.statusCode] { words = nil }
-            details = [summary?.number].compactMap { $0 } + parts.filter { $0 != words }.unique(3)
+            if !parts.isEmpty, summary == HTTPStatus.reasons[response.statusCode] { summary = nil }
+            details = [found?.number].compactMap { $0 } + parts.filter { $0 != summary }.unique(3)
             sentence = members.sentence
         } else if body.first(where: { !Self.spaces.contains($0) }) == UInt8(ascii: "<") {
             let text = String(decoding: body.prefix(1 << 16), as: UTF8.self)
-            words = text.isHTML(type) ? text.messageOfHTML(besides: response.statusLine) : text.messageOfXML
+            summary = text.isHTML(type) ? text.messageOfHTML(besides: response.statusLine) : text.messageOfXML
         } else if type == "text/plain" {
-            words = String(data: body, encoding: .utf8)?.firstLine
+            summary = String(data: body, encoding: .utf8)?.firstLine
         }
-        if words == nil, details.isEmpty { return nil }
-        (words, details, sentence) = (words?.beginning, details.map(\.beginning), sentence?.beginning)
+        if summary == nil, details.isEmpty { return nil }
+        (summary, details, sentence) = (summary?.beginning, details.map(\.beginning), sentence?.beginning)
     }
 
     /// White space, and the bytes of a byte order mark.

@@ -9,10 +9,10 @@ import MiniRx
 ///
 /// Its descriptor is closed with ``finish(isDurable:)`` or ``remove()``: an open one would keep the space of a removed file.
 package final class PartialFile: Sendable {
-    private struct Use {
-        var isOver = false
-        /// Whether a thread uses the descriptor, and closes it at the end.
-        var isBusy = false
+    private struct State {
+        /// Whether the descriptor is closed, or the thread that writes closes it.
+        var isClosed = false
+        var isWriting = false
         var isMoved = false
         var isRemoved = false
     }
@@ -21,7 +21,7 @@ package final class PartialFile: Sendable {
     private let target: Target
     private let path: String
     private let descriptor: Int32
-    private let use = Locked(Use())
+    private let state = Locked(State())
 
     /// Creates the file, under a hidden name.
     ///
@@ -45,7 +45,7 @@ package final class PartialFile: Sendable {
     // MARK: - Writing
 
     func append(_ chunk: Data) throws {
-        try using {
+        try withDescriptor {
             var rest = chunk[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
@@ -60,8 +60,8 @@ package final class PartialFile: Sendable {
     /// - Parameter isDurable: Whether to wait until the file reaches the disk before it is moved. Otherwise the destination may be empty
     ///   after a power failure. This is also the call in which a network file system may report that the disk is full.
     func finish(isDurable: Bool = true) throws {
-        if isDurable { try using { try synchronize() } }
-        endUse()
+        if isDurable { try withDescriptor { try synchronize() } }
+        closeAfterWriting()
     }
 
     private func synchronize() throws {
@@ -82,48 +82,48 @@ package final class PartialFile: Sendable {
     ///
     /// It is moved under the lock, so that ``remove()`` either prevents the move or comes after it.
     func moveToDestination() throws {
-        try use.withLock { use in
-            if use.isMoved { return }
-            if use.isRemoved { throw CancellationError() }
+        try state.withLock { state in
+            if state.isMoved { return }
+            if state.isRemoved { throw CancellationError() }
             // Something else may stand there by now.
             _ = try Target.mode(of: target.path, for: destination)
             guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
-            use.isMoved = true
+            state.isMoved = true
         }
     }
 
     /// Removes the file, unless it has been moved to its destination.
     func remove() {
-        let isMoved = use.withLock { use in
-            use.isRemoved = true
-            return use.isMoved
+        let isMoved = state.withLock { state in
+            state.isRemoved = true
+            return state.isMoved
         }
         if !isMoved { unlink(path) }
-        endUse()
+        closeAfterWriting()
     }
 
     /// Runs `body`, which uses the descriptor, unless the file was removed.
-    private func using(_ body: () throws -> Void) throws {
-        let isOver = use.withLock { use in
-            use.isBusy = !use.isOver
-            return use.isOver
+    private func withDescriptor(_ body: () throws -> Void) throws {
+        let isClosed = state.withLock { state in
+            state.isWriting = !state.isClosed
+            return state.isClosed
         }
-        guard !isOver else { throw CancellationError() }
+        guard !isClosed else { throw CancellationError() }
         defer {
-            let isOver = use.withLock { use in
-                use.isBusy = false
-                return use.isOver
+            let isClosed = state.withLock { state in
+                state.isWriting = false
+                return state.isClosed
             }
-            if isOver { close(descriptor) }
+            if isClosed { close(descriptor) }
         }
         try body()
     }
 
-    /// Closes the descriptor, or lets the thread that uses it do that.
-    private func endUse() {
-        let isLast = use.withLock { use in
-            defer { use.isOver = true }
-            return !use.isOver && !use.isBusy
+    /// Closes the descriptor, or lets the thread that writes do that.
+    private func closeAfterWriting() {
+        let isLast = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed && !state.isWriting
         }
         if isLast { close(descriptor) }
     }

@@ -92,7 +92,7 @@ extension PreparedRequest {
     package var isReceivedInMemory: Bool { destination.isMemory }
 
     /// Whether the response is streamed.
-    package var isStreamed: Bool { destination.isStream }
+    package var streamsResponse: Bool { destination.isStream }
 
     /// Whether it is a GET or a HEAD without a body.
     package var isPlainRead: Bool { [.get, .head].contains(method) && body == nil }
@@ -109,7 +109,7 @@ extension PreparedRequest {
 
     /// If a middleware has made this request from scratch, with the initializer or from another endpoint, returns it with the internal
     /// properties of `original`, and with those of its options that this one does not set. The secrets of both are hidden.
-    func restoringContext(of original: PreparedRequest) -> PreparedRequest {
+    func inheritingContext(of original: PreparedRequest) -> PreparedRequest {
         guard context == nil else { return self }
         var request = original
         (request.method, request.url, request.headers, request.body) = (method, url, headers, body)

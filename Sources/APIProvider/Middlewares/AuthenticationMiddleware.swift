@@ -176,7 +176,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         let token = credential as? String
         var authorized = request
         try apply(credential, &authorized)
-        authorized = authorized.restoringContext(of: request)
+        authorized = authorized.inheritingContext(of: request)
         let fields = authorized.headers(notIn: request).compactMap { authorized.headers[$0] }
         guard (fields + [token].compactMap { $0 }).allSatisfy(\.isFieldValue) else {
             let name = token == nil ? "credential" : "token"

@@ -42,7 +42,7 @@ extension Endpoint {
         if let adapt = configuration.adapt {
             let original = request
             try adapt(&request)
-            request = request.restoringContext(of: original)
+            request = request.inheritingContext(of: original)
         }
         try request.check()
         return request

@@ -88,23 +88,30 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         ///
         /// - Throws: The error of a request that is not repeated, or `CancellationError`.
         public mutating func next() async throws -> ServerSentEvent? {
-            while !isFinished {
-                do {
-                    if let event = try await read() {
+            do {
+                while !isFinished {
+                    if let event = try await readUnlessDisconnected() {
                         reconnectAttempts = 0
                         return event
                     }
-                } catch {
-                    let canReconnect: Bool
-                    do { canReconnect = try noteFailure(error) } catch { try end(with: error) }
-                    guard canReconnect else { try end(with: error) }
+                    stream = nil
+                    guard !isFinished else { break }
+                    reconnectAttempts += 1
+                    try await wait()
                 }
-                stream = nil
-                guard !isFinished else { break }
-                reconnectAttempts += 1
-                do { try await wait() } catch { try end(with: error) }
+                return nil
+            } catch {
+                (stream, isFinished) = (nil, true)
+                throw error
             }
-            return nil
+        }
+
+        /// Returns the next event, or `nil` if the stream has ended or has failed, and another request may succeed.
+        private mutating func readUnlessDisconnected() async throws -> ServerSentEvent? {
+            do { return try await read() } catch {
+                guard try noteFailure(error) else { throw error }
+                return nil
+            }
         }
 
         private mutating func read() async throws -> ServerSentEvent? {
@@ -150,11 +157,6 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                 return policy.maxAttempts == .max || retryAfter ?? 0 <= policy.maxDelay.seconds
             default: return error.isTransient
             }
-        }
-
-        private mutating func end(with error: any Error) throws -> Never {
-            (stream, isFinished) = (nil, true)
-            throw error
         }
 
         private func wait() async throws {

@@ -22,7 +22,7 @@ public import FoundationNetworking
     var bodyCount: Int64 { Int64(original.body?.count ?? 0) }
 
     /// Whether the body of a successful response is streamed. Then ask ``whenReady(_:)`` before you read on.
-    public var isStreamed: Bool { original.isStreamed }
+    public var streamsResponse: Bool { original.streamsResponse }
 
     private let original: PreparedRequest
     private let transport: ExchangeTransport
@@ -35,7 +35,7 @@ public import FoundationNetworking
         _ request: PreparedRequest, by transport: ExchangeTransport, observer: @escaping Single<APIResponse>.SingleObserver
     ) {
         (original, self.transport, self.observer) = (request, transport, observer)
-        ticket = request.isStreamed ? nil : transport.limiter?.ticket(for: request.url.origin)
+        ticket = request.streamsResponse ? nil : transport.limiter?.ticket(for: request.url.origin)
         let now = transport.timeouts?.now ?? 0
         state = Locked(ExchangeState(request, transport.settings, createdAt: now))
     }
@@ -124,7 +124,7 @@ public import FoundationNetworking
     ///   complete the exchange.
     public func receive(_ chunk: Data) -> Bool {
         // A body in place of a stream may have no end, as that of a JSON log. So its bytes are limited, and do not count as activity.
-        let isInPlaceOfStream = isStreamed && state.withLock(\.expectedStreamType) != nil
+        let isInPlaceOfStream = streamsResponse && state.withLock(\.expectedStreamType) != nil
         let (now, maxSize) = (now, transport.settings.maxResponseSize)
         let limit = isInPlaceOfStream ? min(maxSize ?? .max, original.options.maxElementSize) : maxSize
         do {
@@ -175,7 +175,7 @@ public import FoundationNetworking
 
     /// The subscriber has disposed the single. A stream that it has received continues.
     func subscriberDidLeave() {
-        if !isStreamed || state.withLock(\.stream) == nil { cancel() }
+        if !streamsResponse || state.withLock(\.stream) == nil { cancel() }
     }
 
     /// Cancels the exchange and removes its partial file. No event follows. A progress report that already runs on another thread may
@@ -268,7 +268,7 @@ extension Exchange {
     }
 
     /// Whether the reader of the stream is behind, so that ``whenReady(_:)`` would wait.
-    var isReaderBehind: Bool { isStreamed && state.withLock(\.stream)?.isFull == true }
+    var isReaderBehind: Bool { streamsResponse && state.withLock(\.stream)?.isFull == true }
 
     /// Calls `proceed` when the exchange can accept the next bytes. That is at once or, if the reader of a stream is behind, when it has
     /// read more than half of the buffered bytes, has been released, or its task is cancelled.
@@ -276,14 +276,14 @@ extension Exchange {
     /// Do not read from the server until then. Bytes that you pass to ``receive(_:)-(Data)`` in the meantime are buffered in memory.
     /// `proceed` is called once, on any thread.
     public func whenReady(_ proceed: @escaping @Sendable () -> Void) {
-        guard isStreamed, let stream = state.withLock(\.stream) else { return proceed() }
+        guard streamsResponse, let stream = state.withLock(\.stream) else { return proceed() }
         stream.whenNotFull(proceed)
     }
 
     /// Calls `body` when the reader of the stream has read all bytes that have arrived and asks for more, or has left. Without a stream,
     /// calls it at once.
     package func whenDrained(_ body: @escaping @Sendable () -> Void) {
-        guard isStreamed, let stream = state.withLock(\.stream) else { return body() }
+        guard streamsResponse, let stream = state.withLock(\.stream) else { return body() }
         stream.whenDrained(body)
     }
 }

@@ -40,7 +40,7 @@ extension APIResponse {
         if case .follow = policy.kind { return proposedRequest(of: sent) }
         try requireNotRedirected(of: sent)
         guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent, allowsDowngrade: true) else { return nil }
-        return try decide(proposed, self)?.restoringContext(of: proposed)
+        return try decide(proposed, self)?.inheritingContext(of: proposed)
     }
 }
 

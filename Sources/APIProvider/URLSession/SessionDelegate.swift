@@ -239,12 +239,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         record.curlQueue?.resume()
         #endif
         record.onCompletion?()
-        let failure = isWhole ? nil : error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage(with: task.response) }
+        record.exchange.complete(with: failure(of: task, isWhole ? nil : error, record))
+    }
+
+    /// The error with which the exchange of `task` ends; `nil` if its response is whole.
+    private func failure(of task: URLSessionTask, _ error: (any Error)?, _ record: Record) -> (any Error)? {
+        if record.connectionWasLost { return URLError(.networkConnectionLost) }
+        let failure = error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage(with: task.response) }
         // If bytes were sent and the error says that no connection could be made, a reused connection broke and a new one failed. So the
         // server may have received the request.
-        let connectionWasLost =
-            record.connectionWasLost || (failure as? URLError)?.happenedBeforeSending == true && task.countOfBytesSent > 0
-        record.exchange.complete(with: connectionWasLost ? URLError(.networkConnectionLost) : failure)
+        let isOfNewConnection = (failure as? URLError)?.happenedBeforeSending == true && task.countOfBytesSent > 0
+        return isOfNewConnection ? URLError(.networkConnectionLost) : failure
     }
 
     /// Returns false if the exchange accepts no body for this response.

@@ -101,7 +101,7 @@ extension [UInt8] {
 // MARK: - The file
 
 extension RecordedFile {
-    /// The content of a file with these exchanges, whose secrets have names.
+    /// The content of a file with these exchanges, whose secrets have names, in the order in which they began.
     static func content(of exchanges: [RecordedExchange], _ secrets: [Secret], test: String?) throws -> Data {
         struct Head: Encodable {
             let _names: [String: String]
@@ -114,7 +114,11 @@ extension RecordedFile {
         let names = Dictionary(secrets.map { ($0.name, $0.origin.rawValue) }) { $1 }
         var data = Data(#"{"log":"#.utf8) + (try encoder.encode(Head(_names: names, _test: test))).dropLast() + Data(#","entries":["#.utf8)
         encoder.outputFormatting.insert(.prettyPrinted)
-        for (index, exchange) in exchanges.enumerated() {
+        var latest = Date.distantPast
+        for (index, var exchange) in exchanges.enumerated() {
+            // Entries answer in the order of their times, and a clock may go back.
+            latest = max(latest, exchange.started)
+            exchange.started = latest
             data += Data((index == 0 ? "\n" : ",\n").utf8)
             data += try encoder.encode(WrittenEntry(exchange))
         }

@@ -114,7 +114,7 @@ final class Recorder: Sendable {
     ) -> any Disposable {
         let head = response.headWithoutEncoding
         let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
-        let feed = request.isStreamed || hasLines ? StreamFeed() : nil
+        let feed = request.streamsResponse || hasLines ? StreamFeed() : nil
         withItem(number) { item in
             item.isStream = feed != nil
             item.headTime = item.milliseconds

@@ -46,8 +46,7 @@ struct RecordedNames: Sendable {
         guard parts.count == 2 else { return place }
         // Other text may stand before it.
         let head = parts[0].indices.first { index in
-            parts[0][index...].starts(with: "ey".utf8)
-                && Data(base64URL: String(decoding: parts[0][index...], as: UTF8.self))?.first == UInt8(ascii: "{")
+            parts[0][index...].starts(with: "ey".utf8) && String(decoding: parts[0][index...], as: UTF8.self).isBase64URLOfObject
         }
         return head ?? place
     }

@@ -74,9 +74,16 @@ extension String {
     /// Whether this is a signed JSON Web Token (RFC 7519): the head, the claims and the signature.
     var isJWT: Bool {
         guard utf8.starts(with: "ey".utf8) else { return false }
-        let parts = utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count == 3 && parts.allSatisfy { $0.count > 3 && $0.allSatisfy(\.isBase64URL) }
-            && parts[..<2].allSatisfy { Data(base64URL: String(Substring($0)))?.first == UInt8(ascii: "{") }
+        let parts = split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        return parts.count == 3 && parts[2].utf8.count > 3 && parts.allSatisfy { $0.utf8.allSatisfy(\.isBase64URL) }
+            && parts[..<2].allSatisfy(\.isBase64URLOfObject)
+    }
+}
+
+extension String {
+    /// Whether it is an object of JSON in Base64, as the head and the claims of a JWT are.
+    var isBase64URLOfObject: Bool {
+        Data(base64URL: self).flatMap { try? JSONSerialization.jsonObject(with: $0) } is [String: Any]
     }
 }
 

@@ -58,7 +58,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
         guard !isOver, exchange.receive(Data(buffer: buffer, byteTransferStrategy: .copy)) else {
             return task.eventLoop.makeFailedFuture(Unwanted())
         }
-        guard exchange.isStreamed else { return task.eventLoop.makeSucceededVoidFuture() }
+        guard exchange.streamsResponse else { return task.eventLoop.makeSucceededVoidFuture() }
         // The client reads on from the server when this is fulfilled.
         let isReady = task.eventLoop.makePromise(of: Void.self)
         exchange.whenReady { isReady.succeed() }

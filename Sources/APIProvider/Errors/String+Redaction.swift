@@ -5,7 +5,7 @@ extension String {
     ///
     /// A word may be a secret if it has letters and digits, and 12 characters or more, or if it is a number of more than seven digits.
     /// Dates, times, versions and shorter numbers in it do not count.
-    var hidingWords: String {
+    var redactingWords: String {
         // Without a digit and a slash there is no such word, and no URL.
         guard utf8.contains(where: { $0.isDigit || $0 == UInt8(ascii: "/") || $0 >= 0x80 }) else { return self }
         var output = ""
@@ -14,44 +14,44 @@ extension String {
             let isBetween = first.isBetweenWords
             let run = rest.prefix { $0.isBetweenWords == isBetween }
             rest = rest[run.endIndex...]
-            output += isBetween ? String(run) : String(run).hidingWord
+            output += isBetween ? String(run) : String(run).redactingWord
         }
         return output
     }
 
     /// The path of a URL with `…` for each segment that may be a secret.
-    var hidingSegments: String {
-        split(separator: "/", omittingEmptySubsequences: false).map { String($0).hidingSecret }.joined(separator: "/")
+    var redactingSegments: String {
+        split(separator: "/", omittingEmptySubsequences: false).map { String($0).redactedIfSecret }.joined(separator: "/")
     }
 
     /// A word, a path or a URL, with marks around it.
-    private var hidingWord: String {
+    private var redactingWord: String {
         let marks = unicodeScalars.prefix { !$0.isOfWord && $0 != "/" }
         let end = unicodeScalars.lastIndex { !"\"'`)]}>,.;:!?".unicodeScalars.contains($0) }
         guard let end, end >= marks.endIndex else { return self }
         let (word, rest) = (String(unicodeScalars[marks.endIndex...end]), unicodeScalars[unicodeScalars.index(after: end)...])
-        guard word.contains("://") || word.hasPrefix("/") else { return hidingSecret }
-        return String(marks) + word.hidingURL + String(rest)
+        guard word.contains("://") || word.hasPrefix("/") else { return redactedIfSecret }
+        return String(marks) + word.redactingURL + String(rest)
     }
 
     /// A path or a URL. Text in front of its scheme is hidden as a word is. If its host has characters that no host has, only the scheme is
     /// shown.
-    private var hidingURL: String {
-        guard let mark = range(of: "://") else { return Redactor.redacted(url: self, hidesWords: true) }
+    private var redactingURL: String {
+        guard let mark = range(of: "://") else { return Redactor.redacted(url: self, redactsWords: true) }
         let start = self[..<mark.lowerBound].lastIndex { !$0.isASCII || !($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let url = self[(start.map { index(after: $0) } ?? startIndex)...]
         let before = self[..<url.startIndex]
         // The text in front is a path, or has a query or a fragment, which contains the URL.
         guard !before.hasPrefix("/"), !before.contains(where: { "?#".contains($0) }) else {
-            return Redactor.redacted(url: self, hidesWords: true)
+            return Redactor.redacted(url: self, redactsWords: true)
         }
         let isHost = URLText(url).hostAndPort.allSatisfy { $0.isLetter || $0.isNumber || "-._:[]".contains($0) }
-        let shown = isHost ? Redactor.redacted(url: String(url), hidesWords: true) : "\(url[..<mark.upperBound])…"
-        return String(before).hidingSecret + shown
+        let shown = isHost ? Redactor.redacted(url: String(url), redactsWords: true) : "\(url[..<mark.upperBound])…"
+        return String(before).redactedIfSecret + shown
     }
 
     /// A word, or `…` in its place if it may be a secret. Marks around it stay, such as quotes.
-    private var hidingSecret: String {
+    private var redactedIfSecret: String {
         // Most words are short, or have no digit.
         guard let start = unicodeScalars.firstIndex(where: \.isOfWord), let last = unicodeScalars.lastIndex(where: \.isOfWord) else {
             return self
