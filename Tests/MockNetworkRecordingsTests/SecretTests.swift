@@ -105,6 +105,7 @@ struct SecretTests {
             ("text/xml", "<a><s:Password>x y</s:Password><b>c</b></a>", "<a><s:Password>password-001</s:Password><b>c</b></a>"),
             ("text/xml", "<a><pin>7</pin><b/><c></c></a>", "<a><pin>900000001</pin><b/><c></c></a>"),
             ("text/plain", "log: {\"password\": \"x y", "log: {\"password\": \"password-001"),
+            ("text/plain", "log: {\"password\" : \"x y\", \"pin\" :7 ", "log: {\"password\" : \"password-001\", \"pin\" :900000001 "),
             ("text/event-stream", "data: {\"password\": \"x y\", \"n\": 1}\n\n", "data: {\"password\": \"password-001\", \"n\": 1}\n\n"),
             ("text/html", "<a href='/x?a=1&amp;password=abc'>", "<a href='/x?a=1&amp;password=password-001'>"),
         ])
@@ -143,6 +144,15 @@ struct SecretTests {
         #expect(!shown.contains("horse") && shown.contains("-001"), "\(shown)")
     }
 
+    @Test("Each of several cookies in one field is a secret of its own")
+    func cookies() throws {
+        var exchange = RecordedExchange(method: "GET", url: "https://a.example/")
+        exchange.response = .init(status: 200, headers: [.init(name: "Set-Cookie", value: "a=one-x1, b=two-y2; Path=/, c=one-x1")], body: [])
+        exchange.order = (0, 1)
+        let recording = try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har")
+        #expect(recording.exchanges[0].response?.headers[0].value == "a=cookie-001, b=cookie-002; Path=/, c=cookie-001")
+    }
+
     @Test("A JWT keeps its head and its claims, and its times move")
     func jwt() throws {
         func jwt(_ claims: String, _ signature: String) -> String {
@@ -175,13 +185,13 @@ struct SecretTests {
             status: 200,
             headers: [
                 .init(name: "Content-Type", value: "application/json"), .init(name: "Date", value: "Thu, 01 Jan 2026 00:00:00 GMT"),
-                .init(name: "Set-Cookie", value: "a=b; Expires=Thu, 01-Jan-2026 00:00:00 GMT; Path=/"),
+                .init(name: "Set-Cookie", value: "a=b; Expires=Thu, 01-Jan-2026 00:00:00 GMT;; Path=/"),
                 .init(name: "Retry-After", value: "9"),
             ], body: body)
         let replayed = ReplayedResponse(response, RecordedNames(["token-001": .response]), Bindings(), movedBy: 86_400)
         #expect(
             replayed.headers.map(\.value).dropFirst() == [
-                "Fri, 02 Jan 2026 00:00:00 GMT", "a=b; Expires=Fri, 02 Jan 2026 00:00:00 GMT; Path=/", "0",
+                "Fri, 02 Jan 2026 00:00:00 GMT", "a=b; Expires=Fri, 02 Jan 2026 00:00:00 GMT;; Path=/", "0",
             ])
         #expect(
             String(decoding: replayed.body, as: UTF8.self)
