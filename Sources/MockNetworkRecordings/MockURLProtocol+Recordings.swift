@@ -103,21 +103,29 @@ extension MockURLProtocol {
     /// The requests of the scope and their answers as a HAR 1.2 file without secrets, for the attachment of a failed test; `nil` if no
     /// request has come.
     package static var attachment: Data? {
-        let exchanges = answeredRequests.map(RecordedExchange.init) + sources.flatMap { $0.log() }.compactMap { $0 as? RecordedExchange }
+        let traffic = sources.flatMap { $0.log() }.compactMap { $0 as? RecordedTraffic }
+        let exchanges = answeredRequests.map(RecordedExchange.init) + traffic.flatMap(\.exchanges)
         guard !exchanges.isEmpty else { return nil }
+        let names = traffic.reduce(SecretNames()) { $0.hidingThose(of: $1.names) }
         var ordered = exchanges.sorted { $0.started < $1.started }
         for index in ordered.indices { ordered[index].order = (2 * index, 2 * index + 1) }
-        var naming = Naming(ordered, SecretNames(), ignoring: SecretNames())
+        var naming = Naming(ordered, names, ignoring: SecretNames())
         if !naming.problems.isEmpty {
-            // Secrets that cannot be replaced go with their bodies.
+            // Without the bodies whose secrets cannot be replaced.
             for index in ordered.indices {
                 if ordered[index].body?.isUTF8 == false { ordered[index].body = [] }
                 if ordered[index].response?.body.isUTF8 == false { ordered[index].response?.body = [] }
             }
-            naming = Naming(ordered, SecretNames(), ignoring: SecretNames())
+            naming = Naming(ordered, names, ignoring: SecretNames())
         }
         return try? RecordedFile.content(of: naming.namedExchanges, naming.namedSecrets, test: nil)
     }
+}
+
+/// The requests that a recording has sent, and the names whose values are secret in all requests of its test.
+struct RecordedTraffic: Sendable {
+    let exchanges: [RecordedExchange]
+    let names: SecretNames
 }
 
 extension RecordedExchange {

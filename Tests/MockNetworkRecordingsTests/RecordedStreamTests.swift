@@ -13,6 +13,8 @@ struct RecordedStreamTests {
 
     private static let streams = [
         ("text/event-stream", "data: 1\n\ndata: 2\n\n", ""), ("text/event-stream", "data: 1\n\ndata: 2\n\n", "data: 3\nda"),
+        ("text/event-stream", "data: 1\r\n\r\n", "data: 2\r\n"), ("text/event-stream", "data: 1\r\rdata: 2\r\r", "data: 3\r"),
+        ("application/x-ndjson", "{\"n\":1}\r\n", "{\"n\":2}\r"),
         ("application/x-ndjson", "{\"n\":1}\n{\"n\":2}\n", ""), ("application/x-ndjson", "{\"n\":1}\n{\"n\":2}\n", "{\"n\":"),
     ]
 
@@ -50,7 +52,7 @@ struct RecordedStreamTests {
         }
         try await test.run(.record) { _ = await read($0, server.url, upTo: (whole + rest).utf8.count) }
         #expect(try OpenedFile(test.file).value("response.content.text") as? String == whole)
-        #expect((try OpenedFile(test.file).value("response.content._times") as? [Double])?.count == whole.count { $0 == "\n" })
+        #expect((try OpenedFile(test.file).value("response.content._times") as? [Double])?.count == whole.utf8.count { $0 == 0x0A })
         let (text, error) = try await test.run(.replay) { await read($0, server.url) }
         #expect(text == whole && error == nil, "\(text), \(error as Any)")
     }

@@ -126,7 +126,8 @@ struct RecordingTests {
             _ = try await $0.text(.get, "/orders")
         }
         let failure = await test.failure { for _ in 0..<2 { _ = try await $0.text(.post, "/orders", json: "{}") } }
-        #expect(failure.contains("POST /orders was recorded once, and this is its second"), "\(failure)")
+        #expect(
+            failure.contains("/orders was recorded once (session.har: log.entries[0]), and the test has sent it once more."), "\(failure)")
         _ = try await test.run(.replay) { for _ in 0..<3 { _ = try await $0.text(.get, "/orders") } }
     }
 

@@ -111,6 +111,15 @@ struct ReplayRulesTests {
                 "application/json", #"{"expires":1900000000,"inner":"{\"token\":\"token-001\",\"expires\":1900000000}"}"#,
                 #"{"expires":1900000000,"inner":"{\"token\":\"token-001\",\"expires\":1900000060}"}"#
             ),
+            (
+                "application/json", #"{"token":"token-001","exp":1900000000.5,"expires_at":1900000000123,"expiry":19000000}"#,
+                #"{"token":"token-001","exp":1900000060.5,"expires_at":1900000060123,"expiry":19000000}"#
+            ),
+            (
+                "application/json",
+                #"{"token":"token-001","expires_at":"2026-01-01T01:00:00+02:00","exp":"2026-01-01T01:00:00.250-09:30"}"#,
+                #"{"token":"token-001","expires_at":"2026-01-01T01:01:00+02:00","exp":"2026-01-01T01:01:00.250-09:30"}"#
+            ),
             ("application/x-www-form-urlencoded", "token=token-001&expires=1900000000", "token=token-001&expires=1900000060"),
             ("text/plain", "token=token-001 expires=1900000000", nil), ("application/json", #"{"token":"no name","exp":1900000000}"#, nil),
         ] as [(String, String, String?)])

@@ -87,6 +87,8 @@ struct SecretTests {
                 "ghost_writers_of_the_world skeleton_component_loader AIRPORT_TERMINAL_CODES_2026",
                 "ghost_writers_of_the_world skeleton_component_loader AIRPORT_TERMINAL_CODES_2026"
             ),
+            // In a request these are secret.
+            (#"{"auth":"OAuth2-PKCE","app_id":"client-23A"}"#, #"{"auth":"OAuth2-PKCE","app_id":"client-23A"}"#),
             // The words of a name are those between its letters, in any script.
             (#"{"épin":"ordinary","Āpin":"s3cretWord","pin":"s3cret"}"#, #"{"épin":"ordinary","Āpin":"s3cretWord","pin":"pin-001"}"#),
             ("token-001: no secret", "token-001: no secret"), ("42", "42"), ("\"pong\"", "\"pong\""),
@@ -104,6 +106,12 @@ struct SecretTests {
             ),
             ("text/xml", "<a><s:Password>x y</s:Password><b>c</b></a>", "<a><s:Password>password-001</s:Password><b>c</b></a>"),
             ("text/xml", "<a><pin>7</pin><b/><c></c></a>", "<a><pin>900000001</pin><b/><c></c></a>"),
+            (
+                "text/xml", "<a><password><![CDATA[x<y & z]]></password><b><![CDATA[c]]></b></a>",
+                "<a><password><![CDATA[password-001]]></password><b><![CDATA[c]]></b></a>"
+            ),
+            ("text/plain", "token=a1B2c3D4", "token=token-001"), ("text/plain", "token=a1B2c3D4&x=1", "token=token-001&x=1"),
+            ("text/plain", "token=makeToken(id: 1)", "token=makeToken(id: 1)"),
             ("text/plain", "log: {\"password\": \"x y", "log: {\"password\": \"password-001"),
             ("text/plain", "log: {\"password\" : \"x y\", \"pin\" :7 ", "log: {\"password\" : \"password-001\", \"pin\" :900000001 "),
             ("text/event-stream", "data: {\"password\": \"x y\", \"n\": 1}\n\n", "data: {\"password\": \"password-001\", \"n\": 1}\n\n"),
@@ -131,6 +139,11 @@ struct SecretTests {
         arguments: [
             ("AUTHORIZATION", "Bearer correct-horse", "", "correct-horse"), ("COOKIE", "a=correct-horse; b=c", "", "correct-horse"),
             ("Cookie", "b=c; a=\"correct-horse\"", "", "correct-horse"), ("Cookie", "a=correct%20horse", "", "correct horse"),
+            ("X-Passphrase", "correct horse battery", "", "correct horse battery"),
+            ("X-State", "id=\"1\",token=\"correct-horse-1\"", "", "correct-horse-1"),
+            ("Ocp-Apim-Subscription-Key", "correct-horse", "", "correct-horse"), ("X-Auth", "correct-horse", "", "correct-horse"),
+            ("Accept", "*/*", "?jwt=correct-horse&appid=1", "correct-horse"),
+            ("Accept", "*/*", "?token_v2=correct-horse", "correct-horse"),
             ("Accept", "*/*", "?a=b&password=correct+horse", "correct horse"), ("Accept", "*/*", "#token=correct-horse", "correct-horse"),
         ])
     func places(header: String, value: String, query: String, secret: String) throws {
@@ -147,7 +160,8 @@ struct SecretTests {
     @Test("Each of several cookies in one field is a secret of its own")
     func cookies() throws {
         var exchange = RecordedExchange(method: "GET", url: "https://a.example/")
-        exchange.response = .init(status: 200, headers: [.init(name: "Set-Cookie", value: "a=one-x1, b=two-y2; Path=/, c=one-x1")], body: [])
+        exchange.response = .init(
+            status: 200, headers: [.init(name: "Set-Cookie", value: "a=one-x1, b=two-y2; Path=/, c=one-x1")], body: [])
         exchange.order = (0, 1)
         let recording = try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har")
         #expect(recording.exchanges[0].response?.headers[0].value == "a=cookie-001, b=cookie-002; Path=/, c=cookie-001")
@@ -196,6 +210,15 @@ struct SecretTests {
         #expect(
             String(decoding: replayed.body, as: UTF8.self)
                 == #"{"access_token":"token-001","expires_at":"2026-01-02T00:00:00Z","at":"2026-01-01T00:00:00Z"}"#)
+    }
+
+    @Test("Names of any number of words are hidden and kept")
+    func longNames() throws {
+        let (body, name) = (#"{"my_internal_customer_tax_token":"abc123def"}"#, "my_internal_customer_tax_token")
+        for (hidden, kept, value) in [([name], [], "my-internal-customer-tax-token-001"), ([], [name], "abc123def")] {
+            let exchange = try recording(body, hiding: hidden, keeping: kept).exchanges[0]
+            #expect(String(decoding: exchange.response?.body ?? [], as: UTF8.self) == #"{"\#(name)":"\#(value)"}"#)
+        }
     }
 
     @Test("Names are hidden and kept as the test says")

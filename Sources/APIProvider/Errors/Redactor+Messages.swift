@@ -49,7 +49,7 @@ extension String {
         let name = lowercased().filter { $0.isLetter }
         return Self.partsOfCredentials.contains { name.contains($0) }
             || ["auth", "appid"].contains { name.hasSuffix($0) } || ["key", "xkey", "pwd", "pin", "otp", "sig"].contains(name)
-            || Self.endingsOfKeys.contains { name.hasSuffix($0) }
+            || Self.namesOfKeys.contains { name.hasSuffix($0) }
     }
 
     private static let partsOfCredentials = [
@@ -58,7 +58,7 @@ extension String {
     ]
 
     /// Others that end in `key`, such as `sortKey` and `Idempotency-Key`, are no credentials.
-    private static let endingsOfKeys = [
+    package static let namesOfKeys = [
         "api", "access", "account", "app", "application", "auth", "client", "encryption", "functions", "license", "master", "private",
         "server", "shared", "signing", "subscription",
     ].map { $0 + "key" }

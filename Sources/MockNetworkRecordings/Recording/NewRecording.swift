@@ -35,7 +35,6 @@ struct NewRecording {
 
     private func problems(sending sent: [RecordedExchange], in order: [Int], isSwapped: Bool) -> [String] {
         var replay = Replay(file, hiding: options.names, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
-        // The file is sorted by time, and two requests may have the same.
         var problems: [String] = []
         for index in order {
             let line = exchanges[index].line

@@ -184,18 +184,17 @@ extension RecordedExchange.Response {
     /// Drops what came of a line or an event that had not ended.
     fileprivate mutating func cutToWholeLines() {
         guard times != nil else { return }
-        let isEvents = value(of: "Content-Type")?.mediaType == "text/event-stream"
-        let text = body.filter { $0 != 0x0D }
-        let end = isEvents ? text.lastRange(of: [0x0A, 0x0A]) : text.lastIndex(of: 0x0A).map { $0 + 1 }
-        body = Array(text[..<(end ?? 0)])
+        let isOfEvents = value(of: "Content-Type")?.mediaType == "text/event-stream"
+        var (end, start) = (0, 0)
+        for index in body.indices where body[index] == 0x0A || isOfEvents && body[index] == 0x0D {
+            // The line feed of a CRLF ends no other line.
+            let isOfPair = body[index] == 0x0A && index > 0 && body[index - 1] == 0x0D && isOfEvents
+            let isEnd = isOfPair ? end == index : !isOfEvents || index == start
+            if isEnd { end = index + 1 }
+            start = index + 1
+        }
+        body.removeLast(body.count - end)
         times = times.map { Array($0.prefix(body.count { $0 == 0x0A })) }
-    }
-}
-
-extension [UInt8] {
-    /// The end of the last `other`.
-    fileprivate func lastRange(of other: [UInt8]) -> Int? {
-        indices.reversed().first { $0 + other.count <= count && self[$0..<$0 + other.count].elementsEqual(other) }.map { $0 + other.count }
     }
 }
 

@@ -82,11 +82,13 @@ extension Recording {
             )
         }
         try FilesInUse.register(file, for: place)
-        var isWritten = false
-        defer { if !isWritten { FilesInUse.unregister(file) } }
+        var keepsPlace = false
+        defer { if !keepsPlace { FilesInUse.unregister(file) } }
         let recorder = Recorder(liveTransport)
         defer { recorder.close() }
-        MockURLProtocol.add(AnswerSource(log: { recorder.exchanges }) { .answer(recorder.answer(to: $0)) })
+        let names = options.names
+        MockURLProtocol.add(
+            AnswerSource(log: { [RecordedTraffic(exchanges: recorder.exchanges, names: names)] }) { .answer(recorder.answer(to: $0)) })
         let scope = MockURLProtocol.current
         let notWritten = "\(file.lastPathComponent) was not written, because"
         let result: R
@@ -111,7 +113,7 @@ extension Recording {
         guard new.problems.isEmpty else {
             throw MockFailure("\(notWritten) a replay would not be the same:\n\(new.problems.prefix(5).joined(separator: "\n"))")
         }
-        isWritten = true
+        keepsPlace = true
         let comparison = oldFile.map { new.comparison(with: $0) }
         if comparison?.isSame == true { return result }
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -155,18 +157,19 @@ extension Recording {
         let source = ReplaySource(
             try RecordedFile(contentsOf: file), hiding: options.names, ignoring: options.ignored, forAnyHost: options.isForAnyHost,
             hint: "If the test is right, record it again: \(command)")
-        MockURLProtocol.add(AnswerSource { source.choose($0) })
+        let names = options.names
+        MockURLProtocol.add(AnswerSource(log: { [RecordedTraffic(exchanges: [], names: names)] }) { source.choose($0) })
         let scope = MockURLProtocol.current
         let result = try await operation()
         guard !hasFailed() else { return result }
-        let isThere = !scope.sources.isEmpty
-        if isThere, MockURLProtocol.requests.isEmpty {
+        let wasReset = scope.sources.isEmpty
+        if !wasReset, MockURLProtocol.requests.isEmpty {
             throw MockFailure(MockURLProtocol.noRequestReport(setUp: "The recording \(file.lastPathComponent)"))
         }
         if mode == .verify {
             let findings = try await source.verify(asking: liveTransport)
             if !findings.skipped.isEmpty {
-                warn("These carry what only a response can give, and were not sent:\n\(findings.skipped.joined(separator: "\n"))")
+                warn("These have values of recorded responses, so they were not sent:\n\(findings.skipped.joined(separator: "\n"))")
             }
             if !findings.unsafe.isEmpty {
                 warn("Only GET and HEAD are sent again. These were not verified:\n\(findings.unsafe.joined(separator: "\n"))")
@@ -182,7 +185,7 @@ extension Recording {
             }
             guard problems.isEmpty else { throw MockFailure(problems.joined(separator: "\n\n")) }
         }
-        let unused = isThere ? source.unused.filter { $0.problem == nil }.map { "\($0.exchange.line) (\($0.place))" } : []
+        let unused = wasReset ? [] : source.unused.filter { $0.problem == nil }.map { "\($0.exchange.line) (\($0.place))" }
         if !unused.isEmpty {
             let more = unused.count > 5 ? "\nand \(unused.count - 5) more" : ""
             warn(

@@ -103,19 +103,18 @@ struct Replay: Sendable {
         } else if let first = unused.first {
             chosen = first
         } else {
-            return .failure(Failure(description: usedUp(exchange, candidates.map(\.index))))
+            return .failure(Failure(description: usedUp(candidates.map(\.index))))
         }
         uses[chosen.index] += 1
         bindings = chosen.bindings
         return .success(chosen.index)
     }
 
-    private func usedUp(_ exchange: RecordedExchange, _ indices: [Int]) -> String {
-        let count = indices.count
-        let path = URLParts(exchange.url).path
+    /// - Parameter indices: The entries of the request. What it sends itself may have a secret.
+    private func usedUp(_ indices: [Int]) -> String {
+        let (count, last) = (indices.count, entries[indices[indices.count - 1]])
         let times = count == 1 ? "once" : count == 2 ? "twice" : "\(count) times"
-        let ordinal = ["second", "third", "fourth", "fifth"].dropFirst(count - 1).first ?? "\(count + 1)th"
-        return "\(exchange.method) \(path) was recorded \(times), and this is its \(ordinal) (\(entries[indices[count - 1]].place))."
+        return "\(last.exchange.line) was recorded \(times) (\(last.place)), and the test has sent it once more."
     }
 }
 

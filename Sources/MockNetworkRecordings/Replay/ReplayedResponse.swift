@@ -113,23 +113,36 @@ extension String {
 
     /// The time that it says; `nil` if it says none.
     var time: Date? {
-        if let number = Double(self) {
-            return utf8.count < 10 ? nil : Date(timeIntervalSince1970: utf8.count >= 13 ? number / 1000 : number)
+        if let seconds = Double(self) {
+            let digits = wholeDigits.utf8.count
+            return 10...14 ~= digits ? Date(timeIntervalSince1970: digits >= 13 ? seconds / 1000 : seconds) : nil
         }
         return Date(iso8601: self) ?? Date(httpDate: self, now: Date())
     }
 
     /// The time later, in the same form; `nil` if it is no time: seconds or milliseconds since 1970, ISO 8601, or an HTTP date.
     func moved(by seconds: TimeInterval) -> String? {
-        if let number = Int64(self), 10...14 ~= utf8.count, abs(seconds) < 1e11 {
-            return "\(number + Int64(utf8.count >= 13 ? seconds * 1000 : seconds))"
+        let digits = wholeDigits
+        if let number = Int64(digits), Double(self) != nil, 10...14 ~= digits.utf8.count, abs(seconds) < 1e11 {
+            return "\(number + Int64(digits.utf8.count >= 13 ? seconds * 1000 : seconds))\(dropFirst(digits.count))"
         }
         let formatter = ISO8601DateFormatter()
+        formatter.timeZone = TimeZone(secondsFromGMT: offsetFromGMT)
         for options: ISO8601DateFormatter.Options in [[.withInternetDateTime], [.withInternetDateTime, .withFractionalSeconds]] {
             formatter.formatOptions = options
             if let date = formatter.date(from: self) { return formatter.string(from: date + seconds) }
         }
         return Date(httpDate: self, now: Date()).map { ($0 + seconds).httpDate }
+    }
+
+    /// The digits in front of the point, if it is a number.
+    private var wholeDigits: String { String(prefix(while: \.isNumber)) }
+
+    /// The seconds that the end of a time of ISO 8601 says, such as `+02:00`.
+    private var offsetFromGMT: Int {
+        let end = suffix(6).split(separator: ":")
+        guard end.count == 2, let hours = Int(end[0]), let minutes = Int(end[1]), "+-".contains(end[0].prefix(1)) else { return 0 }
+        return (abs(hours) * 60 + minutes) * (end[0].hasPrefix("-") ? -60 : 60)
     }
 
     /// The value of a header in replay.

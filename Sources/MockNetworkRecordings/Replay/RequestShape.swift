@@ -101,7 +101,7 @@ private struct Builder {
             }
             return .parts(parts)
         }
-        if let tree = try? JSONTree(Data(bytes)) { return .json(value(tree)) }
+        if let tree = try? JSONTree(Data(bytes)), !tree.isScalar || type.mediaType.hasSuffix("json") { return .json(value(tree)) }
         return bytes.isUTF8 ? .text(Pattern(String(decoding: bytes, as: UTF8.self), names)) : .bytes(bytes)
     }
 
@@ -126,6 +126,14 @@ private struct Builder {
 }
 
 extension JSONTree {
+    /// Whether it is neither an object nor an array. A text may be one by chance.
+    fileprivate var isScalar: Bool {
+        switch self {
+        case .object, .array: false
+        case .null, .bool, .number, .string: true
+        }
+    }
+
     fileprivate var scalar: String {
         switch self {
         case .string(let text): text.description
@@ -172,7 +180,6 @@ extension RequestShape.Body {
             }
             return true
         case (.text(let mine), .text(let other)): return mine.matches(other, names, &bindings)
-        // A text may be JSON by chance, in the place of a secret.
         default: return self == sent
         }
     }

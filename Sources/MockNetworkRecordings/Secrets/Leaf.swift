@@ -12,6 +12,8 @@ struct Leaf {
     let kind: Kind
     /// Whether the program says that it is secret: a credential, a cookie, or the user and password of a URL.
     var isCredential = false
+    /// Whether it is the user and the password of Basic authentication (RFC 7617).
+    var isBasic = false
     let isCookie: Bool
     /// The object or form that it stands in.
     var group = 0
@@ -37,10 +39,12 @@ struct LeafFinder {
     }
 
     private mutating func add(
-        _ text: SourceText, _ name: String, _ kind: Leaf.Kind = .text, isCredential: Bool = false, isCookie: Bool = false
+        _ text: SourceText, _ name: String, _ kind: Leaf.Kind = .text, isCredential: Bool = false, isBasic: Bool = false,
+        isCookie: Bool = false
     ) {
         guard !text.bytes.isEmpty else { return }
-        leaves.append(Leaf(text: text, name: name, kind: kind, isCredential: isCredential, isCookie: isCookie, group: group))
+        leaves.append(
+            Leaf(text: text, name: name, kind: kind, isCredential: isCredential, isBasic: isBasic, isCookie: isCookie, group: group))
     }
 
     private mutating func beginGroup() {
@@ -129,16 +133,16 @@ extension LeafFinder {
                 cookie(text[begin..<(text.first(";", in: begin..<end) ?? end)])
                 begin = min(end + 2, text.bytes.count)
             }
-        case _ where SecretNames.isListed(name): credential(text, name, isCredential: false)
         default: value(text, name)
         }
     }
 
     /// A credential, behind the name of its scheme if it has one.
-    private mutating func credential(_ text: SourceText, _ name: String, isCredential: Bool = true) {
+    private mutating func credential(_ text: SourceText, _ name: String) {
         let scheme = text.first(" ", in: 0..<text.bytes.count)
         let start = scheme.map { text.bytes[..<$0].allSatisfy { $0.isLetter || $0 == UInt8(ascii: "-") } ? $0 + 1 : 0 } ?? 0
-        add(text[start..<text.bytes.count], name, isCredential: isCredential)
+        let isBasic = start > 0 && text[0..<start - 1].string.isField("basic")
+        add(text[start..<text.bytes.count], name, isCredential: true, isBasic: isBasic)
     }
 
     private mutating func cookie(_ pair: SourceText) {
@@ -232,11 +236,13 @@ extension LeafFinder {
                 guard start < place, place + 1 < bytes.count else { continue }
                 let before = start > 0 ? bytes[start - 1] : 0x20
                 let quote = bytes[place + 1]
-                if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'"), before <= 0x20 {
+                if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'"), before <= 0x20 || before == UInt8(ascii: ",") {
                     guard let end = bytes.first(quote, in: place + 2..<bytes.count) else { continue }
                     add(text[place + 2..<end], text[start..<place].string)
-                } else if "?&;#".utf8.contains(before) {
+                } else if start == 0 || "?&;#".utf8.contains(before) {
                     let end = bytes[(place + 1)...].firstIndex { $0 <= 0x20 || "&;#\"'<>\\)".utf8.contains($0) } ?? bytes.count
+                    // At the start of a text it may be a program's.
+                    guard start > 0 || end == bytes.count || bytes[end] == UInt8(ascii: "&") else { continue }
                     add(text[place + 1..<end].decodingPercent(plusIsSpace: true), text[start..<place].decodingPercent().string)
                 }
             case UInt8(ascii: ":"):
@@ -249,16 +255,18 @@ extension LeafFinder {
                     var end = begin + 1
                     while end < bytes.count, bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
                     add(text[begin + 1..<min(end, bytes.count)].decodingJSON(), name)
-                } else if let end = bytes[begin...].firstIndex(where: { !$0.isDigit }) ?? bytes.count as Int?, end > begin {
-                    add(text[begin..<end], name, .number)
+                } else {
+                    add(text[begin..<(bytes[begin...].firstIndex { !$0.isDigit } ?? bytes.count)], name, .number)
                 }
             case UInt8(ascii: "<"):
                 let limit = min(bytes.count, place + 1024)
-                guard let close = text.first(">", in: place..<limit), let end = text.first("<", in: close..<min(bytes.count, close + 8192)),
-                    end > close + 1, bytes[close - 1] != UInt8(ascii: "/")
-                else { continue }
+                guard let close = text.first(">", in: place..<limit), bytes[close - 1] != UInt8(ascii: "/") else { continue }
+                let rest = text[close + 1..<min(bytes.count, close + 8192)]
+                let data = Array("<![CDATA[".utf8)
+                let start = rest.bytes.starts(with: data) ? data.count : 0
+                guard let end = rest.first(of: start > 0 ? "]]>" : "<"), end > start else { continue }
                 let name = bytes[(place + 1)...].prefix { isName($0) }
-                add(text[close + 1..<end], String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self))
+                add(rest[start..<end], String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self))
             default: break
             }
         }

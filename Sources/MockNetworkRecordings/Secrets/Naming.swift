@@ -11,7 +11,7 @@ struct Naming {
 
     /// The entries of the list for the names so far. A large body has few.
     private var listed: [ListKey: (base: String, rule: SecretNames.Rule)?] = [:]
-    /// Ordinary texts that a response has under a name of the list, and that are no secrets therefore.
+    /// Texts that a response has under a name of the list, and that are not secret there.
     private var plainTexts: Set<[UInt8]> = []
     private(set) var secrets: [Secret] = []
     /// The exchanges that cannot be written, and why.
@@ -87,20 +87,18 @@ extension Naming {
         if leaf.isCredential {
             let base = leaf.isCookie ? listed?.base ?? "cookie" : leaf.name.isField("user") ? "user" : listed?.base ?? "authorization"
             add(bytes, base, at: leaf.text.range, in: index, isCookie: leaf.isCookie)
-            if let pair = Data(base64Encoded: leaf.text.string), let colon = pair.firstIndex(of: UInt8(ascii: ":")) {
+            if leaf.isBasic, let pair = Data(base64Encoded: leaf.text.string), let colon = pair.firstIndex(of: UInt8(ascii: ":")) {
                 // The password of Basic authentication may stand elsewhere, too.
                 add(Array(pair[(colon + 1)...]), "password", at: nil, in: index)
             }
             return
         }
         guard let (base, rule) = listed, !bytes.isBracketed else { return }
-        if rule == .mixedTextInResponses, bytes.isOrdinary {
-            if parts[index].isResponse {
-                plainTexts.insert(bytes)
-                return
-            }
-            if plainTexts.contains(bytes) { return }
+        guard rule.hides(bytes, inResponse: parts[index].isResponse) else {
+            plainTexts.insert(bytes)
+            return
         }
+        if rule == .mixedTextInResponses, bytes.isOrdinary, plainTexts.contains(bytes) { return }
         let scheme = ["bearer ", "basic ", "token "].first { leaf.text.string.lowercased().hasPrefix($0) }?.utf8.count ?? 0
         let range = scheme < bytes.count ? scheme..<bytes.count : 0..<bytes.count
         add(Array(bytes[range]), base, at: leaf.text.range(of: range), in: index)
@@ -134,7 +132,7 @@ extension Naming {
         for leaf in LeafFinder.leaves(ofBody: text, type: type) where leaf.kind != .key && leaf.text.bytes.hasWord {
             var base = leaf.text.unmistakableSecrets().first?.base
             if let (listed, rule) = names.secret(leaf.name, isNumber: leaf.kind == .number),
-                rule == .anyText || !part.isResponse || !leaf.text.bytes.isOrdinary
+                rule.hides(leaf.text.bytes, inResponse: part.isResponse)
             {
                 base = listed
             }
@@ -151,7 +149,7 @@ extension Naming {
         let secret = indices[text] ?? secrets.count
         if isNew {
             indices[text] = secret
-            secrets.append(Secret(text, base: base, isCookie: isCookie, isIgnored: isIgnored))
+            secrets.append(Secret(text, base: base, isCookie: isCookie, isIgnored: isIgnored, firstPart: index))
             if secrets[secret].origin != .ignored { secrets[secret].origin = parts[index].isResponse ? .response : .request }
         } else if !isCookie {
             secrets[secret].isCookie = false
@@ -189,12 +187,12 @@ extension Naming {
             for leaf in part.leaves {
                 let whole = leaf.text.bytes.count <= longest ? indices[leaf.text.bytes] : nil
                 if leaf.kind == .number {
-                    if let whole, secrets[whole].kind == .number, !secrets[whole].isOrdinary || isReplaced(whole, in: part) {
+                    if let whole, secrets[whole].kind == .number, !secrets[whole].isOrdinary || isReplaced(whole, in: index) {
                         hits.append((leaf.text.range, whole))
                     }
                     continue
                 }
-                if let whole, secrets[whole].isOrdinary, isReplaced(whole, in: part) { hits.append((leaf.text.range, whole)) }
+                if let whole, secrets[whole].isOrdinary, isReplaced(whole, in: index) { hits.append((leaf.text.range, whole)) }
                 hits += search.matches(in: leaf.text.bytes).map { (leaf.text.range(of: $0.range), searched[$0.index]) }
             }
             if part.leaves.isEmpty, let found = search.matches(in: part.textInOtherEncoding ?? part.bytes).first {
@@ -206,10 +204,11 @@ extension Naming {
     }
 
     /// Whether an ordinary secret is replaced in a value that is the same, under any name.
-    private func isReplaced(_ secret: Int, in part: MessagePart) -> Bool {
+    private func isReplaced(_ secret: Int, in index: Int) -> Bool {
         switch origin(of: secret, isResponse: secrets[secret].origin == .response) {
-        case .response: !part.isResponse && !secrets[secret].isCookie
-        case .ignored: part.isResponse
+        // A request that was sent before is not the app's use of it.
+        case .response: !parts[index].isResponse && !secrets[secret].isCookie && index > secrets[secret].firstPart
+        case .ignored: parts[index].isResponse
         case .request: false
         }
     }

@@ -22,6 +22,8 @@ struct Secret {
     let base: String
     let kind: Kind
     var isCookie: Bool
+    /// The index of the part of the traffic in which it was found first.
+    let firstPart: Int
     var origin = Origin.request
     var name = ""
     /// The name, behind the head and the claims of a JWT.
@@ -29,8 +31,8 @@ struct Secret {
     /// Whether it may stand in the traffic by chance, so that it is replaced only where it is known to be the secret.
     let isOrdinary: Bool
 
-    init(_ text: [UInt8], base: String, isCookie: Bool, isIgnored: Bool) {
-        (self.text, self.base, self.isCookie) = (text, base, isCookie)
+    init(_ text: [UInt8], base: String, isCookie: Bool, isIgnored: Bool, firstPart: Int) {
+        (self.text, self.base, self.isCookie, self.firstPart) = (text, base, isCookie, firstPart)
         isOrdinary = text.isOrdinary
         if isIgnored { origin = .ignored }
         let string = String(decoding: text, as: UTF8.self)

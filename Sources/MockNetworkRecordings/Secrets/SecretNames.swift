@@ -2,16 +2,37 @@ import APIProvider
 
 /// The names under which values are secret.
 struct SecretNames: Sendable {
-    enum Rule { case anyText, mixedTextInResponses }
+    enum Rule {
+        case anyText
+        /// Any text of a request, and in a response a text that is not ordinary.
+        case mixedTextInResponses
+        case onlyInRequests
+
+        /// Whether it hides a text.
+        func hides(_ text: [UInt8], inResponse isInResponse: Bool) -> Bool {
+            switch self {
+            case .anyText: true
+            case .mixedTextInResponses: !isInResponse || !text.isOrdinary
+            case .onlyInRequests: !isInResponse
+            }
+        }
+    }
 
     /// The names that the test hides and keeps beside the list, as words without their separators.
-    private let hidden: Set<String>
+    private var hidden: Set<String>
     private let kept: Set<String>
     /// The names whose values change with each run.
     private let ignored: Set<String>
 
     init(hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = []) {
         (self.hidden, self.kept, self.ignored) = (Self.joined(hidden), Self.joined(kept), Self.joined(ignored))
+    }
+
+    /// The same names, and those that the test hides in `other`.
+    func hidingThose(of other: SecretNames) -> SecretNames {
+        var names = self
+        names.hidden.formUnion(other.hidden)
+        return names
     }
 
     private static func joined(_ names: [String]) -> Set<String> { Set(names.map { words(of: $0).joined() }) }
@@ -25,7 +46,9 @@ struct SecretNames: Sendable {
         if let base = Self.match(words, Self.strong) { return isNumber && !Self.numbers.contains(base) ? nil : (base, .anyText) }
         // In a signed URL, it cannot be anything else.
         let isSigned = words.count > 2 && words[0] == "x" && ["amz", "goog"].contains(words[1])
-        return isNumber ? nil : Self.match(words, Self.weak).map { ($0, isSigned ? .anyText : .mixedTextInResponses) }
+        if isNumber { return nil }
+        return Self.match(words, Self.weak).map { ($0, isSigned ? .anyText : .mixedTextInResponses) }
+            ?? Self.match(words, Self.namesInRequests).map { ($0, .onlyInRequests) }
     }
 
     /// Whether the test keeps the values of this name.
@@ -40,12 +63,9 @@ struct SecretNames: Sendable {
         return ignored.contains(words.joined()) ? words.joined(separator: "-") : nil
     }
 
-    /// Whether a header of this name is a credential.
-    static func isListed(_ name: String) -> Bool { SecretNames().secret(name, isNumber: false) != nil }
-
-    /// The last of `words`, up to four of them, that make a name of `list`.
+    /// The last of `words` that make a name of `list`, as many as do.
     private static func match(_ words: [String], _ list: Set<String>) -> String? {
-        for count in (1...4).reversed() where count <= words.count && list.contains(words.suffix(count).joined()) {
+        for count in (1...max(words.count, 1)).reversed() where list.contains(words.suffix(count).joined()) {
             return words.suffix(count).joined(separator: "-")
         }
         return nil
@@ -73,14 +93,17 @@ struct SecretNames: Sendable {
         return words
     }
 
-    /// In a response, an ordinary text is secret only under these.
+    /// In a response, an ordinary text is secret only under these, and under those that the test hides.
     private static let strong: Set = [
         "password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp", "cvv", "cvc", "cardnumber",
     ]
     private static let weak: Set = [
         "secret", "token", "apikey", "accesskey", "privatekey", "credential", "authorization", "sessionid", "csrf", "signature", "sig",
     ]
-    /// A number is secret only under these.
+    /// Responses use these for much else.
+    private static let namesInRequests = Set(["auth", "jwt", "appid"] + String.namesOfKeys)
+    /// A number is secret only under these, and under those that the test hides.
     private static let numbers: Set = ["pin", "otp", "passcode", "cvv", "cvc", "card-number", "cardnumber"]
-    private static let endings: Set = ["confirm", "confirmation", "again", "repeat", "hash", "value"]
+    /// A version such as `v2` is "v" here, because the words have no digits.
+    private static let endings: Set = ["confirm", "confirmation", "again", "repeat", "hash", "value", "v"]
 }
