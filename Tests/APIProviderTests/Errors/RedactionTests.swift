@@ -164,6 +164,8 @@ struct RedactionTests {
         #expect(Redactor(for: request).message("no letters at /letters/a") == "no … at /…/a")
         #expect(Redactor(for: request).header("Accept", "letters") == "…")
         #expect(Redactor(.none, for: request).line(of: request) == "GET https://api.example.com/letters/a")
+        let part = try Endpoint<Void>(.get, "/key\(secret: "one two/3")").preparedRequest(relativeTo: example)
+        #expect(Redactor(for: part).message("no one two/3 at one%20two%2F3") == "no … at …")
         // There are enough that no order of a dictionary is right by chance.
         for (short, long) in (10..<40).map({ ("supersecret\($0)", "supersecret\($0)word") }) {
             let request = try Endpoint<Void>(.get, "/\(secret: short)/\(secret: long)").preparedRequest(relativeTo: example)

@@ -54,7 +54,13 @@ struct SentenceTests {
             (.invalidRequest(reason: "its path is no path", underlying: Plain.out), "The request could not be made.", nil),
             (status(401), "Your sign-in was not accepted.", "Sign in again."), (status(404), "This was not found.", nil),
             (status(422), "The server could not do this.", nil), (status(302), "The server could not do this.", nil),
+            (status(403), "You are not allowed to do this.", nil), (status(410), "This was not found.", nil),
+            (status(408), "The server took too long to answer.", "Try again later."),
+            (status(504), "The server took too long to answer.", "Try again later."),
+            (status(409), "This was changed in the meantime.", nil), (status(412), "This was changed in the meantime.", nil),
+            (status(413), "This is too large for the server.", nil),
             (status(500), "The server has a problem.", "Try again later."),
+            (status(505), "The server has a problem.", "Try again later."),
             (status(503), "The server is not available.", "Try again later."),
             (status(503, ["Retry-After": "1"]), "The server is not available.", "Try again in 1 second."),
             (status(429, ["Retry-After": "61"]), "Too many requests were sent.", "Try again in 61 seconds."),
@@ -170,6 +176,22 @@ struct SentenceTests {
             underlying: EncodingError.invalidValue(
                 Double.nan, .init(codingPath: [Key(stringValue: "abcdefgh12345678")], debugDescription: "It is NaN.")))
         #expect(invalid.description == "The request was not sent: no (It is NaN at …).")
+        // A case is in the source, but a value that it has is not.
+        for (key, text) in [(CaseKey.abcdefgh12345678, "abcdefgh12345678"), (.other("hgfedcba87654321"), "…")] {
+            let error = EncodingError.invalidValue(Double.nan, .init(codingPath: [key], debugDescription: "It is NaN."))
+            let invalid = APIError.invalidRequest(reason: "no", underlying: error)
+            #expect(invalid.description == "The request was not sent: no (It is NaN at \(text)).")
+        }
+    }
+
+    private enum CaseKey: CodingKey {
+        case abcdefgh12345678
+        case other(String)
+
+        var stringValue: String { if case .other(let text) = self { text } else { "abcdefgh12345678" } }
+        var intValue: Int? { nil }
+        init?(stringValue: String) { self = .other(stringValue) }
+        init?(intValue: Int) { nil }
     }
 
     private struct Key: CodingKey {

@@ -285,13 +285,16 @@ struct ReconnectingEventsTests {
 
     @Test("A stream that ends is requested again after its wait, with the identifier of its last event")
     func reconnecting() async throws {
-        let (a, b) = (stream([.chunk("retry: 3000\nid: 1\ndata: a\n\n")]), stream([.chunk("data: b\n\nid: 2\n\n")]))
+        let (a, b) = (stream([.chunk("retry: 3000\nretries: 9000\nid: 1\ndata: a\n\n")]), stream([.chunk("data: b\n\nid: 2\n\n")]))
         MockURLProtocol.stub(.get, "/events", respond: .sequence([a, b, .status(204)]))
 
         let received = try await events().reduce(into: []) { $0.append($1) }
         #expect(received == ["a", "b"].map { ServerSentEvent(data: $0, lastEventID: "1") })
         // The jitter is at most the base delay.
         #expect(await milliseconds(2).allSatisfy { 3000...3500 ~= $0 })
+        // After a 204 there is none.
+        scheduler.waits.send(.seconds(99))
+        #expect(await scheduler.waits.next() == .seconds(99))
         #expect(MockURLProtocol.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2"])
     }
 
