@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MiniRx
 import MockNetwork
 import MockNetworkTesting
 import TestSupport
@@ -125,6 +126,13 @@ struct ReplayFileTests {
         }
         try replay(entry(2, "en", "second"), entry(1, "en", "first"))
         for text in ["first", "second", "second"] { #expect(try await self.text("https://a.example/en") == text) }
+    }
+
+    @Test("A replay waits for nothing")
+    func immediate() async throws {
+        try replay(#"{"time":5000,"request":{"method":"GET","url":"https://a.example/x"},"response":{"status":200,"content":{"text":"1"}}}"#)
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: TestScheduler()))
+        #expect(try await provider.request(anyRequest("https://a.example/x")).value.data == Data("1".utf8))
     }
 
     @Test("A form as params, and a body that was not saved")

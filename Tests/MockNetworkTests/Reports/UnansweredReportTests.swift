@@ -159,9 +159,9 @@ struct UnansweredReportTests {
         #expect(report.contains(#"2. POST /a {"operationName":"E","variables":{"id":2}} (E:2)"#), "\(report)")
     }
 
-    @Test("A body that is not JSON is no nearer to a stub with JSON than to another")
-    func nearestBody() async throws {
-        let report = try await report(of: posting(Data("a=1".utf8))) {
+    @Test("A body that is no object of JSON is no nearer to a stub with JSON than to another", arguments: ["a=1", "[1]", "1"])
+    func nearestBody(body: String) async throws {
+        let report = try await report(of: posting(Data(body.utf8))) {
             MockURLProtocol.stub(.post, "/a", body: .json(["a": 1]), fileID: "A", line: 1, respond: .status(200))
             MockURLProtocol.stub(.post, "/a", body: .form(["a": "2"]), fileID: "B", line: 2, respond: .status(200))
         }
