@@ -109,16 +109,16 @@ extension MockURLProtocol {
         let names = traffic.reduce(SecretNames()) { $0.hidingThose(of: $1.names) }
         var ordered = exchanges.sorted { $0.started < $1.started }
         for index in ordered.indices { ordered[index].order = (2 * index, 2 * index + 1) }
-        var naming = Naming(ordered, names, ignoring: SecretNames())
-        if !naming.problems.isEmpty {
+        var replacer = SecretReplacer(ordered, names, ignoring: SecretNames())
+        if !replacer.problems.isEmpty {
             // Without the bodies whose secrets cannot be replaced.
             for index in ordered.indices {
                 if ordered[index].body?.isUTF8 == false { ordered[index].body = [] }
                 if ordered[index].response?.body.isUTF8 == false { ordered[index].response?.body = [] }
             }
-            naming = Naming(ordered, names, ignoring: SecretNames())
+            replacer = SecretReplacer(ordered, names, ignoring: SecretNames())
         }
-        return try? RecordedFile.content(of: naming.namedExchanges, naming.namedSecrets, test: nil)
+        return try? RecordedFile.content(of: replacer.redactedExchanges, replacer.replacedSecrets, test: nil)
     }
 }
 

@@ -31,7 +31,8 @@ struct DemoRecordingTests {
         let other = try await Program(["search", "rust"], environment: ["RECORDING": recording(search)]).run()
         #expect(other.status == 1 && other.error.contains(#"query q: expected "swift", got "rust""#), "\(other.error)")
         let broken = try await Program(["search", "swift"], environment: ["RECORDING": recording("{\n<<<<<<< a\n")]).run()
-        #expect(broken.status == 1 && broken.error.contains("search.har, line 2: there is the conflict of a merge."), "\(broken.error)")
+        #expect(
+            broken.status == 1 && broken.error.contains("search.har, line 2: there is an unresolved merge conflict."), "\(broken.error)")
     }
 }
 #endif

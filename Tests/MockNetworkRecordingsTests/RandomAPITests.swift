@@ -27,9 +27,9 @@ struct RandomAPITests {
 
         // No secret stands in the file.
         let texts = decodings(of: recording.content)
-        let secrets = recording.naming.secrets.filter { !$0.isOrdinary }.map(\.text)
+        let secrets = recording.replacer.secrets.filter { !$0.isOrdinary }.map(\.text)
         for secret in run.environment + run.issued where secrets.contains(Array(secret.utf8)) {
-            if texts.contains(where: { $0.firstRange(of: Array(secret.utf8)) != nil }) { return "the file has \(secret)" }
+            if texts.contains(where: { $0.firstOffset(of: Array(secret.utf8)) != nil }) { return "the file has \(secret)" }
         }
 
         // Each request gets its own response, with other secrets in the environment.
@@ -45,7 +45,7 @@ struct RandomAPITests {
                 case .success(let place) where place != index: return "\(index) got \(place)"
                 case .success(let place):
                     guard let response = file.entries[place].exchange.response else { return "no response" }
-                    let replayed = ReplayedResponse(response, file.names, replay.bindings, movedBy: 0)
+                    let replayed = ReplayedResponse(response, file.placeholders, replay.bindings, movedBy: 0)
                     found[index] = .init(status: replayed.status, headers: replayed.headers, body: replayed.body)
                 }
             }

@@ -35,6 +35,21 @@ struct RecordingRulesTests {
         #expect(answers == ["first", "second", "third"])
     }
 
+    @Test("A POST whose own entries are used up takes the next entry of the same URL and body, whatever its headers are")
+    func otherHeaders() async throws {
+        let entries = [("1", "first"), ("2", "second"), ("2", "third")].map { value, body in
+            #"{"request":{"method":"POST","url":"https://a.example/x","headers":[{"name":"X-A","value":"\#(value)"}]},"#
+                + #""response":{"status":200,"content":{"text":"\#(body)"}}}"#
+        }
+        try test.write(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#)
+        let answers = try await test.run(.replay) { provider in
+            var answers: [String] = []
+            for _ in 0..<3 { answers.append(try await provider.text(.post, "/x", headers: ["X-A": "1"])) }
+            return answers
+        }
+        #expect(answers == ["first", "second", "third"])
+    }
+
     @Test("JSON stays JSON if another run sends a text in the place of a number")
     func numberOfAnotherRun() async throws {
         let server = server { "{\"pin\":\($0.headers["X-Pin"] ?? "0")}" }
@@ -147,7 +162,7 @@ struct RecordingRulesTests {
         #expect(text.contains("BEARER token-001"), "\(text.prefix(2_000))")
     }
 
-    @Test("The cure is that of the nearest entry")
+    @Test("The suggestion is that of the nearest entry")
     func cureOfTheNearest() async throws {
         let entries = ["https://a.example/a?id=1", "https://b.example/b"].map {
             #"{"request":{"method":"GET","url":"\#($0)"},"response":{"status":204}}"#
@@ -265,7 +280,7 @@ struct RecordingRulesTests {
 
     @Test("A name is found as a whole, and not in a longer number")
     func wholeNames() {
-        let names = RecordedNames(["900000001": .response, "token-001": .request])
+        let names = Placeholders(["900000001": .response, "token-001": .request])
         for text in ["1900000001", "9000000012", "token-0011", "token-00"] { #expect(names.occurrences(in: Array(text.utf8)).isEmpty) }
         for (text, found) in [("900000001", ["900000001"]), ("a900000001b token-001.", ["900000001", "token-001"])] {
             #expect(names.occurrences(in: Array(text.utf8)).map(\.name) == found)
@@ -326,7 +341,7 @@ struct RecordingRulesTests {
     func expiryWarnings(body: String, isTold: Bool) async throws {
         try await test.run(.record, from: server { _ in body }) { _ = try await $0.text(.get, "/a") }
         let warnings = test.warnings.entries.joined(separator: "\n")
-        let warning = "https://a.example/a has expires_at, by which the test may be green until 2999-01-01T00:00:00Z only."
+        let warning = "https://a.example/a has expires_at: the test may fail after 2999-01-01T00:00:00Z."
         #expect(warnings.contains(warning) == isTold && warnings.isEmpty != isTold, "\(warnings)")
     }
 

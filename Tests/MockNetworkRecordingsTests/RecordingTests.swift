@@ -164,7 +164,7 @@ struct RecordingTests {
         #expect(try await test.run(.replay, send("zz")) == #"{"state":"zz"}"#)
     }
 
-    @Test("A recording over an old one names what was made anew in each run, and the cure")
+    @Test("A recording over an old one names the values that each run generates, and says what to do")
     func madeAnew() async throws {
         let run = Locked(0)
         let server = server { _ in #"{"id":1,"request_id":"req-0000000\#(run.withLock { $0 })","at":170000000\#(run.withLock { $0 })}"# }
@@ -177,9 +177,9 @@ struct RecordingTests {
         }
         let warnings = test.warnings.entries
         #expect(warnings.count == 1 && warnings[0].hasPrefix("session.har was written. "), "\(warnings)")
-        #expect(warnings.last?.contains(#"Requests differ from the old file in "state" alone."#) == true)
-        #expect(warnings.last?.contains(#"If the app makes these anew in each run, record again with ignoring: ["state"]."#) == true)
-        #expect(warnings.last?.contains(#"Made anew by the server: "at", "request_id" in GET https://a.example/items."#) == true)
+        #expect(warnings.last?.contains(#"Requests differ from the old file only in "state"."#) == true)
+        #expect(warnings.last?.contains(#"If the app generates these values in each run, record again with ignoring: ["state"]."#) == true)
+        #expect(warnings.last?.contains(#"The server generated new values for "at", "request_id" in GET https://a.example/items."#) == true)
     }
 
     @Test("Nothing is written after a failure, without a request, after a reset, and over the file of another test")

@@ -130,7 +130,8 @@ struct ReplayFileTests {
 
     @Test("A replay waits for nothing")
     func immediate() async throws {
-        try replay(#"{"time":5000,"request":{"method":"GET","url":"https://a.example/x"},"response":{"status":200,"content":{"text":"1"}}}"#)
+        try replay(
+            #"{"time":5000,"request":{"method":"GET","url":"https://a.example/x"},"response":{"status":200,"content":{"text":"1"}}}"#)
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: TestScheduler()))
         #expect(try await provider.request(anyRequest("https://a.example/x")).value.data == Data("1".utf8))
     }
@@ -188,7 +189,7 @@ struct ReplayFileTests {
     func unusable(response: String, reason: String) async throws {
         let entry = #"{"request":{"method":"GET","url":"https://a.example/bad"},"response":\#(response)}"#
         let failure = try await failure("https://a.example/bad", in: entry)
-        #expect(failure.contains("session.har: log.entries[0] cannot be answered from: \(reason)."), "\(failure)")
+        #expect(failure.contains("session.har: log.entries[0] has no usable response: \(reason)."), "\(failure)")
     }
 
     @Test(
@@ -214,7 +215,7 @@ struct ReplayFileTests {
             ("[]", "session.har: expected an object at the top level, found an array."),
             (#"{"log":{"entries":{}}}"#, "session.har: expected an array at log.entries, found an object."),
             ("{\"log\":{\n\"entries\":[\n}}", "session.har, line 3: this is not JSON."),
-            ("{\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> x\r\n}", "session.har, line 2: there is the conflict of a merge."),
+            ("{\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> x\r\n}", "session.har, line 2: there is an unresolved merge conflict."),
         ])
     func broken(text: String, sentence: String) throws {
         let error = #expect(throws: (any Error).self) { try replay(text: text) }

@@ -31,7 +31,7 @@ struct ReplayFuzzTests {
                 for entry in file.entries {
                     guard case .success(let index) = replay.entry(for: entry.exchange), let response = file.entries[index].exchange.response
                     else { continue }
-                    _ = ReplayedResponse(response, file.names, replay.bindings, movedBy: 100)
+                    _ = ReplayedResponse(response, file.placeholders, replay.bindings, movedBy: 100)
                     replayed += 1
                 }
             } catch {

@@ -45,7 +45,7 @@ struct ReplayRulesTests {
 
     @Test("The name of a JWT stands for all of the JWT, and for no text in front of it")
     func startOfJWT() {
-        let names = RecordedNames(["token-001": .response])
+        let names = Placeholders(["token-001": .response])
         let jwt = "\(Data(#"{"alg":"HS256"}"#.utf8).base64URL).e30.token-001"
         for (text, canonical) in [
             (jwt, "token-001"), ("monkey-\(jwt)", "monkey-token-001"), ("key=\(jwt)&b=1", "key=token-001&b=1"),
@@ -71,7 +71,7 @@ struct ReplayRulesTests {
 
     @Test("A name has one text, maybe with escapes")
     func oneText() {
-        let names = RecordedNames(["token-001": .request])
+        let names = Placeholders(["token-001": .request])
         func isSame(_ first: String, _ second: String) -> Bool {
             var bindings = Bindings()
             return Pattern.bind("token-001", Array(first.utf8), names, &bindings)
@@ -89,7 +89,7 @@ struct ReplayRulesTests {
             ("token-001 token-001", ["a a"], ["a b", "a"]), ("token-003", ["token-003"], ["other", ""]), ("text", ["text"], ["other"]),
         ])
     func patterns(text: String, matching: [String], others: [String]) {
-        let names = RecordedNames(["token-001": .request, "token-002": .request, "token-003": .response])
+        let names = Placeholders(["token-001": .request, "token-002": .request, "token-003": .response])
         func isMatch(_ other: String) -> Bool {
             var bindings = Bindings()
             return Pattern(text, names).matches(Pattern(other, names), names, &bindings)
@@ -126,12 +126,12 @@ struct ReplayRulesTests {
     func expiries(type: String, body: String, moved: String?) {
         let response = RecordedExchange.Response(
             status: 200, headers: [.init(name: "Content-Type", value: type)], body: Array(body.utf8))
-        let replayed = ReplayedResponse(response, RecordedNames(["token-001": .response]), Bindings(), movedBy: 60)
+        let replayed = ReplayedResponse(response, Placeholders(["token-001": .response]), Bindings(), movedBy: 60)
         #expect(String(decoding: replayed.body, as: UTF8.self) == moved ?? body)
     }
 
     @Test(
-        "Values that a program may make anew in each run look alike: numbers, UUIDs, and words of one length",
+        "Values that a program may generate in each run look alike: numbers, UUIDs, and words of one length",
         arguments: [
             ("1", "23", true), ("1.5", "2", true), ("6F9619FF-8B86-D011", "7F9619FF-8B86-D012", true), ("abcdef", "ghijkl", true),
             ("1", "", false), ("", "1", false), ("", "", false), ("abcde", "fghij", false), ("abcdef", "abcdefg", false),

@@ -167,6 +167,19 @@ struct SecretTests {
         #expect(recording.exchanges[0].response?.headers[0].value == "a=cookie-001, b=cookie-002; Path=/, c=cookie-001")
     }
 
+    @Test("A short value of a cookie is replaced in cookies alone")
+    func shortCookie() throws {
+        var exchanges = ["", "", "?state=open"].map { RecordedExchange(method: "GET", url: "https://a.example/\($0)") }
+        for index in exchanges.indices {
+            exchanges[index].headers = index == 0 ? [] : [.init(name: "Cookie", value: "a=open")]
+            exchanges[index].response = .init(status: 200, headers: [.init(name: "Set-Cookie", value: "a=open")], body: [])
+            exchanges[index].order = (2 * index, 2 * index + 1)
+        }
+        let recorded = try NewRecording(exchanges, RecordingOptions(), test: nil, name: "a.har").exchanges
+        #expect(recorded.map { $0.headers.first?.value } == [nil, "a=cookie-001", "a=cookie-001"])
+        #expect(recorded[2].url == "https://a.example/?state=open")
+    }
+
     @Test("A JWT keeps its head and its claims, and its times move")
     func jwt() throws {
         func jwt(_ claims: String, _ signature: String) -> String {
@@ -176,7 +189,7 @@ struct SecretTests {
         let text = String(decoding: recording.exchanges[0].response?.body ?? [], as: UTF8.self)
         #expect(text == "{\"t\":\"\(jwt(#"{"sub":"me","exp":1900000000}"#, "token-001"))\"}")
         let response = try #require(recording.exchanges[0].response)
-        let replayed = ReplayedResponse(response, RecordedNames(["token-001": .response]), Bindings(), movedBy: 60)
+        let replayed = ReplayedResponse(response, Placeholders(["token-001": .response]), Bindings(), movedBy: 60)
         #expect(String(decoding: replayed.body, as: UTF8.self) == "{\"t\":\"\(jwt(#"{"sub":"me","exp":1900000060}"#, "token-001"))\"}")
     }
 
@@ -202,7 +215,7 @@ struct SecretTests {
                 .init(name: "Set-Cookie", value: "a=b; Expires=Thu, 01-Jan-2026 00:00:00 GMT;; Path=/"),
                 .init(name: "Retry-After", value: "9"),
             ], body: body)
-        let replayed = ReplayedResponse(response, RecordedNames(["token-001": .response]), Bindings(), movedBy: 86_400)
+        let replayed = ReplayedResponse(response, Placeholders(["token-001": .response]), Bindings(), movedBy: 86_400)
         #expect(
             replayed.headers.map(\.value).dropFirst() == [
                 "Fri, 02 Jan 2026 00:00:00 GMT", "a=b; Expires=Fri, 02 Jan 2026 00:00:00 GMT;; Path=/", "0",
@@ -237,7 +250,7 @@ struct SecretTests {
         exchange.body = [0x1F, 0x8B]
         exchange.headers = [.init(name: "Content-Encoding", value: "gzip")]
         #expect(
-            try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har").problems.first?.contains("has a body in gzip")
+            try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har").problems.first?.contains("has a body with the Content-Encoding gzip")
                 == true)
     }
 

@@ -77,7 +77,7 @@ private struct WrittenEntry: Encodable {
         guard let answer = exchange.response else {
             response = Response(
                 status: 0, statusText: "", headers: [], content: Content(mimeType: "x-unknown", text: ""), redirectURL: "",
-                _error: exchange.failure ?? RecordedExchange.givenUp)
+                _error: exchange.failure ?? RecordedExchange.abandoned)
             return
         }
         let (content, contentEncoding) = answer.body.harText
@@ -101,7 +101,7 @@ extension [UInt8] {
 // MARK: - The file
 
 extension RecordedFile {
-    /// The content of a file with these exchanges, whose secrets have names, in the order in which they began.
+    /// The content of a file with these exchanges, whose secrets are replaced, in the order in which they began.
     static func content(of exchanges: [RecordedExchange], _ secrets: [Secret], test: String?) throws -> Data {
         struct Head: Encodable {
             let _names: [String: String]
@@ -111,7 +111,7 @@ extension RecordedFile {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let names = Dictionary(secrets.map { ($0.name, $0.origin.rawValue) }) { $1 }
+        let names = Dictionary(secrets.map { ($0.placeholder, $0.origin.rawValue) }) { $1 }
         var data = Data(#"{"log":"#.utf8) + (try encoder.encode(Head(_names: names, _test: test))).dropLast() + Data(#","entries":["#.utf8)
         encoder.outputFormatting.insert(.prettyPrinted)
         var latest = Date.distantPast

@@ -19,7 +19,7 @@ struct RecordedFile: Sendable {
 
     /// In the order in which the requests were sent.
     var entries: [Entry] = []
-    var names = RecordedNames([:])
+    var placeholders = Placeholders([:])
     /// The test that the recording belongs to; `nil` in a file of another program.
     var test: String?
     var isFromOtherProgram = false
@@ -37,7 +37,7 @@ struct RecordedFile: Sendable {
         test = log["_test"]?.text
         isFromOtherProgram = log["_names"] == nil
         if case .object(let members)? = log["_names"] {
-            names = RecordedNames(
+            placeholders = Placeholders(
                 Dictionary(members.compactMap { key, value in Secret.Origin(rawValue: value.text ?? "").map { (key.description, $0) } }) {
                     $1
                 })
@@ -46,7 +46,7 @@ struct RecordedFile: Sendable {
         // By time, as the format says, and as they stand where that is the same.
         entries = read.enumerated().sorted { ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset) }.map(
             \.element)
-        if isFromOtherProgram { nameSecretsOfRequests() }
+        if isFromOtherProgram { replaceSecretsOfRequests() }
     }
 
     init(contentsOf file: URL) throws {
@@ -59,7 +59,7 @@ struct RecordedFile: Sendable {
     private static func reasonForNoJSON(_ data: Data) -> String {
         let lines = String(decoding: data, as: UTF8.self).split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         if let conflict = lines.firstIndex(where: { $0.hasPrefix("<<<<<<< ") }) {
-            return "line \(conflict + 1): there is the conflict of a merge"
+            return "line \(conflict + 1): there is an unresolved merge conflict"
         }
         var tokens = JSONTokens(data)
         while (try? tokens.next()) != nil {}
@@ -68,7 +68,7 @@ struct RecordedFile: Sendable {
     }
 
     /// In a file of another program, secrets of requests match any text.
-    private mutating func nameSecretsOfRequests() {
+    private mutating func replaceSecretsOfRequests() {
         var exchanges = entries.map(\.exchange)
         let ends = exchanges.indices.flatMap { index in
             [(exchanges[index].started, index, false), (exchanges[index].started + exchanges[index].duration, index, true)]
@@ -76,18 +76,18 @@ struct RecordedFile: Sendable {
         for (order, event) in ends.sorted(by: { ($0.0, $0.1, $0.2 ? 1 : 0) < ($1.0, $1.1, $1.2 ? 1 : 0) }).enumerated() {
             if event.2 { exchanges[event.1].order.end = order } else { exchanges[event.1].order.begin = order }
         }
-        let naming = Naming(exchanges, SecretNames(), ignoring: SecretNames())
-        for (index, exchange) in naming.rewritten({ $1.origin == .request ? $1.replacement : nil }).enumerated() {
+        let replacer = SecretReplacer(exchanges, SecretNames(), ignoring: SecretNames())
+        for (index, exchange) in replacer.rewritten({ $1.origin == .request ? $1.replacement : nil }).enumerated() {
             entries[index].exchange = exchange
         }
-        names = RecordedNames(naming.namedSecrets.filter { $0.origin == .request })
+        placeholders = Placeholders(replacer.replacedSecrets.filter { $0.origin == .request })
     }
 }
 
 // MARK: - Reading an entry
 
 extension RecordedFile.Entry {
-    private struct Problem: Error { let text: String }
+    fileprivate struct Problem: Error { let text: String }
 
     /// `nil` for what no HTTP request gets: WebSockets, which start with the status 101, and `data:` URLs.
     fileprivate init?(_ json: JSONTree, at path: String, in file: String) {
@@ -148,7 +148,7 @@ extension RecordedFile.Entry {
     /// Firebug and Firefox save a form with the headers that belong to it.
     private mutating func takeHeadersOfBody() {
         guard exchange.type.isEmpty, let body = exchange.body, body.starts(with: "Content-".utf8),
-            let end = body.firstRange(of: Array("\r\n\r\n".utf8))
+            let end = body.firstOffset(of: Array("\r\n\r\n".utf8))
         else { return }
         for line in String(decoding: body[..<end], as: UTF8.self).components(separatedBy: "\r\n") {
             let halves = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
@@ -164,7 +164,7 @@ extension RecordedFile.Entry {
         }
         let reason = json["_error"]?.text
         guard status != 0 else {
-            exchange.failure = reason ?? "the recording does not say why"
+            exchange.failure = reason ?? "the recording gives no reason"
             return
         }
         guard 100...999 ~= status else { throw Problem(text: "\(status) is not an HTTP status") }
@@ -235,13 +235,15 @@ extension JSONTree {
     fileprivate var double: Double? { if case .number(let number) = self { Double(number.text) } else { nil } }
 
     fileprivate func value(_ name: String, at path: String) throws -> JSONTree {
-        guard let value = self[name] else { throw RecordedFile.Entry.missing("\(path).\(name)") }
+        guard let value = self[name] else { throw RecordedFile.Entry.Problem(text: "\(path).\(name) is missing") }
         return value
     }
 
     fileprivate func string(_ name: String, at path: String) throws -> String {
         let value = try value(name, at: path)
-        guard let text = value.text else { throw RecordedFile.Entry.other("a string", value, "\(path).\(name)") }
+        guard let text = value.text else {
+            throw RecordedFile.Entry.Problem(text: "expected a string at \(path).\(name), found \(value.kind)")
+        }
         return text
     }
 
@@ -260,14 +262,6 @@ extension JSONTree {
                 }
             }
         }
-    }
-}
-
-extension RecordedFile.Entry {
-    fileprivate static func missing(_ path: String) -> any Error { Problem(text: "\(path) is missing") }
-
-    fileprivate static func other(_ expected: String, _ value: JSONTree, _ path: String) -> any Error {
-        Problem(text: "expected \(expected) at \(path), found \(value.kind)")
     }
 }
 

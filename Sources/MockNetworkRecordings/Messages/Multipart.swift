@@ -17,14 +17,14 @@ struct Multipart {
         guard let mark = type.range(of: "boundary=", options: .caseInsensitive) else { return nil }
         let value = type[mark.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: .init(charactersIn: "\" "))
         let line = Array("--\(value)".utf8)
-        guard !value.isEmpty, var start = bytes.firstRange(of: line) else { return nil }
-        while let next = bytes.firstRange(of: line, from: start + line.count) {
+        guard !value.isEmpty, var start = bytes.firstOffset(of: line) else { return nil }
+        while let next = bytes.firstOffset(of: line, from: start + line.count) {
             let begin = min((bytes[(start + line.count)...].firstIndex(of: 0x0A) ?? next) + 1, next)
             var end = next
             if end > begin, bytes[end - 1] == 0x0A { end -= 1 }
             if end > begin, bytes[end - 1] == 0x0D { end -= 1 }
             let blank = ["\r\n\r\n", "\n\n"].compactMap { mark in
-                bytes.firstRange(of: Array(mark.utf8), from: max(begin - 2, 0)).map { ($0, $0 + mark.utf8.count) }
+                bytes.firstOffset(of: Array(mark.utf8), from: max(begin - 2, 0)).map { ($0, $0 + mark.utf8.count) }
             }.filter { $0.1 <= end }.min { $0.0 < $1.0 }
             let head = begin..<max(begin, blank?.0 ?? begin)
             let fields = String(decoding: bytes[head], as: UTF8.self)

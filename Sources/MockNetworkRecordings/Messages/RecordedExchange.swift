@@ -39,7 +39,7 @@ struct RecordedExchange: Sendable {
     var programSecrets: [String] = []
 
     /// The app no longer waited: in replay, the response never ends.
-    static let givenUp = "given up"
+    static let abandoned = "given up"
 
     var type: String { headers.value(of: "Content-Type") ?? "" }
 

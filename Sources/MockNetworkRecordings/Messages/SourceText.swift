@@ -52,7 +52,7 @@ struct SourceText {
         bytes.first(mark.asciiValue ?? 0, in: part ?? 0..<bytes.count)
     }
 
-    func first(of text: String, from position: Int = 0) -> Int? { bytes.firstRange(of: Array(text.utf8), from: position) }
+    func first(of text: String, from position: Int = 0) -> Int? { bytes.firstOffset(of: Array(text.utf8), from: position) }
 
     func has(_ mark: Character) -> Bool { first(mark) != nil }
 
@@ -148,7 +148,7 @@ extension [UInt8] {
     }
 
     /// The place of the first `other` at or after `position`.
-    func firstRange(of other: [UInt8], from position: Int = 0) -> Int? {
+    func firstOffset(of other: [UInt8], from position: Int = 0) -> Int? {
         guard let last = other.last else { return nil }
         var end = position + other.count - 1
         while end < count, let place = first(last, in: end..<count) {

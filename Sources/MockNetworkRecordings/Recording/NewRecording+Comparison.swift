@@ -6,14 +6,15 @@ extension NewRecording {
     struct Comparison {
         /// Whether each request finds an entry of its own in the old file, with the same response.
         var isSame = true
-        /// The names of the values that the app has made anew, so that a replay will not find them.
+        /// The names of the values that the app has generated, so that a replay will not find them.
         fileprivate var inRequests: Set<String> = []
-        /// For each response in which the server has made values anew, and has changed nothing else, their names.
+        /// For each response in which the server has generated new values, and has changed nothing else, their names.
         fileprivate var inResponses: [String] = []
 
         var warnings: [String] {
-            let requests = inRequests.cure.map { "Requests differ from the old file in \(inRequests.quoted) alone. \($0)" }
-            let responses = inResponses.isEmpty ? nil : "Made anew by the server: \(inResponses.prefix(5).joined(separator: "; "))."
+            let requests = inRequests.suggestion.map { "Requests differ from the old file only in \(inRequests.quoted). \($0)" }
+            let responses =
+                inResponses.isEmpty ? nil : "The server generated new values for \(inResponses.prefix(5).joined(separator: "; "))."
             return [requests, responses].compactMap { $0 }
         }
     }
@@ -24,10 +25,10 @@ extension NewRecording {
             comparison.isSame = false
             return comparison
         }
-        let names = naming.recordedNames
-        let sent = naming.replayedExchanges
+        let names = replacer.placeholders
+        let sent = replacer.replayedExchanges
         var replay = Replay(old, hiding: options.names, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
-        var renaming = Renaming(names, old.names)
+        var renaming = Renaming(names, old.placeholders)
         var found: [Int: Int] = [:]
         for (index, isResponse) in exchanges.events {
             if !isResponse {
@@ -35,17 +36,17 @@ extension NewRecording {
                     replay.uses[place] == 1
                 else {
                     comparison.isSame = false
-                    comparison.inRequests.formUnion(renaming.renamed(sent[index]).map { replay.namesMadeAnew(in: $0) } ?? [])
+                    comparison.inRequests.formUnion(renaming.renamed(sent[index]).map { replay.namesOfGeneratedValues(in: $0) } ?? [])
                     continue
                 }
                 found[index] = place
             } else if let place = found[index], !renaming.isSame(exchanges[index], old.entries[place].exchange) {
                 comparison.isSame = false
-                let names = exchanges[index].response?.valuesMadeAnew(since: old.entries[place].exchange.response) ?? []
+                let names = exchanges[index].response?.generatedValues(since: old.entries[place].exchange.response) ?? []
                 if !names.isEmpty { comparison.inResponses.append("\(names.quoted) in \(exchanges[index].line)") }
             }
         }
-        if Set(names.origins.values) != Set(old.names.origins.values) || names.origins.count != old.names.origins.count {
+        if Set(names.origins.values) != Set(old.placeholders.origins.values) || names.origins.count != old.placeholders.origins.count {
             comparison.isSame = false
         }
         return comparison
@@ -54,7 +55,7 @@ extension NewRecording {
 
 extension RecordedExchange.Response {
     /// The names of the values that look alike in both and are not the same. Empty if anything else differs.
-    fileprivate func valuesMadeAnew(since old: Self?) -> Set<String> {
+    fileprivate func generatedValues(since old: Self?) -> Set<String> {
         guard let old, old.status == status else { return [] }
         let leaves = [self, old].map { LeafFinder.leaves(ofBody: $0.body, type: $0.value(of: "Content-Type") ?? "") }
         guard leaves[0].count == leaves[1].count else { return [] }
@@ -67,15 +68,15 @@ extension RecordedExchange.Response {
     }
 }
 
-/// Which names of two files stand for the same.
+/// Which placeholders of two files stand for the same.
 private struct Renaming {
-    let (new, old): (RecordedNames, RecordedNames)
+    let (new, old): (Placeholders, Placeholders)
     private var names: [String: String] = [:]
     private var taken: Set<String> = []
 
-    init(_ new: RecordedNames, _ old: RecordedNames) { (self.new, self.old) = (new, old) }
+    init(_ new: Placeholders, _ old: Placeholders) { (self.new, self.old) = (new, old) }
 
-    /// A request with the old names; `nil` if it has one that no response has had.
+    /// A request with the old placeholders; `nil` if it has one that no response has had.
     func renamed(_ exchange: RecordedExchange) -> RecordedExchange? {
         var (exchange, isComplete) = (exchange, true)
         func renamed(_ bytes: [UInt8]) -> [UInt8] {
@@ -138,7 +139,7 @@ private struct Renaming {
         return true
     }
 
-    private func pieces(of bytes: [UInt8], _ names: RecordedNames, _ type: String?) -> (texts: [[UInt8]], names: [String]) {
+    private func pieces(of bytes: [UInt8], _ names: Placeholders, _ type: String?) -> (texts: [[UInt8]], names: [String]) {
         let occurrences = names.occurrences(in: bytes)
         guard !occurrences.isEmpty else { return ([bytes], []) }
         var cuts = occurrences.map { (range: $0.range, name: $0.name as String?) }

@@ -5,7 +5,7 @@ import Foundation
 struct NewRecording {
     let content: Data
     let exchanges: [RecordedExchange]
-    let naming: Naming
+    let replacer: SecretReplacer
     let file: RecordedFile
     let options: RecordingOptions
     /// The reasons why it cannot be written.
@@ -14,18 +14,18 @@ struct NewRecording {
     /// - Parameter exchanges: In the order in which they began.
     init(_ exchanges: [RecordedExchange], _ options: RecordingOptions, test: String?, name: String) throws {
         self.options = options
-        naming = Naming(exchanges, options.keepsEverything ? nil : options.names, ignoring: options.ignored)
-        self.exchanges = naming.namedExchanges
-        content = try RecordedFile.content(of: self.exchanges, naming.namedSecrets, test: test)
+        replacer = SecretReplacer(exchanges, options.keepsEverything ? nil : options.names, ignoring: options.ignored)
+        self.exchanges = replacer.redactedExchanges
+        content = try RecordedFile.content(of: self.exchanges, replacer.replacedSecrets, test: test)
         file = try RecordedFile(content, name: name)
-        problems = naming.problems
+        problems = replacer.problems
         if problems.isEmpty { problems = replayProblems() }
     }
 
     /// The requests that do not find their own entries: in the order in which they were sent, and with those in flight together the other
     /// way round.
     private func replayProblems() -> [String] {
-        let sent = naming.replayedExchanges
+        let sent = replacer.replayedExchanges
         let order = Array(exchanges.indices)
         let problems = problems(sending: sent, in: order, isSwapped: false)
         guard problems.isEmpty else { return problems }
@@ -42,15 +42,14 @@ struct NewRecording {
             case .failure(let failure): problems.append("\(line) finds no entry in a replay: \(failure.description)")
             case .success(let found) where found != index && !(isSwapped && sent[found].isSameRequest(as: sent[index])):
                 let other = "\(line) gets the response of \(exchanges[found].line) (entry \(found), and not \(index)) in a replay"
-                let isSecret = naming.namedSecrets.contains { $0.origin == .request }
+                let isSecret = replacer.replacedSecrets.contains { $0.origin == .request }
                 if isSwapped {
                     problems.append(
                         "\(other) if it is sent first. They were in flight together, and differ "
                             + "\(isSecret ? "only in secrets of the test or the environment" : "in nothing that replay compares")"
-                            + ", which cannot tell them apart in another order. Send one after the other has its response.")
+                            + ", which cannot tell them apart in another order. Send the second after the first has its response.")
                 } else {
-                    problems.append(
-                        "\(other). Its secrets were sent before in another order; send them in one order, each with its request.")
+                    problems.append("\(other). Earlier requests sent the same secrets in another order; send them in the same order.")
                 }
             case .success: break
             }
@@ -63,7 +62,7 @@ extension NewRecording {
     /// Sentences that a reader of the file should know.
     var warnings: [String] {
         var warnings: [String] = []
-        let names = naming.recordedNames
+        let names = replacer.placeholders
         for exchange in exchanges {
             guard let response = exchange.response else { continue }
             if !response.body.isUTF8, response.body.count >= 1 << 20 {
@@ -74,7 +73,7 @@ extension NewRecording {
             let moving = Set(leaves.expiries(besides: leaves.around(names.occurrences(in: response.body).map(\.range))).map(\.text.range))
             for leaf in leaves where leaf.kind != .key && leaf.name.isExpiry && !moving.contains(leaf.text.range) {
                 guard let end = leaf.text.string.time, end > Date() else { continue }
-                warnings.append("\(exchange.line) has \(leaf.name), by which the test may be green until \(leaf.text.string) only.")
+                warnings.append("\(exchange.line) has \(leaf.name): the test may fail after \(leaf.text.string).")
             }
         }
         return warnings

@@ -32,7 +32,7 @@ final class Recorder: Sendable {
 
         /// Ends without the end of the response: a stream has what its reader has, and any other response is given up.
         mutating func breakOff() {
-            if isStream { exchange.response?.cutToWholeLines() } else { exchange.giveUp() }
+            if isStream { exchange.response?.cutToWholeLines() } else { exchange.abandon() }
         }
 
         var milliseconds: Double { (Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e6).rounded() }
@@ -177,7 +177,7 @@ final class Recorder: Sendable {
 // MARK: - Exchanges that broke off
 
 extension RecordedExchange {
-    fileprivate mutating func giveUp() { (response, failure) = (nil, Self.givenUp) }
+    fileprivate mutating func abandon() { (response, failure) = (nil, Self.abandoned) }
 }
 
 extension RecordedExchange.Response {

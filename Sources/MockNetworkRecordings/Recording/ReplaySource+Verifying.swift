@@ -24,17 +24,17 @@ extension ReplaySource {
             }
             guard let recorded = entry.exchange.response else { continue }
             let texts = [request.url.absoluteString] + request.headers.map(\.value)
-            // A token or a cookie of a replayed response is no credential.
-            let found = texts.flatMap { file.names.occurrences(in: Array($0.utf8)) }
-            if found.contains(where: { file.names.isFromResponse($0.name) }) {
+            // The server would refuse a token or a cookie of a replayed response.
+            let found = texts.flatMap { file.placeholders.occurrences(in: Array($0.utf8)) }
+            if found.contains(where: { file.placeholders.isFromResponse($0.name) }) {
                 findings.skipped.append(line)
                 continue
             }
             do {
                 let response = try await transport.sendStreamed(request).value
                 findings.changes += try await recorded.changes(in: response).map { "\(line): \($0)" }
-            } catch is CancellationError {
-                throw CancellationError()
+            } catch let error as CancellationError {
+                throw error
             } catch {
                 findings.unreachable.append("\(line): \(error.recordedReason)")
             }

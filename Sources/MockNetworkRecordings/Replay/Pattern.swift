@@ -1,7 +1,7 @@
-/// The texts that the names stand for in one replay.
+/// The texts that the placeholders stand for in one replay.
 struct Bindings: Sendable {
     private(set) var values: [String: [UInt8]] = [:]
-    /// How many names have got their text since `count` was last set to 0.
+    /// How many placeholders have got their text since `count` was last set to 0.
     var count = 0
 
     mutating func bind(_ name: String, to text: [UInt8], isIgnored: Bool) {
@@ -10,18 +10,18 @@ struct Bindings: Sendable {
     }
 }
 
-/// A text of a file in which names of the test's or the environment's secrets match any text.
+/// A text of a file in which the placeholders of the test's or the environment's secrets match any text.
 struct Pattern: Sendable, Equatable {
     private enum Piece: Equatable { case text([UInt8]), name(String) }
 
-    /// With the name alone for each JWT.
+    /// With the placeholder alone for each JWT.
     let bytes: [UInt8]
     private let pieces: [Piece]
 
-    init(_ text: String, _ names: RecordedNames) {
-        bytes = names.canonical(Array(text.utf8))
+    init(_ text: String, _ placeholders: Placeholders) {
+        bytes = placeholders.canonical(Array(text.utf8))
         var (pieces, copied): ([Piece], Int) = ([], 0)
-        for (range, name) in names.occurrences(in: bytes) where !names.isFromResponse(name) {
+        for (range, name) in placeholders.occurrences(in: bytes) where !placeholders.isFromResponse(name) {
             if range.lowerBound > copied { pieces.append(.text(Array(bytes[copied..<range.lowerBound]))) }
             pieces.append(.name(name))
             copied = range.upperBound
@@ -32,10 +32,10 @@ struct Pattern: Sendable, Equatable {
 
     var string: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether it has names that match other texts.
+    /// Whether it has placeholders that match other texts.
     var hasNames: Bool { pieces.contains { if case .name = $0 { true } else { false } } }
 
-    func matches(_ other: Pattern, _ names: RecordedNames, _ bindings: inout Bindings) -> Bool {
+    func matches(_ other: Pattern, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         let text = other.bytes
         guard hasNames else { return bytes == text }
         var position = 0
@@ -47,29 +47,31 @@ struct Pattern: Sendable, Equatable {
             case .name(let name):
                 guard let end = end(ofNameAt: index, in: text, from: position) else { return false }
                 let captured = Array(text[position..<end])
-                guard Self.bind(name, captured, names, &bindings) else { return false }
+                guard Self.bind(name, captured, placeholders, &bindings) else { return false }
                 position = end
             }
         }
         return position == text.count
     }
 
-    /// The end of the text of a name: before the next piece.
+    /// The end of the text of a placeholder: before the next piece.
     private func end(ofNameAt index: Int, in text: [UInt8], from position: Int) -> Int? {
         guard index + 1 < pieces.count, case .text(let next) = pieces[index + 1] else { return text.count }
         if index + 2 == pieces.count {
             let end = text.count - next.count
             return end >= position && text[end...].elementsEqual(next) ? end : nil
         }
-        return text.firstRange(of: next, from: position + 1)
+        return text.firstOffset(of: next, from: position + 1)
     }
 
-    /// Gives the name its text, or compares it with the text that it has.
-    static func bind(_ name: String, _ text: [UInt8], _ names: RecordedNames, _ bindings: inout Bindings) -> Bool {
-        let isIgnored = names.origins[name] == .ignored
+    /// Gives the placeholder its text, or compares it with the text that it has.
+    static func bind(_ name: String, _ text: [UInt8], _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
+        let isIgnored = placeholders.origins[name] == .ignored
         if !isIgnored {
             if let value = bindings.values[name] { return isSame(value, text) }
-            guard !text.isEmpty, !names.occurrences(in: text).contains(where: { names.isFromResponse($0.name) }) else { return false }
+            guard !text.isEmpty, !placeholders.occurrences(in: text).contains(where: { placeholders.isFromResponse($0.name) }) else {
+                return false
+            }
         }
         bindings.bind(name, to: text, isIgnored: isIgnored)
         return true

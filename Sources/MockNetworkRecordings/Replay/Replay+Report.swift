@@ -6,7 +6,8 @@ extension Replay {
     /// The nearest entries and what differs, for a request that none answers. Secrets of the request are shown by their names.
     func report(of exchange: RecordedExchange, _ sent: RequestShape) -> String {
         let shown = RequestShape(
-            Naming([exchange], hidden, ignoring: SecretNames(), takenNames: Set(names.origins.keys)).namedExchanges[0], names,
+            SecretReplacer([exchange], hidden, ignoring: SecretNames(), reservedPlaceholders: Set(placeholders.origins.keys))
+                .redactedExchanges[0], placeholders,
             ignoring: ignored, forAnyHost: isForAnyHost)
         let near = nearest(to: sent, shown: shown, in: entries).prefix(3)
         guard !near.isEmpty else { return "The recording has no entry that can be read.\(unreadable)" }
@@ -16,16 +17,16 @@ extension Replay {
             text += "\n\n    \(entry.exchange.line) (\(entry.place))"
             for difference in differences.list.prefix(4) { text += "\n    \(difference.description)" }
         }
-        if let cure = near.first?.1.cure { text += "\n\n\(cure)" }
+        if let suggestion = near.first?.1.suggestion { text += "\n\n\(suggestion)" }
         return text + unreadable
     }
 
     /// The names of the values in which a request differs from the nearest unused entry. Empty if it also differs in what an app does not
-    /// make anew in each run.
-    func namesMadeAnew(in exchange: RecordedExchange) -> Set<String> {
-        let sent = RequestShape(exchange, names, ignoring: ignored, forAnyHost: isForAnyHost)
+    /// generate in each run.
+    func namesOfGeneratedValues(in exchange: RecordedExchange) -> Set<String> {
+        let sent = RequestShape(exchange, placeholders, ignoring: ignored, forAnyHost: isForAnyHost)
         let unused = entries.indices.filter { uses[$0] == 0 }.map { entries[$0] }
-        return nearest(to: sent, shown: sent, in: unused).first?.1.namesMadeAnew ?? []
+        return nearest(to: sent, shown: sent, in: unused).first?.1.namesOfGeneratedValues ?? []
     }
 
     private func nearest(to sent: RequestShape, shown: RequestShape, in entries: [Entry]) -> [(Entry, Differences)] {
@@ -56,7 +57,7 @@ extension Replay {
         let name: String
         let expected: Shown?
         let actual: Shown?
-        /// Whether both may be made anew in each run.
+        /// Whether each run may generate such a value.
         let isAlike: Bool
 
         var description: String {
@@ -75,18 +76,18 @@ extension Replay {
         var list: [Difference] = []
         var distance = 0.0
 
-        var namesMadeAnew: Set<String> { list.allSatisfy(\.isAlike) ? Set(list.map(\.name)) : [] }
+        var namesOfGeneratedValues: Set<String> { list.allSatisfy(\.isAlike) ? Set(list.map(\.name)) : [] }
 
         /// What to do, if that is known.
-        var cure: String? {
+        var suggestion: String? {
             let isOtherHost = !list.isEmpty && list.allSatisfy { $0.place == "host" }
-            return isOtherHost ? "To answer the requests to any host, pass forAnyHost: true." : namesMadeAnew.cure
+            return isOtherHost ? "To answer the requests to any host, pass forAnyHost: true." : namesOfGeneratedValues.suggestion
         }
     }
 
     private func differences(of entry: Entry, from sent: RequestShape, shown: RequestShape) -> Differences {
         var found = Differences()
-        let mine = entry.shape
+        let recorded = entry.shape
         func add(_ place: String, _ name: String, _ expected: Shown?, _ actual: Shown?, _ shownActual: Shown?) {
             let isAlike =
                 if let expected, let actual, !name.isEmpty, expected.isText == actual.isText {
@@ -99,30 +100,31 @@ extension Replay {
         }
         func fits(_ expected: Pattern, _ actual: Pattern) -> Bool {
             var attempt = bindings
-            return expected.matches(actual, names, &attempt)
+            return expected.matches(actual, placeholders, &attempt)
         }
-        if mine.method != sent.method {
-            let methods = [mine, sent].map { Shown(Pattern($0.method, names)) }
+        if recorded.method != sent.method {
+            let methods = [recorded, sent].map { Shown(Pattern($0.method, placeholders)) }
             add("method", "", methods[0], methods[1], methods[1])
         }
-        if let origin = mine.origin, origin != sent.origin {
-            let other = Shown(Pattern(sent.origin ?? "none", names))
-            add("host", "", Shown(Pattern(origin, names)), other, other)
+        if let origin = recorded.origin, origin != sent.origin {
+            let other = Shown(Pattern(sent.origin ?? "none", placeholders))
+            add("host", "", Shown(Pattern(origin, placeholders)), other, other)
         }
-        if mine.path.count != sent.path.count || !zip(mine.path, sent.path).allSatisfy({ fits($0, $1) }) {
-            let paths = [mine, sent, shown].map { shape in Shown(Pattern(shape.path.map(\.string).path, names)) }
+        if recorded.path.count != sent.path.count || !zip(recorded.path, sent.path).allSatisfy({ fits($0, $1) }) {
+            let paths = [recorded, sent, shown].map { shape in Shown(Pattern(shape.path.map(\.string).path, placeholders)) }
             add("path", "", paths[0], paths[1], paths[2])
-            found.distance += 2 - 2 * Double(zip(mine.path, sent.path).prefix { fits($0, $1) }.count) / Double(max(mine.path.count, 1))
+            found.distance +=
+                2 - 2 * Double(zip(recorded.path, sent.path).prefix { fits($0, $1) }.count) / Double(max(recorded.path.count, 1))
         }
-        compare(mine.query, sent.query, shown.query, "query", fits, add)
+        compare(recorded.query, sent.query, shown.query, "query", fits, add)
         for name in entry.significantHeaders {
-            let (value, other) = (mine.value(of: name), sent.value(of: name))
+            let (value, other) = (recorded.value(of: name), sent.value(of: name))
             guard value != nil || other != nil else { continue }
             if let value, let other, fits(value, other) { continue }
             add("header \(name)", name, value.map { Shown($0) }, other.map { Shown($0) }, shown.value(of: name).map { Shown($0) })
         }
         var attempt = bindings
-        if !mine.body.matches(sent.body, names, &attempt) { compare(mine.body, sent.body, shown.body, fits, add) }
+        if !recorded.body.matches(sent.body, placeholders, &attempt) { compare(recorded.body, sent.body, shown.body, fits, add) }
         return found
     }
 
@@ -131,12 +133,12 @@ extension Replay {
     private typealias Add = (_ place: String, _ name: String, _ expected: Shown?, _ actual: Shown?, _ shown: Shown?) -> Void
 
     private func compare(
-        _ mine: [RequestShape.Item], _ sent: [RequestShape.Item], _ shown: [RequestShape.Item], _ place: String,
+        _ recorded: [RequestShape.Item], _ sent: [RequestShape.Item], _ shown: [RequestShape.Item], _ place: String,
         _ fits: (Pattern, Pattern) -> Bool, _ add: Add
     ) {
-        let keys = (mine + sent).map(\.name.string).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let keys = (recorded + sent).map(\.name.string).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         for key in keys {
-            let lists = [mine, sent, shown].map { items in items.filter { $0.name.string == key }.map(\.value) }
+            let lists = [recorded, sent, shown].map { items in items.filter { $0.name.string == key }.map(\.value) }
             for index in 0..<max(lists[0].count, lists[1].count) {
                 let (value, other) = (lists[0].dropFirst(index).first, lists[1].dropFirst(index).first)
                 if let value, let other, fits(value, other) { continue }
@@ -147,7 +149,7 @@ extension Replay {
     }
 
     private func compare(
-        _ mine: RequestShape.Body, _ sent: RequestShape.Body, _ shown: RequestShape.Body, _ fits: (Pattern, Pattern) -> Bool, _ add: Add
+        _ recorded: RequestShape.Body, _ sent: RequestShape.Body, _ shown: RequestShape.Body, _ fits: (Pattern, Pattern) -> Bool, _ add: Add
     ) {
         func text(_ body: RequestShape.Body) -> Shown {
             let description =
@@ -159,31 +161,32 @@ extension Replay {
                 case .text(let pattern): pattern.string
                 case .bytes(let bytes): bytes.isEmpty ? "no body" : "\(bytes.count) bytes"
                 }
-            return Shown(Pattern(description, names), isText: body.isText)
+            return Shown(Pattern(description, placeholders), isText: body.isText)
         }
-        switch (mine, sent, shown) {
-        case (.json(let mine), .json(let sent), .json(let shown)): compare(mine, sent, shown, "", "body", fits, add)
-        case (.form(let mine), .form(let sent), .form(let shown)): compare(mine, sent, shown, "field", fits, add)
-        case (.parts(let mine), .parts(let sent), .parts(let shown)) where mine.count == sent.count && mine.count == shown.count:
-            for index in mine.indices {
-                if !fits(mine[index].head, sent[index].head) {
-                    add("the head of part \(index)", "", Shown(mine[index].head), Shown(sent[index].head), Shown(shown[index].head))
+        switch (recorded, sent, shown) {
+        case (.json(let recorded), .json(let sent), .json(let shown)): compare(recorded, sent, shown, "", "body", fits, add)
+        case (.form(let recorded), .form(let sent), .form(let shown)): compare(recorded, sent, shown, "field", fits, add)
+        case (.parts(let recorded), .parts(let sent), .parts(let shown))
+        where recorded.count == sent.count && recorded.count == shown.count:
+            for index in recorded.indices {
+                if !fits(recorded[index].head, sent[index].head) {
+                    add("the head of part \(index)", "", Shown(recorded[index].head), Shown(sent[index].head), Shown(shown[index].head))
                 }
                 var attempt = bindings
-                guard !mine[index].body.matches(sent[index].body, names, &attempt) else { continue }
-                compare(mine[index].body, sent[index].body, shown[index].body, fits, add)
+                guard !recorded[index].body.matches(sent[index].body, placeholders, &attempt) else { continue }
+                compare(recorded[index].body, sent[index].body, shown[index].body, fits, add)
             }
-        default: add("body", "", text(mine), text(sent), text(shown))
+        default: add("body", "", text(recorded), text(sent), text(shown))
         }
     }
 
     private func compare(
-        _ mine: RequestShape.Value?, _ sent: RequestShape.Value?, _ shown: RequestShape.Value?, _ name: String, _ place: String,
+        _ recorded: RequestShape.Value?, _ sent: RequestShape.Value?, _ shown: RequestShape.Value?, _ name: String, _ place: String,
         _ fits: (Pattern, Pattern) -> Bool, _ add: Add
     ) {
         var attempt = bindings
-        if let mine, let sent, mine.matches(sent, names, &attempt) { return }
-        switch (mine, sent) {
+        if let recorded, let sent, recorded.matches(sent, placeholders, &attempt) { return }
+        switch (recorded, sent) {
         case (.object(let members)?, .object(let others)?):
             let shownMembers = if case .object(let members)? = shown { members } else { [RequestShape.Member]() }
             for key in Set((members + others).map(\.name.string)).sorted() {
@@ -191,7 +194,7 @@ extension Replay {
                 if values[0] == nil, members.contains(where: \.name.hasNames) { continue }
                 if values[1] != nil, values[2] == nil {
                     // The key is a secret, so it has another name here.
-                    add("\(place == "body" ? "" : "\(place).")…", "", nil, nil, Shown(Pattern("a value", names), isText: false))
+                    add("\(place == "body" ? "" : "\(place).")…", "", nil, nil, Shown(Pattern("a value", placeholders), isText: false))
                     continue
                 }
                 compare(values[0], values[1], values[2], key, place == "body" ? key : "\(place).\(key)", fits, add)
@@ -203,9 +206,9 @@ extension Replay {
             }
         default:
             add(
-                place, name, mine.map { Shown(Pattern($0.text, names), isText: $0.isString) },
-                sent.map { Shown(Pattern($0.text, names), isText: $0.isString) },
-                shown.map { Shown(Pattern($0.text, names), isText: $0.isString) })
+                place, name, recorded.map { Shown(Pattern($0.text, placeholders), isText: $0.isString) },
+                sent.map { Shown(Pattern($0.text, placeholders), isText: $0.isString) },
+                shown.map { Shown(Pattern($0.text, placeholders), isText: $0.isString) })
         }
     }
 }
@@ -247,13 +250,13 @@ extension String {
 
 extension Set<String> {
     /// What to do about values of these names.
-    var cure: String? { isEmpty ? nil : "If the app makes these anew in each run, record again with ignoring: [\(quoted)]." }
+    var suggestion: String? { isEmpty ? nil : "If the app generates these values in each run, record again with ignoring: [\(quoted)]." }
 
     var quoted: String { sorted().map { "\"\($0)\"" }.joined(separator: ", ") }
 }
 
 extension [UInt8] {
-    /// Whether a program may make both anew in each run: numbers, UUIDs, or words of one length.
+    /// Whether a program may generate both in each run: numbers, UUIDs, or words of one length.
     func isAlike(_ other: [UInt8]) -> Bool {
         guard !isEmpty, !other.isEmpty else { return false }
         if allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }), other.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }) {

@@ -27,7 +27,7 @@ struct Replay: Sendable {
         let likeness: Int
     }
 
-    let names: RecordedNames
+    let placeholders: Placeholders
     let ignored: SecretNames
     /// The names under which a report shows no value.
     let hidden: SecretNames
@@ -43,12 +43,12 @@ struct Replay: Sendable {
         _ file: RecordedFile, hiding hidden: SecretNames = SecretNames(), ignoring ignored: SecretNames = SecretNames(),
         forAnyHost isForAnyHost: Bool = false
     ) {
-        (names, self.hidden, self.ignored, self.isForAnyHost) = (file.names, hidden, ignored, isForAnyHost)
+        (placeholders, self.hidden, self.ignored, self.isForAnyHost) = (file.placeholders, hidden, ignored, isForAnyHost)
         isFromOtherProgram = file.isFromOtherProgram
         var entries = file.entries.map { entry in
             Entry(
                 exchange: entry.exchange, place: entry.place,
-                shape: RequestShape(entry.exchange, file.names, ignoring: ignored, forAnyHost: isForAnyHost), problem: entry.problem)
+                shape: RequestShape(entry.exchange, file.placeholders, ignoring: ignored, forAnyHost: isForAnyHost), problem: entry.problem)
         }
         for index in entries.indices { entries[index].significantHeaders = Self.significantHeaders(of: entries[index].exchange) }
         if file.isFromOtherProgram {
@@ -78,18 +78,19 @@ struct Replay: Sendable {
 
     /// Chooses the entry that answers, and marks it as used.
     mutating func entry(for exchange: RecordedExchange) -> Result<Int, Failure> {
-        let sent = RequestShape(exchange, names, ignoring: ignored, forAnyHost: isForAnyHost)
+        let sent = RequestShape(exchange, placeholders, ignoring: ignored, forAnyHost: isForAnyHost)
         var candidates: [Candidate] = []
         for index in entries.indices where entries[index].problem == nil {
             var attempt = bindings
             attempt.count = 0
-            guard entries[index].shape.matches(sent, names, &attempt), entries[index].hasSignificantHeaders(of: sent, names, &attempt)
+            guard entries[index].shape.matches(sent, placeholders, &attempt),
+                entries[index].hasSignificantHeaders(of: sent, placeholders, &attempt)
             else {
                 continue
             }
             if let least = candidates.first?.bindings.count, attempt.count > least { continue }
             if let least = candidates.first?.bindings.count, attempt.count < least { candidates = [] }
-            let likeness = entries[index].shape.likeness(to: sent, names, &attempt, differenceCounts: !isFromOtherProgram)
+            let likeness = entries[index].shape.likeness(to: sent, placeholders, &attempt, differenceCounts: !isFromOtherProgram)
             candidates.append(Candidate(index: index, bindings: attempt, likeness: likeness))
         }
         guard !candidates.isEmpty else { return .failure(Failure(description: report(of: exchange, sent))) }
@@ -121,11 +122,11 @@ struct Replay: Sendable {
 // MARK: - Headers
 
 extension Replay.Entry {
-    fileprivate func hasSignificantHeaders(of sent: RequestShape, _ names: RecordedNames, _ bindings: inout Bindings) -> Bool {
+    fileprivate func hasSignificantHeaders(of sent: RequestShape, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         for name in significantHeaders {
             switch (shape.value(of: name), sent.value(of: name)) {
             case (nil, nil): break
-            case (let mine?, let other?): guard mine.matches(other, names, &bindings) else { return false }
+            case (let mine?, let other?): guard mine.matches(other, placeholders, &bindings) else { return false }
             default: return false
             }
         }
@@ -136,11 +137,11 @@ extension Replay.Entry {
 extension RequestShape {
     func value(of name: String) -> Pattern? { headers.first { $0.name == name }?.value }
 
-    /// How many headers are the same. One that fits only because its name has no text yet counts less. Names get their texts.
+    /// How many headers are the same. One that fits only because its placeholder has no text yet counts less. Placeholders get their texts.
     ///
     /// - Parameter differenceCounts: Whether a header that only one of them has, or that differs, makes them less alike.
     fileprivate func likeness(
-        to sent: RequestShape, _ names: RecordedNames, _ bindings: inout Bindings, differenceCounts: Bool
+        to sent: RequestShape, _ placeholders: Placeholders, _ bindings: inout Bindings, differenceCounts: Bool
     ) -> Int {
         let difference = differenceCounts ? -1 : 0
         var likeness = 0
@@ -152,7 +153,7 @@ extension RequestShape {
             }
             let bound = bindings.count
             var attempt = bindings
-            let isMatch = value.matches(other, names, &attempt)
+            let isMatch = value.matches(other, placeholders, &attempt)
             if isMatch { bindings = attempt }
             likeness += !isMatch ? difference : bindings.count > bound ? 1 : 2
         }

@@ -40,29 +40,29 @@ final class ReplaySource: Sendable {
 
     func choose(_ request: PreparedRequest) -> AnswerSource.Choice {
         let exchange = RecordedExchange(request)
-        let (result, names, bindings) = state.withLock { state in
+        let (result, placeholders, bindings) = state.withLock { state in
             let result = state.replay.entry(for: exchange)
             if case .success(let index) = result { state.answered.append((request, index)) }
-            return (result, state.replay.names, state.replay.bindings)
+            return (result, state.replay.placeholders, state.replay.bindings)
         }
         switch result {
         case .failure(let failure): return .none(reason: [failure.description, hint].compactMap { $0 }.joined(separator: "\n\n"))
-        case .success(let index): return .answer(answer(to: request, from: file.entries[index], names, bindings))
+        case .success(let index): return .answer(answer(to: request, from: file.entries[index], placeholders, bindings))
         }
     }
 
     private func answer(
-        to request: PreparedRequest, from entry: RecordedFile.Entry, _ names: RecordedNames, _ bindings: Bindings
+        to request: PreparedRequest, from entry: RecordedFile.Entry, _ placeholders: Placeholders, _ bindings: Bindings
     ) -> Playback {
-        func unusable(_ reason: String) -> Playback { .failure(MockFailure("\(entry.place) cannot be answered from: \(reason).")) }
+        func unusable(_ reason: String) -> Playback { .failure(MockFailure("\(entry.place) has no usable response: \(reason).")) }
         if let problem = entry.responseProblem { return unusable(problem) }
         let exchange = entry.exchange
         guard let response = exchange.response else {
-            return exchange.failure == RecordedExchange.givenUp ? .never : .failure(URLError(recordedReason: exchange.failure ?? ""))
+            return exchange.failure == RecordedExchange.abandoned ? .never : .failure(URLError(recordedReason: exchange.failure ?? ""))
         }
         if let missing = response.missingBody { return unusable(missing) }
         let passed = exchange.started == .distantPast ? 0 : Date().timeIntervalSince(exchange.started).rounded(.down)
-        let replayed = ReplayedResponse(response, names, bindings, movedBy: passed)
+        let replayed = ReplayedResponse(response, placeholders, bindings, movedBy: passed)
         var headers = HTTPHeaders()
         for field in replayed.headers {
             // Firefox joins fields of the same name with line breaks, and HTTP/2 has fields such as `:status`.

@@ -2,29 +2,29 @@ import APIProvider
 import Foundation
 import MockNetwork
 
-/// The response of an entry as the app gets it: with the texts that names stand for in this replay, and times moved to now.
+/// The response of an entry as the app gets it: with the texts that placeholders stand for in this replay, and times moved to now.
 struct ReplayedResponse {
     let status: Int
     let headers: [RecordedExchange.Field]
     let body: [UInt8]
 
     /// - Parameter seconds: The time that has passed since the entry was made.
-    init(_ response: RecordedExchange.Response, _ names: RecordedNames, _ bindings: Bindings, movedBy seconds: TimeInterval) {
+    init(_ response: RecordedExchange.Response, _ placeholders: Placeholders, _ bindings: Bindings, movedBy seconds: TimeInterval) {
         status = response.status
         headers = response.headers.map { field in
             let value = Array(field.value.utf8)
-            let bytes = Self.replacing(value, LeafFinder.leaves(ofHeader: field.name, value), names, bindings, seconds)
+            let bytes = Self.replacing(value, LeafFinder.leaves(ofHeader: field.name, value), placeholders, bindings, seconds)
             return RecordedExchange.Field(
                 name: field.name, value: String(decoding: bytes, as: UTF8.self).moved(in: field.name, by: seconds))
         }
         let type = response.value(of: "Content-Type") ?? ""
-        body = Self.replacing(response.body, LeafFinder.leaves(ofBody: response.body, type: type), names, bindings, seconds)
+        body = Self.replacing(response.body, LeafFinder.leaves(ofBody: response.body, type: type), placeholders, bindings, seconds)
     }
 
     private static func replacing(
-        _ bytes: [UInt8], _ leaves: @autoclosure () -> [Leaf], _ names: RecordedNames, _ bindings: Bindings, _ seconds: TimeInterval
+        _ bytes: [UInt8], _ leaves: @autoclosure () -> [Leaf], _ placeholders: Placeholders, _ bindings: Bindings, _ seconds: TimeInterval
     ) -> [UInt8] {
-        let occurrences = names.occurrences(in: bytes)
+        let occurrences = placeholders.occurrences(in: bytes)
         guard !occurrences.isEmpty else { return bytes }
         // To find the leaves of a large body takes long.
         let leaves = occurrences.contains { bindings.values[$0.name] != nil } || bytes.mayHaveExpiries ? leaves() : []
@@ -81,7 +81,7 @@ extension [Leaf] {
 
 extension [UInt8] {
     /// Whether a name in it may be one that says when something ends.
-    var mayHaveExpiries: Bool { ["xp", "XP", "ntil", "NTIL"].contains { firstRange(of: Array($0.utf8)) != nil } }
+    var mayHaveExpiries: Bool { ["xp", "XP", "ntil", "NTIL"].contains { firstOffset(of: Array($0.utf8)) != nil } }
 }
 
 extension Collection<UInt8> {

@@ -50,29 +50,29 @@ struct RequestShape: Sendable {
     private let ignoredValues: [String: [Pattern]]
 
     /// - Parameter ignored: The names that are not compared.
-    init(_ exchange: RecordedExchange, _ names: RecordedNames, ignoring ignored: SecretNames, forAnyHost isForAnyHost: Bool) {
+    init(_ exchange: RecordedExchange, _ placeholders: Placeholders, ignoring ignored: SecretNames, forAnyHost isForAnyHost: Bool) {
         let url = URLParts(exchange.url)
         method = exchange.method
         origin = isForAnyHost ? nil : url.origin
-        path = url.segments.map { Pattern($0, names) }
-        var builder = Builder(names: names, ignored: ignored)
+        path = url.segments.map { Pattern($0, placeholders) }
+        var builder = Builder(placeholders: placeholders, ignored: ignored)
         query = builder.items(url.formQuery)
         body = exchange.body.map { builder.body($0, exchange.type) } ?? .unknown
         ignoredValues = builder.ignoredValues
-        headers = exchange.headers.map { ($0.name.lowercased(), Pattern($0.value, names)) }
+        headers = exchange.headers.map { ($0.name.lowercased(), Pattern($0.value, placeholders)) }
     }
 }
 
 /// Reads the parts of a request, without what is ignored.
 private struct Builder {
-    let names: RecordedNames
+    let placeholders: Placeholders
     let ignored: SecretNames
     var ignoredValues: [String: [Pattern]] = [:]
 
     /// Whether a value of this name is not compared.
     private mutating func isIgnored(_ name: String, _ value: @autoclosure () -> String) -> Bool {
         guard let key = ignored.ignored(name) else { return false }
-        ignoredValues[key, default: []].append(Pattern(value(), names))
+        ignoredValues[key, default: []].append(Pattern(value(), placeholders))
         return true
     }
 
@@ -80,7 +80,7 @@ private struct Builder {
     mutating func items(_ items: [URLQueryItem]) -> [RequestShape.Item] {
         var kept: [(index: Int, item: RequestShape.Item)] = []
         for (index, item) in items.enumerated() where !isIgnored(item.name, item.value ?? "") {
-            kept.append((index, .init(name: Pattern(item.name, names), value: Pattern(item.value ?? "", names))))
+            kept.append((index, .init(name: Pattern(item.name, placeholders), value: Pattern(item.value ?? "", placeholders))))
         }
         return kept.sorted {
             $0.item.name.bytes == $1.item.name.bytes
@@ -96,13 +96,13 @@ private struct Builder {
         if type.mediaType.hasPrefix("multipart/"), let multipart = Multipart(bytes, type: type) {
             var parts: [RequestShape.BodyPart] = []
             for part in multipart.parts where !isIgnored(part.name, String(decoding: bytes[part.body], as: UTF8.self)) {
-                let head = Pattern(String(decoding: bytes[part.head], as: UTF8.self), names)
+                let head = Pattern(String(decoding: bytes[part.head], as: UTF8.self), placeholders)
                 parts.append(.init(head: head, body: body(Array(bytes[part.body]), part.type, isPart: true)))
             }
             return .parts(parts)
         }
         if let tree = try? JSONTree(Data(bytes)), !tree.isScalar || type.mediaType.hasSuffix("json") { return .json(value(tree)) }
-        return bytes.isUTF8 ? .text(Pattern(String(decoding: bytes, as: UTF8.self), names)) : .bytes(bytes)
+        return bytes.isUTF8 ? .text(Pattern(String(decoding: bytes, as: UTF8.self), placeholders)) : .bytes(bytes)
     }
 
     private mutating func value(_ tree: JSONTree) -> RequestShape.Value {
@@ -110,7 +110,7 @@ private struct Builder {
         case .null: return .null
         case .bool(let value): return .bool(value)
         case .number(let number): return .number(number)
-        case .string(let text): return .string(Pattern(text.description, names))
+        case .string(let text): return .string(Pattern(text.description, placeholders))
         case .array(let elements):
             var values: [RequestShape.Value] = []
             for element in elements { values.append(value(element)) }
@@ -118,7 +118,7 @@ private struct Builder {
         case .object(let members):
             var kept: [RequestShape.Member] = []
             for (name, member) in members where !isIgnored(name.description, member.scalar) {
-                kept.append(.init(name: Pattern(name.description, names), value: value(member)))
+                kept.append(.init(name: Pattern(name.description, placeholders), value: value(member)))
             }
             return .object(kept.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) })
         }
@@ -146,61 +146,69 @@ extension JSONTree {
 // MARK: - Matching
 
 extension RequestShape {
-    /// Whether a request fits this one of a file. Gives names their texts.
-    func matches(_ sent: RequestShape, _ names: RecordedNames, _ bindings: inout Bindings) -> Bool {
+    /// Whether a request fits this one of a file. Gives placeholders their texts.
+    func matches(_ sent: RequestShape, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         guard method == sent.method, origin == nil || origin == sent.origin, path.count == sent.path.count, query.count == sent.query.count
         else { return false }
-        for (mine, other) in zip(path, sent.path) where !mine.matches(other, names, &bindings) { return false }
-        guard Self.matches(query, sent.query, names, &bindings), body.matches(sent.body, names, &bindings) else { return false }
+        for (mine, other) in zip(path, sent.path) where !mine.matches(other, placeholders, &bindings) { return false }
+        guard Self.matches(query, sent.query, placeholders, &bindings), body.matches(sent.body, placeholders, &bindings) else {
+            return false
+        }
         for (name, values) in ignoredValues {
-            for (mine, other) in zip(values, sent.ignoredValues[name] ?? []) { _ = mine.matches(other, names, &bindings) }
+            for (mine, other) in zip(values, sent.ignoredValues[name] ?? []) { _ = mine.matches(other, placeholders, &bindings) }
         }
         return true
     }
 
-    fileprivate static func matches(_ items: [Item], _ sent: [Item], _ names: RecordedNames, _ bindings: inout Bindings) -> Bool {
+    fileprivate static func matches(_ items: [Item], _ sent: [Item], _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         guard items.count == sent.count else { return false }
         for (mine, other) in zip(items, sent) {
-            guard mine.name.matches(other.name, names, &bindings), mine.value.matches(other.value, names, &bindings) else { return false }
+            guard mine.name.matches(other.name, placeholders, &bindings), mine.value.matches(other.value, placeholders, &bindings) else {
+                return false
+            }
         }
         return true
     }
 }
 
 extension RequestShape.Body {
-    func matches(_ sent: Self, _ names: RecordedNames, _ bindings: inout Bindings) -> Bool {
+    func matches(_ sent: Self, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         switch (self, sent) {
         case (.unknown, _): return true
-        case (.json(let mine), .json(let other)): return mine.matches(other, names, &bindings)
-        case (.form(let mine), .form(let other)): return RequestShape.matches(mine, other, names, &bindings)
+        case (.json(let mine), .json(let other)): return mine.matches(other, placeholders, &bindings)
+        case (.form(let mine), .form(let other)): return RequestShape.matches(mine, other, placeholders, &bindings)
         case (.parts(let mine), .parts(let other)):
             guard mine.count == other.count else { return false }
             for (mine, other) in zip(mine, other) {
-                guard mine.head.matches(other.head, names, &bindings), mine.body.matches(other.body, names, &bindings) else { return false }
+                guard mine.head.matches(other.head, placeholders, &bindings), mine.body.matches(other.body, placeholders, &bindings) else {
+                    return false
+                }
             }
             return true
-        case (.text(let mine), .text(let other)): return mine.matches(other, names, &bindings)
+        case (.text(let mine), .text(let other)): return mine.matches(other, placeholders, &bindings)
         default: return self == sent
         }
     }
 }
 
 extension RequestShape.Value {
-    func matches(_ sent: Self, _ names: RecordedNames, _ bindings: inout Bindings) -> Bool {
+    func matches(_ sent: Self, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         switch (self, sent) {
         case (.number(let mine), .number(let other)):
-            guard let origin = names.origins[mine.text], origin != .response else { return mine == other }
-            return Pattern.bind(mine.text, Array(other.text.utf8), names, &bindings)
-        case (.string(let mine), .string(let other)): return mine.matches(other, names, &bindings)
+            guard let origin = placeholders.origins[mine.text], origin != .response else { return mine == other }
+            return Pattern.bind(mine.text, Array(other.text.utf8), placeholders, &bindings)
+        case (.string(let mine), .string(let other)): return mine.matches(other, placeholders, &bindings)
         case (.array(let mine), .array(let other)):
             guard mine.count == other.count else { return false }
-            for (mine, other) in zip(mine, other) where !mine.matches(other, names, &bindings) { return false }
+            for (mine, other) in zip(mine, other) where !mine.matches(other, placeholders, &bindings) { return false }
             return true
         case (.object(let mine), .object(let other)):
             guard mine.count == other.count else { return false }
             guard mine.contains(where: \.name.hasNames) else {
                 for (mine, other) in zip(mine, other) {
-                    guard mine.name.bytes == other.name.bytes, mine.value.matches(other.value, names, &bindings) else { return false }
+                    guard mine.name.bytes == other.name.bytes, mine.value.matches(other.value, placeholders, &bindings) else {
+                        return false
+                    }
                 }
                 return true
             }
@@ -208,7 +216,8 @@ extension RequestShape.Value {
             for member in mine.sorted(by: { !$0.name.hasNames && $1.name.hasNames }) {
                 let place = rest.firstIndex { other in
                     var attempt = bindings
-                    guard member.name.matches(other.name, names, &attempt), member.value.matches(other.value, names, &attempt) else {
+                    guard member.name.matches(other.name, placeholders, &attempt), member.value.matches(other.value, placeholders, &attempt)
+                    else {
                         return false
                     }
                     bindings = attempt

@@ -2,7 +2,7 @@ import APIProvider
 import Foundation
 import MockNetwork
 
-/// Finds texts in other text, however they are escaped there: in percent, JSON or HTML, and once in the other.
+/// Finds texts in other text, also if they are escaped there for a URL, JSON or HTML, or with one of these escapes inside another.
 struct EscapedSearch {
     private let texts: [[UInt8]]
     /// The texts that begin with each byte, the longest first.
@@ -12,15 +12,17 @@ struct EscapedSearch {
 
     init(_ texts: [[UInt8]]) {
         self.texts = texts
-        let escapes = Array("%\\+&".utf8)
-        for escape in escapes { beginnings.insert(escape, nil) }
+        for escape in Self.escapes { beginnings.insert(escape, nil) }
         for index in texts.indices.sorted(by: { texts[$0].count > texts[$1].count }) {
             guard let first = texts[index].first else { continue }
             starting[Int(first)].append(index)
             beginnings.insert(texts[index])
-            for escape in escapes { beginnings.insert(first, escape) }
+            for escape in Self.escapes { beginnings.insert(first, escape) }
         }
     }
+
+    /// The characters with which an escape begins.
+    private static let escapes = Array("%\\+&".utf8)
 
     /// The places of the texts, and the index of each.
     func matches(in bytes: [UInt8]) -> [(range: Range<Int>, index: Int)] {
@@ -28,7 +30,7 @@ struct EscapedSearch {
         var found: [(range: Range<Int>, index: Int)] = []
         for place in beginnings.places(in: bytes) {
             var candidates = starting[Int(bytes[place])]
-            if bytes[place].beginsEscape {
+            if Self.escapes.contains(bytes[place]) {
                 let firsts = Set(Self.units(bytes, at: place).compactMap { $0.bytes.first })
                 candidates = firsts.flatMap { starting[Int($0)] }.sorted { texts[$0].count > texts[$1].count }
             }
@@ -49,11 +51,11 @@ struct EscapedSearch {
         guard text.count <= bytes.count - start else { return nil }
         var (position, matched) = (start, 0)
         while matched < text.count {
-            if position < bytes.count, bytes[position] == text[matched], !bytes[position].beginsEscape {
+            if position < bytes.count, bytes[position] == text[matched], !Self.escapes.contains(bytes[position]) {
                 (position, matched) = (position + 1, matched + 1)
                 continue
             }
-            guard position < bytes.count, bytes[position].beginsEscape else { return nil }
+            guard position < bytes.count, Self.escapes.contains(bytes[position]) else { return nil }
             guard let unit = units(bytes, at: position).first(where: { text[matched...].starts(with: $0.bytes) }) else { return nil }
             position = unit.end
             matched += unit.bytes.count
@@ -80,7 +82,7 @@ struct EscapedSearch {
             }
             return units
         case UInt8(ascii: "\\"):
-            // In JSON in JSON, there are several before a letter.
+            // A quote is \", in JSON in JSON \\\", and so on: of the backslashes before a letter, the escape may begin at each of these.
             let last = place + bytes[place...].prefix(8).prefix { $0 == UInt8(ascii: "\\") }.count - 1
             let ends = Set([place, place + 1, place + 3, last]).filter { $0 <= last }
             return ends.sorted(by: >).compactMap { JSONEscape(bytes, at: $0) }.map { (Array(String($0.scalar).utf8), $0.end) }
@@ -95,8 +97,4 @@ struct EscapedSearch {
         default: return [plain]
         }
     }
-}
-
-extension UInt8 {
-    fileprivate var beginsEscape: Bool { self == 0x25 || self == 0x5C || self == 0x2B || self == 0x26 }
 }

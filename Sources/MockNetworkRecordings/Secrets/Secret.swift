@@ -1,14 +1,14 @@
 import APIProvider
 import Foundation
 
-/// A text that does not stand in the file, and the name that stands there in its place.
+/// A text that does not stand in the file, and the placeholder that stands there for it.
 struct Secret {
     enum Origin: String {
-        /// The app took it from a response: its name matches itself alone.
+        /// The app took it from a response: its placeholder matches itself alone.
         case response
-        /// It is the test's or the environment's: its name matches any text.
+        /// It is the test's or the environment's: its placeholder matches any text.
         case request
-        /// It changes with each run: its name matches anything.
+        /// It changes with each run: its placeholder matches anything.
         case ignored
     }
 
@@ -25,8 +25,8 @@ struct Secret {
     /// The index of the part of the traffic in which it was found first.
     let firstPart: Int
     var origin = Origin.request
-    var name = ""
-    /// The name, behind the head and the claims of a JWT.
+    var placeholder = ""
+    /// The placeholder, after the head and the claims of a JWT.
     var replacement = ""
     /// Whether it may stand in the traffic by chance, so that it is replaced only where it is known to be the secret.
     let isOrdinary: Bool
@@ -48,7 +48,7 @@ struct Secret {
         }
     }
 
-    /// The beginning of a name, and the least number of digits that follow.
+    /// The beginning of a placeholder, and the least number of digits that follow.
     var pattern: (prefix: String, width: Int) {
         switch kind {
         case .text, .jwt: ("\(base)-", 3)
@@ -110,7 +110,7 @@ extension Data {
 
 extension [(range: Range<Int>, secret: Int)] {
     /// Of those that overlap, the longest.
-    var longestFirst: Self {
+    var removingOverlaps: Self {
         var chosen: Self = []
         // By their starts, so that only neighbours may overlap.
         for hit in sorted(by: { ($1.range.count, $0.range.lowerBound, $0.secret) < ($0.range.count, $1.range.lowerBound, $1.secret) })

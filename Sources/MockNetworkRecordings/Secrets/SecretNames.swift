@@ -5,14 +5,14 @@ struct SecretNames: Sendable {
     enum Rule {
         case anyText
         /// Any text of a request, and in a response a text that is not ordinary.
-        case mixedTextInResponses
+        case exceptOrdinaryTextInResponses
         case onlyInRequests
 
         /// Whether it hides a text.
         func hides(_ text: [UInt8], inResponse isInResponse: Bool) -> Bool {
             switch self {
             case .anyText: true
-            case .mixedTextInResponses: !isInResponse || !text.isOrdinary
+            case .exceptOrdinaryTextInResponses: !isInResponse || !text.isOrdinary
             case .onlyInRequests: !isInResponse
             }
         }
@@ -47,7 +47,7 @@ struct SecretNames: Sendable {
         // In a signed URL, it cannot be anything else.
         let isSigned = words.count > 2 && words[0] == "x" && ["amz", "goog"].contains(words[1])
         if isNumber { return nil }
-        return Self.match(words, Self.weak).map { ($0, isSigned ? .anyText : .mixedTextInResponses) }
+        return Self.match(words, Self.weak).map { ($0, isSigned ? .anyText : .exceptOrdinaryTextInResponses) }
             ?? Self.match(words, Self.namesInRequests).map { ($0, .onlyInRequests) }
     }
 

@@ -40,7 +40,7 @@ extension SourceText {
             case UInt8(ascii: "-") where has("-----BEGIN ", at: place):
                 // The kind of the key is a few words at most. A list of certificates has thousands of such lines.
                 let line = Array(bytes[place...].prefix(40 + 16))
-                guard let end = line.firstRange(of: Array("PRIVATE KEY-----".utf8)).map({ place + $0 }) else { continue }
+                guard let end = line.firstOffset(of: Array("PRIVATE KEY-----".utf8)).map({ place + $0 }) else { continue }
                 let close = first(of: "-----END", from: end + 16) ?? bytes.count
                 found.append((end + 16..<close, "private-key"))
                 endOfKey = close

@@ -1,8 +1,8 @@
 import APIProvider
 import Foundation
 
-/// Gives each secret in some traffic a name, and puts the name in its place wherever it stands.
-struct Naming {
+/// Replaces each secret in some traffic by a placeholder, wherever it stands.
+struct SecretReplacer {
     private let exchanges: [RecordedExchange]
     private let names: SecretNames?
     private var parts: [MessagePart] = []
@@ -16,14 +16,14 @@ struct Naming {
     private(set) var secrets: [Secret] = []
     /// The exchanges that cannot be written, and why.
     private var reasons: [(exchange: Int, text: String)] = []
-    /// The names that the secrets may not get.
-    private let takenNames: Set<String>
+    /// Placeholders that the secrets may not get.
+    private let reservedPlaceholders: Set<String>
 
     /// - Parameters:
     ///   - names: The names under which values are secret; `nil` keeps everything.
-    ///   - takenNames: The names that the secrets may not get.
-    init(_ exchanges: [RecordedExchange], _ names: SecretNames?, ignoring ignored: SecretNames, takenNames: Set<String> = []) {
-        (self.exchanges, self.names, self.takenNames) = (exchanges, names, takenNames)
+    ///   - reservedPlaceholders: Placeholders that the secrets may not get.
+    init(_ exchanges: [RecordedExchange], _ names: SecretNames?, ignoring ignored: SecretNames, reservedPlaceholders: Set<String> = []) {
+        (self.exchanges, self.names, self.reservedPlaceholders) = (exchanges, names, reservedPlaceholders)
         for (exchange, isResponse) in exchanges.events {
             for part in MessagePart.parts(of: exchanges[exchange], at: exchange, isResponse: isResponse) {
                 parts.append(part)
@@ -31,26 +31,26 @@ struct Naming {
             }
         }
         findOccurrences()
-        nameSecrets()
+        assignPlaceholders()
     }
 
     /// The reasons why these exchanges cannot be written, in sentences without secrets.
     var problems: [String] {
         guard !reasons.isEmpty else { return [] }
-        let lines = namedExchanges.map(\.line)
+        let lines = redactedExchanges.map(\.line)
         return reasons.map { "\(lines[$0.exchange]) \($0.text)" }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// The names that stand in the file, and where the secret stood first.
-    var namedSecrets: [Secret] { secrets.filter { !$0.name.isEmpty } }
+    /// Those whose placeholders stand in the file.
+    var replacedSecrets: [Secret] { secrets.filter { !$0.placeholder.isEmpty } }
 
     /// The same as a file lists them.
-    var recordedNames: RecordedNames { RecordedNames(namedSecrets) }
+    var placeholders: Placeholders { Placeholders(replacedSecrets) }
 
-    /// The exchanges with the names.
-    var namedExchanges: [RecordedExchange] { rewritten { $1.replacement } }
+    /// The exchanges with the placeholders.
+    var redactedExchanges: [RecordedExchange] { rewritten { $1.replacement } }
 
-    /// The exchanges as the app sends them in a replay: what it takes from a response is a name, and all else is as it came.
+    /// The exchanges as the app sends them in a replay: what it takes from a response is a placeholder, and all else is as it came.
     var replayedExchanges: [RecordedExchange] {
         rewritten { isResponse, secret in isResponse || secret.origin == .response ? secret.replacement : nil }
     }
@@ -58,7 +58,7 @@ struct Naming {
 
 // MARK: - Finding secrets
 
-extension Naming {
+extension SecretReplacer {
     private mutating func findSecrets(in index: Int, _ ignored: SecretNames) {
         let part = parts[index]
         for leaf in part.leaves {
@@ -98,7 +98,7 @@ extension Naming {
             plainTexts.insert(bytes)
             return
         }
-        if rule == .mixedTextInResponses, bytes.isOrdinary, plainTexts.contains(bytes) { return }
+        if rule == .exceptOrdinaryTextInResponses, bytes.isOrdinary, plainTexts.contains(bytes) { return }
         let scheme = ["bearer ", "basic ", "token "].first { leaf.text.string.lowercased().hasPrefix($0) }?.utf8.count ?? 0
         let range = scheme < bytes.count ? scheme..<bytes.count : 0..<bytes.count
         add(Array(bytes[range]), base, at: leaf.text.range(of: range), in: index)
@@ -112,7 +112,7 @@ extension Naming {
                 part.field == .requestBody
                 ? []
                 : part.leaves.compactMap { leaf in
-                    leaf.text.bytes.firstRange(of: secret).map { (leaf, $0..<$0 + secret.count) }
+                    leaf.text.bytes.firstOffset(of: secret).map { (leaf, $0..<$0 + secret.count) }
                 }
             for (leaf, range) in wholes.isEmpty ? inner : wholes {
                 add(secret, "secret", at: leaf.text.range(of: range), in: index)
@@ -126,7 +126,8 @@ extension Naming {
         let exchange = exchanges[part.exchange]
         let type = part.isResponse ? exchange.response?.value(of: "Content-Type") ?? "" : exchange.type
         if !part.isResponse, let coding = exchange.headers.value(of: "Content-Encoding"), !coding.isField("identity") {
-            reasons.append((part.exchange, "has a body in \(coding), in which secrets cannot be found; send it as it is"))
+            reasons.append(
+                (part.exchange, "has a body with the Content-Encoding \(coding), in which secrets cannot be found; send it uncompressed"))
         }
         guard let text = part.textInOtherEncoding else { return }
         for leaf in LeafFinder.leaves(ofBody: text, type: type) where leaf.kind != .key && leaf.text.bytes.hasWord {
@@ -175,7 +176,7 @@ extension [UInt8] {
 
 // MARK: - Replacing secrets
 
-extension Naming {
+extension SecretReplacer {
     /// Finds the secrets everywhere: one that is not ordinary in any text, an ordinary one where it is the whole value.
     private mutating func findOccurrences() {
         let searched = secrets.indices.filter { !secrets[$0].isOrdinary }
@@ -199,7 +200,7 @@ extension Naming {
                 let base = secrets[searched[found.index]].base
                 reasons.append((part.exchange, "has a \(base) in a binary body, where it cannot be replaced"))
             }
-            parts[index].hits = hits.longestFirst
+            parts[index].hits = hits.removingOverlaps
         }
     }
 
@@ -216,11 +217,11 @@ extension Naming {
     /// Where the app has a secret from that stands first in a response, or in a request.
     private func origin(of secret: Int, isResponse: Bool) -> Secret.Origin {
         if secrets[secret].origin == .ignored { return .ignored }
-        // What a response has in clear, too, the app may take from there, and then it sends another text than the name.
+        // What a response has in clear, too, the app may take from there, and then it sends another text than the placeholder.
         return isResponse && !plainTexts.contains(secrets[secret].text) ? .response : .request
     }
 
-    private mutating func nameSecrets() {
+    private mutating func assignPlaceholders() {
         var order: [Int] = []
         var seen: Set<Int> = []
         for part in parts {
@@ -234,31 +235,31 @@ extension Naming {
         var taken: [String: Set<String>] = [:]
         for index in order {
             let (prefix, width) = secrets[index].pattern
-            let standing = taken[prefix] ?? names(in: prefix).union(takenNames)
+            let standing = taken[prefix] ?? names(in: prefix).union(reservedPlaceholders)
             taken[prefix] = standing
             let digits = max(width, "\(counts[prefix, default: 0] + standing.count)".count)
             repeat {
                 last[prefix, default: 0] += 1
                 let number = "\(last[prefix, default: 0])"
-                secrets[index].name = prefix + String(repeating: "0", count: max(0, digits - number.count)) + number
-            } while standing.contains(secrets[index].name)
-            secrets[index].replacement = secrets[index].name
+                secrets[index].placeholder = prefix + String(repeating: "0", count: max(0, digits - number.count)) + number
+            } while standing.contains(secrets[index].placeholder)
+            secrets[index].replacement = secrets[index].placeholder
         }
         for index in parts.indices {
             guard case .claims(let secret) = parts[index].field, case .jwt(let head, let claims) = secrets[secret].kind else { continue }
             let isChanged = !parts[index].hits.isEmpty
             let others = isChanged ? Data(rewritten(parts[index], \.replacement)).base64URL : claims
-            secrets[secret].replacement = "\(head).\(others).\(secrets[secret].name)"
+            secrets[secret].replacement = "\(head).\(others).\(secrets[secret].placeholder)"
         }
     }
 
-    /// The texts in the traffic that would be names.
+    /// The texts in the traffic that would be placeholders.
     private func names(in prefix: String) -> Set<String> {
         let mark = Array(prefix.utf8)
         var names: Set<String> = []
         for part in parts {
             var position = 0
-            while let place = part.bytes.firstRange(of: mark, from: position) {
+            while let place = part.bytes.firstOffset(of: mark, from: position) {
                 position = place + mark.count
                 names.insert(prefix + String(decoding: part.bytes[position...].prefix(while: \.isDigit), as: UTF8.self))
             }

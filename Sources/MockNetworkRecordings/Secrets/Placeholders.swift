@@ -1,11 +1,11 @@
 import APIProvider
 import Foundation
 
-/// The names of secrets that a file lists. Nothing else tells them from other text.
-struct RecordedNames: Sendable {
+/// The placeholders of secrets that a file lists. Nothing else tells them from other text.
+struct Placeholders: Sendable {
     let origins: [String: Secret.Origin]
     private let lengths: [Int]
-    /// What names begin with.
+    /// What placeholders begin with.
     private let beginnings: BytePairs
 
     init(_ origins: [String: Secret.Origin]) {
@@ -16,18 +16,18 @@ struct RecordedNames: Sendable {
         self.beginnings = beginnings
     }
 
-    init(_ secrets: [Secret]) { self.init(Dictionary(secrets.map { ($0.name, $0.origin) }) { $1 }) }
+    init(_ secrets: [Secret]) { self.init(Dictionary(secrets.map { ($0.placeholder, $0.origin) }) { $1 }) }
 
-    /// Whether the name matches itself alone, because a response gave it to the app.
+    /// Whether the placeholder matches itself alone, because a response gave it to the app.
     func isFromResponse(_ name: String) -> Bool { origins[name] == .response }
 
-    /// The names in a text. The range of one that is the signature of a JWT has the JWT.
+    /// The placeholders in a text. If one is the signature of a JWT, its range is that of the whole JWT.
     func occurrences(in bytes: [UInt8]) -> [(range: Range<Int>, name: String)] {
         guard !origins.isEmpty else { return [] }
         var found: [(range: Range<Int>, name: String)] = []
         for place in beginnings.places(in: bytes) {
             let floor = found.last?.range.upperBound ?? 0
-            // A number that is longer than a name is no name.
+            // A number that is longer than a placeholder is none.
             guard place >= floor, !bytes[place].isDigit || place == 0 || !bytes[place - 1].isDigit else { continue }
             for end in lengths.map({ place + $0 }) where end <= bytes.count && (end == bytes.count || !bytes[end].isDigit) {
                 let name = String(decoding: bytes[place..<end], as: UTF8.self)
@@ -51,7 +51,7 @@ struct RecordedNames: Sendable {
         return head ?? place
     }
 
-    /// The text with the name alone for each JWT.
+    /// The text with the placeholder alone for each JWT.
     func canonical(_ bytes: [UInt8]) -> [UInt8] {
         guard !origins.isEmpty else { return bytes }
         return bytes.replacing(
