@@ -122,12 +122,6 @@ extension MockURLProtocol {
     }
 }
 
-/// The requests that a recording has sent, and the names whose values are secret in all requests of its test.
-struct RecordedTraffic: Sendable {
-    let exchanges: [RecordedExchange]
-    let names: SecretNames
-}
-
 extension RecordedExchange {
     /// A request that a mock has answered.
     fileprivate init(_ answered: AnsweredRequest) {

@@ -155,13 +155,13 @@ struct RecordingTests {
         let send: @Sendable (String) -> @Sendable (DefaultAPIProvider) async throws -> String = { state in
             { try await $0.text(.post, "/a?state=\(state)", json: #"{"clientMutationId":"\#(state)","n":1}"#) }
         }
-        let server = server { "{\"state\":\"\($0.url.query?.dropFirst(6) ?? "")\"}" }
+        let server = server { "{\"state\":\"\($0.url.query?.dropFirst(6) ?? "")\",\"next\":{\"state\":\"r3ady-now\"}}" }
         try await test.run(.record, from: server) { _ = try await send("abcdef01")($0) }
         let failure = await test.failure(send("abcdef99"))
         #expect(failure.contains(#"record again with ignoring: ["clientMutationId", "state"]"#), "\(failure)")
         test.ignored = ["state", "clientMutationId"]
         try await test.run(.record, from: server) { _ = try await send("abcdef01")($0) }
-        #expect(try await test.run(.replay, send("zz")) == #"{"state":"zz"}"#)
+        #expect(try await test.run(.replay, send("zz")) == #"{"state":"zz","next":{"state":"r3ady-now"}}"#)
     }
 
     @Test("A recording over an old one names the values that each run generates, and says what to do")

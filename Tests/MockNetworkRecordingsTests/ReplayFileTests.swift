@@ -139,12 +139,13 @@ struct ReplayFileTests {
     @Test("A form as params, and a body that was not saved")
     func bodies() async throws {
         let form =
-            #""postData":{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"a","value":"1 2"},{"name":"password","value":"x"}]}"#
+            #""postData":{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"a","value":"1 2"},{"name":"b","value":"%c3%a4%201"},"#
+            + #"{"name":"password","value":"x"}]}"#
         try replay(
             #"{"request":{"method":"POST","url":"https://a.example/f",\#(form)},"response":{"status":201}}"#,
             #"{"request":{"method":"POST","url":"https://a.example/u","bodySize":-1},"response":{"status":202}}"#)
         let type = ["Content-Type": "application/x-www-form-urlencoded"]
-        let sent = try anyRequest(.post, "https://a.example/f", headers: type, body: Data("password=other&a=1+2".utf8))
+        let sent = try anyRequest(.post, "https://a.example/f", headers: type, body: Data("password=other&b=%C3%A4+1&a=1+2".utf8))
         #expect(try await provider.request(sent).value.statusCode == 201)
         #expect(try await provider.request(anyRequest(.post, "https://a.example/u", body: Data("any".utf8))).value.statusCode == 202)
     }

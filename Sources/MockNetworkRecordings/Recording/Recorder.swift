@@ -8,6 +8,12 @@ import MockNetwork
 import FoundationNetworking
 #endif
 
+/// The requests that a recording has sent, and the names whose values are secret in all requests of its test.
+struct RecordedTraffic: Sendable {
+    let exchanges: [RecordedExchange]
+    let names: SecretNames
+}
+
 /// Sends the requests of a scope to the server, and keeps what comes.
 ///
 /// Every request is sent as a stream, so nothing waits for the end of a stream of events. Redirects are responses: whoever has sent the
