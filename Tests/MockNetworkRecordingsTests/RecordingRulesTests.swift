@@ -241,6 +241,17 @@ struct RecordingRulesTests {
         }
     }
 
+    @Test("Secrets in an array of JSON match other texts, each the same one everywhere")
+    func array() async throws {
+        let body = #"{"password":["s3cret-1","s3cret-2"],"again":"s3cret-1"}"#
+        try await test.run(.record, from: server { _ in "in" }) { _ = try await $0.text(.post, "/login", json: body) }
+        let other = #"{"password":["other-1","other-2"],"again":"other-1"}"#
+        #expect(try await test.run(.replay) { try await $0.text(.post, "/login", json: other) } == "in")
+        let wrong = #"{"password":["other-1","other-2"],"again":"other-3"}"#
+        let failure = await test.failure { _ = try await $0.text(.post, "/login", json: wrong) }
+        #expect(failure.contains("password-001: expected one secret wherever it stands, got several\n"), "\(failure)")
+    }
+
     @Test("A text in a multipart body may look like a number, as secrets of another run may")
     func numberInMultipart() async throws {
         @Sendable func form(_ pin: String) -> Endpoint<String> {

@@ -3,11 +3,15 @@ struct Bindings: Sendable {
     private(set) var values: [String: [UInt8]] = [:]
     /// How many placeholders have got their text since `count` was last set to 0.
     var count = 0
+    /// The placeholder that has a text, and last met another.
+    private(set) var conflict: String?
 
     mutating func bind(_ name: String, to text: [UInt8], isIgnored: Bool) {
         if !isIgnored { count += 1 }
         values[name] = text
     }
+
+    mutating func noteConflict(_ name: String) { conflict = name }
 }
 
 /// A text of a file in which the placeholders of the test's or the environment's secrets match any text.
@@ -68,7 +72,11 @@ struct Pattern: Sendable, Equatable {
     static func bind(_ name: String, _ text: [UInt8], _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         let isIgnored = placeholders.origins[name] == .ignored
         if !isIgnored {
-            if let value = bindings.values[name] { return isSame(value, text) }
+            if let value = bindings.values[name] {
+                if isSame(value, text) { return true }
+                bindings.noteConflict(name)
+                return false
+            }
             guard !text.isEmpty, !placeholders.occurrences(in: text).contains(where: { placeholders.isFromResponse($0.name) }) else {
                 return false
             }

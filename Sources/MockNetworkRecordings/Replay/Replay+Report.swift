@@ -16,6 +16,7 @@ extension Replay {
         for (entry, differences) in near {
             text += "\n\n    \(entry.exchange.line) (\(entry.place))"
             for difference in differences.list.prefix(4) { text += "\n    \(difference.description)" }
+            if let conflict = differences.conflict { text += "\n    \(conflict): expected one secret wherever it stands, got several" }
         }
         if let suggestion = near.first?.1.suggestion { text += "\n\n\(suggestion)" }
         return text + unreadable
@@ -75,6 +76,8 @@ extension Replay {
     private struct Differences {
         var list: [Difference] = []
         var distance = 0.0
+        /// If each value fits, the placeholder that would stand for several texts.
+        var conflict: String?
 
         var namesOfGeneratedValues: Set<String> { list.allSatisfy(\.isAlike) ? Set(list.map(\.name)) : [] }
 
@@ -125,6 +128,11 @@ extension Replay {
         }
         var attempt = bindings
         if !recorded.body.matches(sent.body, placeholders, &attempt) { compare(recorded.body, sent.body, shown.body, fits, add) }
+        if found.list.isEmpty {
+            attempt = bindings
+            _ = recorded.matches(sent, placeholders, &attempt)
+            found.conflict = attempt.conflict
+        }
         return found
     }
 
