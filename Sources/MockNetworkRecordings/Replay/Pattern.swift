@@ -37,11 +37,11 @@ struct Pattern: Sendable, Equatable {
     var string: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Whether it has placeholders that match other texts.
-    var hasNames: Bool { pieces.contains { if case .name = $0 { true } else { false } } }
+    var hasPlaceholders: Bool { pieces.contains { if case .name = $0 { true } else { false } } }
 
     func matches(_ other: Pattern, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         let text = other.bytes
-        guard hasNames else { return bytes == text }
+        guard hasPlaceholders else { return bytes == text }
         var position = 0
         for (index, piece) in pieces.enumerated() {
             switch piece {

@@ -204,7 +204,7 @@ extension RequestShape.Value {
             return true
         case (.object(let mine), .object(let other)):
             guard mine.count == other.count else { return false }
-            guard mine.contains(where: \.name.hasNames) else {
+            guard mine.contains(where: \.name.hasPlaceholders) else {
                 for (mine, other) in zip(mine, other) {
                     guard mine.name.bytes == other.name.bytes, mine.value.matches(other.value, placeholders, &bindings) else {
                         return false
@@ -213,7 +213,7 @@ extension RequestShape.Value {
                 return true
             }
             var rest = other
-            for member in mine.sorted(by: { !$0.name.hasNames && $1.name.hasNames }) {
+            for member in mine.sorted(by: { !$0.name.hasPlaceholders && $1.name.hasPlaceholders }) {
                 let place = rest.firstIndex { other in
                     var attempt = bindings
                     guard member.name.matches(other.name, placeholders, &attempt), member.value.matches(other.value, placeholders, &attempt)

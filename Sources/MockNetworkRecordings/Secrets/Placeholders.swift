@@ -45,10 +45,8 @@ struct Placeholders: Sendable {
         let parts = bytes[start..<place - 1].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 2 else { return place }
         // Other text may stand before it.
-        let head = parts[0].indices.first { index in
-            parts[0][index...].starts(with: "ey".utf8) && String(decoding: parts[0][index...], as: UTF8.self).isBase64URLOfObject
-        }
-        return head ?? place
+        let beginnings = parts[0].indices.lazy.filter { parts[0][$0...].starts(with: "ey".utf8) }.prefix(8)
+        return beginnings.first { String(decoding: parts[0][$0...], as: UTF8.self).isBase64URLOfObject } ?? place
     }
 
     /// The text with the placeholder alone for each JWT.
