@@ -31,7 +31,7 @@ extension MockURLProtocol {
     ///
     /// - Parameters:
     ///   - name: The name of the recording, which no other test has.
-    ///   - redaction: `.standard` gives names to secrets; `.none` keeps everything.
+    ///   - redaction: `.standard` replaces secrets; `.none` keeps everything.
     ///   - hidden: Names of headers, query items, JSON members, fields and cookies whose values are secret, too.
     ///   - kept: Names whose values are no secrets.
     ///   - ignored: Names whose values change with each run, such as those of a time. They are not compared.

@@ -144,7 +144,7 @@ extension Trait where Self == MockNetworkTrait {
     ///
     /// - Parameters:
     ///   - name: The name of the recording.
-    ///   - redaction: `.standard` gives names to secrets; `.none` keeps everything.
+    ///   - redaction: `.standard` replaces secrets; `.none` keeps everything.
     ///   - hidden: Names of headers, query items, JSON members, fields and cookies whose values are secret, too.
     ///   - kept: Names whose values are no secrets.
     ///   - ignored: Names whose values change with each run, such as those of a time. They are not compared.
