@@ -375,13 +375,14 @@ struct RecordingRulesTests {
 
     @Test("Text that looks like the beginning of many secrets is searched in time", .longComputing)
     func manyBeginnings() {
-        for text in ["-----BEGIN PRIVATE KEY-----", "ey.", "ey", "\\", "Bearer ", "a://b:", "a=", "<a>", "<![CDATA[", "\"a\":"] {
+        for text in ["-----BEGIN PRIVATE KEY-----", "ey.", "ey", "\\", "Bearer ", "a://b:", "a=", "<a>", "<a><![CDATA[", "aB", "\"a\":"] {
             let isInTime = isLinear(500) { count in
                 let bytes = Array(String(repeating: text, count: count).utf8)
                 return cpuSeconds {
                     let found = SourceText(bytes).unmistakableSecrets()
                     _ = EscapedSearch([Array("secret-of-mine".utf8)] + found.prefix(2).map { Array(bytes[$0.range]) }).matches(in: bytes)
                     _ = LeafFinder.leaves(ofBody: bytes, type: "text/plain")
+                    _ = SecretNames(hiding: ["tax_id"]).secret(String(decoding: bytes, as: UTF8.self), isNumber: false)
                     _ = Placeholders(["token-001": .response]).canonical(bytes + Array(".e30.token-001".utf8))
                 }
             }

@@ -107,7 +107,7 @@ struct SecretTests {
             ("text/xml", "<a><s:Password>x y</s:Password><b>c</b></a>", "<a><s:Password>password-001</s:Password><b>c</b></a>"),
             ("text/xml", "<a><pin>7</pin><b/><c></c></a>", "<a><pin>900000001</pin><b/><c></c></a>"),
             (
-                "text/xml", "<a><password><![CDATA[x<y & z]]></password><b><![CDATA[c]]></b></a>",
+                "text/xml", "<a><password><![CDATA[x<y ]] & z]]></password><b><![CDATA[c]]></b></a>",
                 "<a><password><![CDATA[password-001]]></password><b><![CDATA[c]]></b></a>"
             ),
             ("text/plain", "token=a1B2c3D4", "token=token-001"), ("text/plain", "token=a1B2c3D4&x=1", "token=token-001&x=1"),

@@ -123,8 +123,10 @@ extension String {
     /// The time later, in the same form; `nil` if it is no time: seconds or milliseconds since 1970, ISO 8601, or an HTTP date.
     func moved(by seconds: TimeInterval) -> String? {
         let digits = wholeDigits
-        if let number = Int64(digits), Double(self) != nil, 10...14 ~= digits.utf8.count, abs(seconds) < 1e11 {
-            return "\(number + Int64(digits.utf8.count >= 13 ? seconds * 1000 : seconds))\(dropFirst(digits.count))"
+        let fraction = dropFirst(digits.count)
+        let isNumber = fraction.isEmpty || fraction.first == "." && fraction.dropFirst().allSatisfy(\.isNumber)
+        if isNumber, let number = Int64(digits), 10...14 ~= digits.utf8.count, abs(seconds) < 1e11 {
+            return "\(number + Int64(digits.utf8.count >= 13 ? seconds * 1000 : seconds))\(fraction)"
         }
         let formatter = ISO8601DateFormatter()
         formatter.timeZone = TimeZone(secondsFromGMT: offsetFromGMT)

@@ -261,12 +261,14 @@ extension LeafFinder {
             case UInt8(ascii: "<"):
                 let limit = min(bytes.count, place + 1024)
                 guard let close = text.first(">", in: place..<limit), bytes[close - 1] != UInt8(ascii: "/") else { continue }
-                let rest = text[close + 1..<min(bytes.count, close + 8192)]
-                let data = Array("<![CDATA[".utf8)
-                let start = rest.bytes.starts(with: data) ? data.count : 0
-                guard let end = rest.first(of: start > 0 ? "]]>" : "<"), end > start else { continue }
+                let rest = close + 1..<min(bytes.count, close + 8192)
+                let isData = bytes[rest].starts(with: "<![CDATA[".utf8)
+                let start = rest.lowerBound + (isData ? 9 : 0)
+                var last = text.first(isData ? "]" : "<", in: start..<rest.upperBound)
+                while isData, let place = last, !text.has("]]>", at: place) { last = text.first("]", in: place + 1..<rest.upperBound) }
+                guard let end = last, end > start else { continue }
                 let name = bytes[(place + 1)...].prefix { isName($0) }
-                add(rest[start..<end], String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self))
+                add(text[start..<end], String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self))
             default: break
             }
         }

@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MockNetwork
 
 /// A text that does not stand in the file, and the placeholder that stands there for it.
 struct Secret {
@@ -85,7 +86,8 @@ extension String {
 extension String {
     /// Whether it is an object of JSON in Base64, as the head and the claims of a JWT are.
     var isBase64URLOfObject: Bool {
-        Data(base64URL: self).flatMap { try? JSONSerialization.jsonObject(with: $0) } is [String: Any]
+        guard let data = Data(base64URL: self), case .object? = try? JSONTree(data) else { return false }
+        return true
     }
 }
 

@@ -65,10 +65,14 @@ struct SecretNames: Sendable {
 
     /// The last of `words` that make a name of `list`, as many as do.
     private static func match(_ words: [String], _ list: Set<String>) -> String? {
-        for count in (1...max(words.count, 1)).reversed() where list.contains(words.suffix(count).joined()) {
-            return words.suffix(count).joined(separator: "-")
+        let longest = list.map(\.utf8.count).max() ?? 0
+        var (ending, start) = ("", Int?.none)
+        for (index, word) in words.enumerated().reversed() {
+            ending = word + ending
+            guard ending.utf8.count <= longest else { break }
+            if list.contains(ending) { start = index }
         }
-        return nil
+        return start.map { words[$0...].joined(separator: "-") }
     }
 
     /// The words of a name, in lower case: `accessToken`, `X-API-Key` and `user[password]` have two, three and two.

@@ -71,7 +71,7 @@ extension SourceText {
         ("xoxb-", 14), ("xoxp-", 14), ("AKIA", 20), ("ASIA", 20), ("AIza", 30),
     ]
 
-    private func has(_ text: String, at place: Int, ignoringCase: Bool = false) -> Bool {
+    func has(_ text: String, at place: Int, ignoringCase: Bool = false) -> Bool {
         var position = place
         for byte in text.utf8 {
             guard position < bytes.count, bytes[position] == byte || ignoringCase && bytes[position].lowercased == byte else {
