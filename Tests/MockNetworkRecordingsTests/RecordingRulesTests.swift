@@ -228,6 +228,17 @@ struct RecordingRulesTests {
         #expect(failure.contains("/pins/3"), "\(failure)")
     }
 
+    @Test("A secret of a response is told by its placeholder, whatever name it has there", arguments: ["jwt", "auth", "access_token"])
+    func secretOfResponse(name: String) async throws {
+        let head = Data(#"{"alg":"HS256"}"#.utf8).base64URL
+        try await test.run(.record, from: server { _ in #"{"\#(name)":"\#(head).e30.sIgnature1"}"# }) {
+            _ = try await $0.text(.get, "/login")
+            _ = try await $0.text(.get, "/user", headers: ["Authorization": "Bearer \(head).e30.sIgnature1"])
+        }
+        let names = try OpenedFile(test.file).log["_names"] as? [String: String]
+        #expect(names.map { Set($0.values) } == ["response"], "\(names as Any)")
+    }
+
     @Test("Only a credential of Basic authentication has a password in it", arguments: ["theme:1", "me:s3cretWord"])
     func passwordOfBasic(pair: String) async throws {
         let (encoded, password) = (Data(pair.utf8).base64EncodedString(), String(pair.split(separator: ":")[1]))

@@ -120,6 +120,11 @@ struct ReplayRulesTests {
                 #"{"token":"token-001","expires_at":"2026-01-01T01:00:00+02:00","exp":"2026-01-01T01:00:00.250-09:30"}"#,
                 #"{"token":"token-001","expires_at":"2026-01-01T01:01:00+02:00","exp":"2026-01-01T01:01:00.250-09:30"}"#
             ),
+            (
+                "application/json",
+                #"{"token":"token-001","exp":"20260131-23:59","expiry":"20260131120000","expires":"Mon-Fri 08:00-20:00"}"#,
+                nil
+            ),
             ("application/x-www-form-urlencoded", "token=token-001&expires=1900000000", "token=token-001&expires=1900000060"),
             ("text/plain", "token=token-001 expires=1900000000", nil), ("application/json", #"{"token":"no name","exp":1900000000}"#, nil),
         ] as [(String, String, String?)])

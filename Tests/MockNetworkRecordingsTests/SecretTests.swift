@@ -111,6 +111,13 @@ struct SecretTests {
                 "<a><password><![CDATA[password-001]]></password><b><![CDATA[c]]></b></a>"
             ),
             ("text/plain", "token=a1B2c3D4", "token=token-001"), ("text/plain", "token=a1B2c3D4&x=1", "token=token-001&x=1"),
+            (
+                "text/xml", "<a><password>\n <![CDATA[Hunter2!x]]>\n</password></a>",
+                "<a><password>\n <![CDATA[password-001]]>\n</password></a>"
+            ),
+            ("text/plain", "token=a1B2c3D4\n", "token=token-001\n"),
+            ("text/plain", "token=a1B2c3D4,user=7 a1B2c3D4.", "token=token-001,user=7 token-001."),
+            ("application/json", #"{"password":"[Hunter2!x]","passCode":482913}"#, #"{"password":"password-001","passCode":900000001}"#),
             ("text/plain", "token=makeToken(id: 1)", "token=makeToken(id: 1)"),
             ("text/plain", "log: {\"password\": \"x y", "log: {\"password\": \"password-001"),
             ("text/plain", "log: {\"password\" : \"x y\", \"pin\" :7 ", "log: {\"password\" : \"password-001\", \"pin\" :900000001 "),
@@ -140,6 +147,7 @@ struct SecretTests {
         arguments: [
             ("AUTHORIZATION", "Bearer correct-horse", "", "correct-horse"), ("COOKIE", "a=correct-horse; b=c", "", "correct-horse"),
             ("Cookie", "b=c; a=\"correct-horse\"", "", "correct-horse"), ("Cookie", "a=correct%20horse", "", "correct horse"),
+            ("X-Authorization", "ApiKey correct-horse", "", "correct-horse"),
             ("X-Passphrase", "correct horse battery", "", "correct horse battery"),
             ("X-State", "id=\"1\",token=\"correct-horse-1\"", "", "correct-horse-1"),
             ("Ocp-Apim-Subscription-Key", "correct-horse", "", "correct-horse"), ("X-Auth", "correct-horse", "", "correct-horse"),

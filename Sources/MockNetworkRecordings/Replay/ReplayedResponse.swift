@@ -115,7 +115,7 @@ extension String {
     var time: Date? {
         if let seconds = Double(self) {
             let digits = wholeDigits.utf8.count
-            return 10...14 ~= digits ? Date(timeIntervalSince1970: digits >= 13 ? seconds / 1000 : seconds) : nil
+            return [10, 13].contains(digits) ? Date(timeIntervalSince1970: digits >= 13 ? seconds / 1000 : seconds) : nil
         }
         return Date(iso8601: self) ?? Date(httpDate: self, now: Date())
     }
@@ -125,11 +125,12 @@ extension String {
         let digits = wholeDigits
         let fraction = dropFirst(digits.count)
         let isNumber = fraction.isEmpty || fraction.first == "." && fraction.dropFirst().allSatisfy(\.isNumber)
-        if isNumber, let number = Int64(digits), 10...14 ~= digits.utf8.count, abs(seconds) < 1e11 {
+        if isNumber, let number = Int64(digits), [10, 13].contains(digits.utf8.count), abs(seconds) < 1e11 {
             return "\(number + Int64(digits.utf8.count >= 13 ? seconds * 1000 : seconds))\(fraction)"
         }
         let formatter = ISO8601DateFormatter()
-        formatter.timeZone = TimeZone(secondsFromGMT: offsetFromGMT)
+        // Foundation on Linux ends the process if it is `nil` (Swift 6.3.1), as for an offset of more than 18 hours.
+        formatter.timeZone = TimeZone(secondsFromGMT: offsetFromGMT) ?? TimeZone(secondsFromGMT: 0)
         for options: ISO8601DateFormatter.Options in [[.withInternetDateTime], [.withInternetDateTime, .withFractionalSeconds]] {
             formatter.formatOptions = options
             if let date = formatter.date(from: self) { return formatter.string(from: date + seconds) }

@@ -124,7 +124,7 @@ extension LeafFinder {
 
     private mutating func header(_ name: String, _ text: SourceText) {
         switch name.lowercased() {
-        case "authorization", "proxy-authorization": credential(text, name)
+        case let name where name.hasSuffix("authorization"): credential(text, name)
         case "cookie": for pair in text.split(";") { cookie(text[pair]) }
         case "set-cookie":
             var begin = 0
@@ -240,9 +240,10 @@ extension LeafFinder {
                     guard let end = bytes.first(quote, in: place + 2..<bytes.count) else { continue }
                     add(text[place + 2..<end], text[start..<place].string)
                 } else if start == 0 || "?&;#".utf8.contains(before) {
-                    let end = bytes[(place + 1)...].firstIndex { $0 <= 0x20 || "&;#\"'<>\\)".utf8.contains($0) } ?? bytes.count
+                    let marks = start > 0 ? "&;#\"'<>\\)" : "&;#\"'<>\\),"
+                    let end = bytes[(place + 1)...].firstIndex { $0 <= 0x20 || marks.utf8.contains($0) } ?? bytes.count
                     // At the start of a text it may be a program's.
-                    guard start > 0 || end == bytes.count || bytes[end] == UInt8(ascii: "&") else { continue }
+                    guard start > 0 || bytes[end...].allSatisfy({ $0 <= 0x20 }) || "&;,".utf8.contains(bytes[end]) else { continue }
                     add(text[place + 1..<end].decodingPercent(plusIsSpace: true), text[start..<place].decodingPercent().string)
                 }
             case UInt8(ascii: ":"):
@@ -261,7 +262,9 @@ extension LeafFinder {
             case UInt8(ascii: "<"):
                 let limit = min(bytes.count, place + 1024)
                 guard let close = text.first(">", in: place..<limit), bytes[close - 1] != UInt8(ascii: "/") else { continue }
-                let rest = close + 1..<min(bytes.count, close + 8192)
+                let limitOfText = min(bytes.count, close + 8192)
+                let first = bytes[close + 1..<limitOfText].firstIndex { $0 > 0x20 } ?? limitOfText
+                let rest = first..<limitOfText
                 let isData = bytes[rest].starts(with: "<![CDATA[".utf8)
                 let start = rest.lowerBound + (isData ? 9 : 0)
                 var last = text.first(isData ? "]" : "<", in: start..<rest.upperBound)

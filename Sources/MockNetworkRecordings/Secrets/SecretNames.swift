@@ -107,7 +107,7 @@ struct SecretNames: Sendable {
     /// Responses use these for much else.
     private static let namesInRequests = Set(["auth", "jwt", "appid"] + String.namesOfKeys)
     /// A number is secret only under these, and under those that the test hides.
-    private static let numbers: Set = ["pin", "otp", "passcode", "cvv", "cvc", "card-number", "cardnumber"]
+    private static let numbers: Set = ["pin", "otp", "passcode", "pass-code", "cvv", "cvc", "card-number", "cardnumber"]
     /// A version such as `v2` is "v" here, because the words have no digits.
     private static let endings: Set = ["confirm", "confirmation", "again", "repeat", "hash", "value", "v"]
 }

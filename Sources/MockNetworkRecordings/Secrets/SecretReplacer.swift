@@ -1,5 +1,6 @@
 import APIProvider
 import Foundation
+import MockNetwork
 
 /// Replaces each secret in some traffic by a placeholder, wherever it stands.
 struct SecretReplacer {
@@ -11,7 +12,7 @@ struct SecretReplacer {
 
     /// The entries of the list for the names so far. A large body has few.
     private var listed: [ListKey: (base: String, rule: SecretNames.Rule)?] = [:]
-    /// Texts that a response has under a name of the list, and that are not secret there.
+    /// Ordinary texts that a response has under a name of the list, and that are not secret there.
     private var plainTexts: Set<[UInt8]> = []
     private(set) var secrets: [Secret] = []
     /// The exchanges that cannot be written, and why.
@@ -95,7 +96,7 @@ extension SecretReplacer {
         }
         guard let (base, rule) = listed, !bytes.isBracketed else { return }
         guard rule.hides(bytes, inResponse: parts[index].isResponse) else {
-            plainTexts.insert(bytes)
+            if bytes.isOrdinary { plainTexts.insert(bytes) }
             return
         }
         if rule == .exceptOrdinaryTextInResponses, bytes.isOrdinary, plainTexts.contains(bytes) { return }
@@ -170,7 +171,8 @@ extension SecretReplacer {
 extension [UInt8] {
     /// Whether it is an object or an array of JSON, which is looked into.
     fileprivate var isBracketed: Bool {
-        first == UInt8(ascii: "{") && last == UInt8(ascii: "}") || first == UInt8(ascii: "[") && last == UInt8(ascii: "]")
+        (first == UInt8(ascii: "{") && last == UInt8(ascii: "}") || first == UInt8(ascii: "[") && last == UInt8(ascii: "]"))
+            && (try? JSONTree(Data(self))) != nil
     }
 }
 
