@@ -74,7 +74,7 @@ extension MockURLProtocol {
 
     // MARK: - Starting anew
 
-    /// Removes all answers, stubs and received requests.
+    /// Removes all answers, stubs, recordings and received requests, and sets ``encoder`` and ``baseURL`` to `nil`.
     ///
     /// Outside of every scope, as in XCTest, this also ends a test: a request that was subscribed to before, such as a retry, fails with an
     /// error that says so, and takes no answer of the next test.

@@ -53,7 +53,7 @@ public struct BodyMatcher: Sendable {
     }
 
     private static let spellingHint =
-        " (only the keys are spelled differently: for those of a type, set MockURLProtocol.encoder to the encoder of the provider)"
+        " (only the keys are spelled differently: for those of a type, set MockURLProtocol.encoder to the encoder of the app)"
 
     // MARK: - Forms, bytes and text
 

@@ -17,18 +17,24 @@ struct UnansweredReport: CustomStringConvertible {
     var description: String { request.redactor.redacted(text) }
 
     private var text: String {
-        """
-        MockURLProtocol has no answer for this request, and did not send it:
+        // Once, because the closures of the test run for it.
+        let near = near
+        return """
+            MockURLProtocol has no answer for this request, and did not send it:
 
-            \(request.description.indented(by: 4))
+                \(request.description.indented(by: 4))
 
-        \(nearest)\(others)\(cure)
-        """
+            \(nearest(near))\(others)\(suggestion(near))
+            """
     }
 
     /// Where a source answers and no stubs, as in an app that replays a file, its reason says what to do.
-    private var cure: String {
+    private func suggestion(_ near: ArraySlice<NearMiss>) -> String {
         guard !stubs.isEmpty || reason == nil else { return "" }
+        if near.contains(where: \.isExhausted) {
+            // The newest stub answers first, so one to paste would take the requests of this one.
+            return "\n\nTo answer more requests, add answers to the sequence, or use .repeatingLast."
+        }
         return """
 
 
@@ -38,16 +44,19 @@ struct UnansweredReport: CustomStringConvertible {
             """
     }
 
-    private var nearest: String {
+    private func nearest(_ near: ArraySlice<NearMiss>) -> String {
         // With a source, its reason is what the reader needs, unless the test has stubs.
         guard !stubs.isEmpty || reason == nil else { return reason ?? "" }
-        return nearestStubs + (reason.map { "\n\n\($0)" } ?? "")
+        return nearestStubs(near) + (reason.map { "\n\n\($0)" } ?? "")
     }
 
-    private var nearestStubs: String {
+    private var near: ArraySlice<NearMiss> {
         let parts = RequestParts(request)
-        let near = stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, $0.firstMismatch, to: parts) }
+        return stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, $0.firstMismatch, to: parts) }
             .sorted { $0.distance < $1.distance }.prefix(3)
+    }
+
+    private func nearestStubs(_ near: ArraySlice<NearMiss>) -> String {
         let title =
             switch stubs.count {
             case 0: "has no stubs."
@@ -81,15 +90,21 @@ struct UnansweredReport: CustomStringConvertible {
 /// The distance of a stub from a request, and the differences.
 private struct NearMiss: CustomStringConvertible {
     let distance: Double
+    /// Whether the stub matches, and has given all answers of its sequence.
+    let isExhausted: Bool
     let description: String
 
     init(of stub: Stub, uses: Int, _ firstMismatch: Int?, to request: RequestParts) {
         let mismatches = stub.mismatches(with: request, from: firstMismatch)
         // A problem counts as one mismatch.
         distance = mismatches.reduce(stub.problem == nil ? 0 : 0.5) { $0 + $1.distance }
+        let mayAnswer = stub.problem == nil && mismatches.isEmpty && uses < stub.times
+        isExhausted = mayAnswer && stub.response.countOfSequence == uses
         let requests = uses == 1 ? "1 request" : "\(uses) requests"
         let reason =
-            uses >= stub.times ? "matches, but was used up after \(requests)" : "matches, but its sequence was exhausted after \(requests)"
+            if !mayAnswer { "matches, but was used up after \(requests)" } else if isExhausted {
+                "matches, but its sequence was exhausted after \(requests)"
+            } else { "matches, but a newer stub, whose sequence was exhausted, comes first" }
         let reasons = stub.problem.map { [$0] } ?? (mismatches.isEmpty ? [reason] : mismatches.map(\.description))
         description = ([stub.description] + reasons).joined(separator: "\n")
     }

@@ -24,7 +24,7 @@ extension Stub {
 
     /// The problem with the number of requests that the stub has answered. `nil` if there is none.
     func report(afterUses uses: Int) -> String? {
-        if let counts = expectation.withLock({ $0 }) {
+        if problem == nil, let counts = expectation.withLock({ $0 }) {
             return counts.contains(uses) ? nil : "The stub \(self) should answer \(counts.text), and has answered \(uses)\(ending)"
         }
         let isWrong = problem != nil

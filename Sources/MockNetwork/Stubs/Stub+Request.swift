@@ -56,7 +56,7 @@ extension BodyMatcher {
     /// Matches a body with the same meaning as the body of `request`. `nil` for a GET or HEAD, unless the body is JSON, a form or multipart.
     fileprivate init?(of request: PreparedRequest) {
         let body = (try? request.body?.data()) ?? Data()
-        let type = request.headers["Content-Type"]?.mediaType ?? ""
+        let type = body.isEmpty ? "" : request.headers["Content-Type"]?.mediaType ?? ""
         if type == "application/json" || type.hasSuffix("+json"), let text = String(data: body, encoding: .utf8) {
             self = .json(text: text)
         } else if type == "application/x-www-form-urlencoded" {

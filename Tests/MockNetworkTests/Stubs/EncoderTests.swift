@@ -69,7 +69,7 @@ struct EncoderTests {
     func spelling(isPart: Bool) async throws {
         try await MockURLProtocol.withScope {
             MockURLProtocol.stub(.post, "/orders", body: isPart ? .json(containing: order) : .json(order), respond: .status(200))
-            let hint = "for those of a type, set MockURLProtocol.encoder to the encoder of the provider"
+            let hint = "for those of a type, set MockURLProtocol.encoder to the encoder of the app"
             let expected = "dueDate: 7\(isPart ? "" : ", due_date: nothing")"
             let report = try await provider.failure(of: request).description
             #expect(report.contains("expected  \(expected) (only the keys are spelled differently: \(hint))"), "\(report)")

@@ -128,6 +128,8 @@ struct StubResponseTests {
             let error = try await provider.failure(of: raw())
             #expect(error.description.contains("exhausted after 2"), "\(error)")
             #expect(error.description.contains("used up after 2"), "\(error)")
+            #expect(error.description.contains("matches, but a newer stub, whose sequence was exhausted, comes first"), "\(error)")
+            #expect(error.description.contains("add answers to the sequence") && !error.description.contains("paste"), "\(error)")
             #expect(MockURLProtocol.unmatchedRequests.count == 1)
         }
     }

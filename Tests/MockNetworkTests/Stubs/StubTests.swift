@@ -225,6 +225,8 @@ struct StubTests {
             let error = try await provider.failure(of: Endpoint<String>(.get, "/user"))
             #expect(error.description.contains(reason), "\(error)")
             #expect(try verification().contains("\(stub) was never used: its URL can match no request, because "))
+            stub.expecting(0)
+            #expect(try verification().contains("\(stub) was never used: its URL can match no request, because "))
         }
     }
 

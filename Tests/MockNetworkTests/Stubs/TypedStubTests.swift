@@ -28,6 +28,13 @@ struct TypedStubTests {
         DefaultAPIProvider(baseURL: URL(string: base), transport: MockTransport())
     }
 
+    @Test("A stub of a request without a body answers it, also if the request has a Content-Type", arguments: [HTTPMethod.get, .delete])
+    func contentTypeWithoutBody(method: HTTPMethod) async throws {
+        let request = Endpoint<Item>(method, "/items/1", headers: ["Content-Type": "application/json"])
+        MockURLProtocol.stub(request, respond: one)
+        #expect(try await provider().request(request).value == one)
+    }
+
     @Test("A stub answers its request, with a response or with a value, or is optional", arguments: Way.allCases)
     func answers(way: Way) async throws {
         MockURLProtocol.stub(ItemRequest(id: 1), isOptional: true, respond: one)
