@@ -1,6 +1,6 @@
 import Foundation
 
-/// The elements of an SVG picture, in the colours of one appearance.
+/// The elements of an SVG picture, in the colors of one appearance.
 struct SVG {
     let palette: Palette
     private let width: Int
@@ -70,7 +70,7 @@ enum Color: Int {
     case text, line, grid, box, border, blue, orange, green, result, error, onColor
 }
 
-/// The colours of one appearance.
+/// The colors of one appearance.
 struct Palette {
     private let values: [String]
 

@@ -31,7 +31,7 @@ public struct MockTransport: Transport {
             answer.play(to: exchange, scheduler, timer)
             return Disposables.create {
                 timer.dispose()
-                answer.cancelFeed()
+                answer.endFeed()
             }
         }
     }
@@ -75,7 +75,7 @@ extension Playback {
             return
         }
         func complete(with error: (any Error)? = nil) {
-            cancelFeed()
+            endFeed()
             exchange.complete(with: error)
         }
         guard delay <= 0 else { return play(droppingDelay(), after: delay) }
@@ -99,13 +99,13 @@ extension StreamFeed {
             switch part {
             case .data(let data):
                 guard exchange.receive(data) else {
-                    readerDidLeave()
+                    requestDidEnd()
                     return exchange.complete()
                 }
                 exchange.whenDrained { self.didRead(data.count) }
             case .end(let error): return exchange.complete(with: error)
             }
         }
-        whenMore { self.play(to: exchange) }
+        onNextPart { self.play(to: exchange) }
     }
 }

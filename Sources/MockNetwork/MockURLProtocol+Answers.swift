@@ -48,7 +48,7 @@ extension MockURLProtocol {
     public static var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))? {
         get { defaultAnswer.requestHandler }
         set {
-            set(\.handlerTask, newValue == nil ? nil : .current)
+            set(\.handlerContext, newValue == nil ? nil : .current)
             set(\.requestHandler, newValue)
         }
     }

@@ -85,6 +85,6 @@ extension BodyMatcher {
     ///
     /// It is encoded as in `json(_:)`.
     public static func json(containing value: some Encodable) -> BodyMatcher {
-        json(Result { try MockURLProtocol.encode(value) }, isPart: true)
+        json(Result { try MockURLProtocol.encode(value) }, isSubset: true)
     }
 }

@@ -102,7 +102,7 @@ extension MockURLProtocol {
     /// takes as long as a sixth of a request, so it is only done if a configuration has such settings, or may have them.
     func addSessionSettings(to request: inout PreparedRequest) {
         guard let scope = Self.liveScope,
-            scope.isInOtherConfigurations.withLock({ $0 }) || scope.configurations.withLock({ $0 }).contains(where: \.hasSettings),
+            scope.mayBeInOtherConfigurations.withLock({ $0 }) || scope.configurations.withLock({ $0 }).contains(where: \.hasSettings),
             let configuration = task?.session?.configuration
         else { return }
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] where request.headers["\(name)"] == nil {
@@ -118,17 +118,17 @@ extension URLSessionTask {
     fileprivate var session: URLSession? {
         var mirror: Mirror? = Mirror(reflecting: self)
         while let current = mirror, current.subjectType != URLSessionTask.self { mirror = current.superclassMirror }
-        // Each child that is read is copied, so the place is looked for once.
+        // Each child that is read is copied, so the index is looked up once.
         guard let children = mirror?.children else { return nil }
-        let place = Self.placeOfSession.withLock { place in
-            place = place ?? children.enumerated().first { $1.label == "session" }?.offset
-            return place
+        let index = Self.indexOfSession.withLock { index in
+            index = index ?? children.enumerated().first { $1.label == "session" }?.offset
+            return index
         }
-        guard let place, place < children.count else { return nil }
-        return children[children.index(children.startIndex, offsetBy: place)].value as? URLSession
+        guard let index, index < children.count else { return nil }
+        return children[children.index(children.startIndex, offsetBy: index)].value as? URLSession
     }
 
-    private static let placeOfSession = Locked<Int?>(nil)
+    private static let indexOfSession = Locked<Int?>(nil)
 
     fileprivate var uploadedBody: Data? {
         guard let body = Mirror(reflecting: self).value(ofProperty: "knownBody").map({ Mirror(reflecting: $0) })?.children.first?.value,

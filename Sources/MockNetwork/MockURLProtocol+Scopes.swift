@@ -17,7 +17,7 @@ extension MockURLProtocol {
     public static func withScope<R>(_ name: String = #function, operation: () throws -> R) rethrows -> R {
         let scope = LiveScopes.begin(name: name) { makeClass($0) }
         defer { LiveScopes.end(scope) }
-        return try TestTask.$scope.withValue(scope, operation: operation)
+        return try TaskLocalContext.$scope.withValue(scope, operation: operation)
     }
 
     /// Runs `operation` with its own mock, so that it may run in parallel with others.
@@ -35,7 +35,7 @@ extension MockURLProtocol {
     ) async rethrows -> R {
         let scope = LiveScopes.begin(name: name) { makeClass($0) }
         defer { LiveScopes.end(scope) }
-        return try await TestTask.$scope.withValue(scope, operation: operation, isolation: isolation)
+        return try await TaskLocalContext.$scope.withValue(scope, operation: operation, isolation: isolation)
     }
 
     // MARK: - The current scope
@@ -49,7 +49,7 @@ extension MockURLProtocol {
     ///
     /// After its scope has ended, the class has no requests and no stubs. Check them inside the scope.
     public static var current: MockURLProtocol.Type {
-        scope.isInOtherConfigurations.withLock { $0 = true }
+        scope.mayBeInOtherConfigurations.withLock { $0 = true }
         return scopeClass
     }
 
@@ -78,7 +78,7 @@ extension MockURLProtocol {
     /// - Parameter time: When the request was made, for the scope of the process: a request that is older than its test is not of this test.
     static func noteIfEnded(for time: DispatchTime? = nil) {
         guard liveScope == nil else { return }
-        let process = time.map { Scope.process.isOfThisTest($0) } == true ? Scope.process : nil
+        let process = time.map { Scope.process.belongsToCurrentTest($0) } == true ? Scope.process : nil
         (Scope.current ?? process)?.note(scopeHasEnded)
     }
 
@@ -104,18 +104,21 @@ extension MockURLProtocol {
 
 extension MockURLProtocol {
     /// Adds a source to the scope. The newest is asked first.
-    package static func add(_ source: AnswerSource) { scope.contents.withLock { $0.sources.append(source) } }
+    package static func add(_ source: AnswerSource) { scope.add(source) }
 
     /// The sources of the scope, the oldest first. A `reset` removes them.
     package static var sources: [AnswerSource] { scope.contents.withLock(\.sources) }
+
+    /// What all sources of the scope have logged.
+    package static var logs: [any Sendable] { scope.logs.withLock { $0 }.flatMap { $0() } }
 
     /// The requests that stubs and sources have answered at once, and the answers.
     package static var answeredRequests: [AnsweredRequest] { scope.contents.withLock(\.answered) }
 
     /// Whether the test of the scope has failed. The trait `.mockNetwork` sets it, because it sees the issues of the test.
     package static var hasTestFailed: Bool {
-        get { scope.contents.withLock(\.hasTestFailed) }
-        set { scope.contents.withLock { $0.hasTestFailed = newValue } }
+        get { scope.hasTestFailed.withLock { $0 } }
+        set { scope.hasTestFailed.withLock { $0 = newValue } }
     }
 }
 

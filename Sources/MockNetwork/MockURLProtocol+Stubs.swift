@@ -44,7 +44,7 @@ extension MockURLProtocol {
         scope.add(
             Stub(
                 method, url, query: query, headers: headers, body: body, times: times, isOptional: isOptional,
-                place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+                sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
     /// Answers requests with the same method, path, query and body as `request`.
@@ -84,7 +84,7 @@ extension MockURLProtocol {
             Stub(
                 request, baseURL: baseURL ?? self.baseURL, encoder: encoder ?? self.encoder ?? JSONEncoder(), times: times,
                 isOptional: isOptional,
-                place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+                sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
     /// Answers the requests that `request` sends with a value: `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
@@ -144,7 +144,7 @@ extension MockURLProtocol {
         scope.add(
             Stub(
                 summary: "for \(description)", matchers: [.condition(description, matches)], times: times ?? .max, isOptional: isOptional,
-                place: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+                sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
     /// The base URL of the provider under test. It applies to stubs of an `APIRequest` that are added to this scope later.
@@ -209,8 +209,8 @@ extension MockURLProtocol {
     package static var unansweredReports: [String] { scope.contents.withLock(\.unanswered).map(\.report) }
 
     /// The mistakes in the setup of the test that requests have shown, and the stub of each.
-    package static var mistakes: [(report: String, place: Stub.Place?)] {
-        scope.contents.withLock(\.mistakes).map { ($0.report, $0.place) }
+    package static var mistakes: [(report: String, sourceLocation: Stub.SourceLocation?)] {
+        scope.contents.withLock(\.mistakes).map { ($0.report, $0.sourceLocation) }
     }
 
     /// The report that stubs or other answers were set up and no request came. `nil` also if a mistake explains it.

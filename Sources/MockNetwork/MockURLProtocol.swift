@@ -72,7 +72,7 @@ public class MockURLProtocol: URLProtocol {
         guard isStopFinal else { return }
         switch phase.withLock({ exchange(&$0, with: .ended) }) {
         case .waiting(let cancellation): cancellation?.dispose()
-        case .due(let answer): answer.cancelFeed()
+        case .due(let answer): answer.endFeed()
         case .idle, .playing, .ended: break
         }
     }
@@ -86,16 +86,16 @@ public class MockURLProtocol: URLProtocol {
         }
         var sent = requestWithBody
         let taskDescription = task?.taskDescription
-        // A transport has described its task, and adds the settings of its session itself. An app may describe its own.
-        let isOfTransport = taskDescription == Self.descriptionOfTask || taskDescription == Self.descriptionOfLateTask
+        // A transport adds the settings of its session itself.
+        let isOfTransport = taskDescription == Self.descriptionOfTransportTask || taskDescription == Self.descriptionOfLateTransportTask
         if !isOfTransport { addSessionSettings(to: &sent) } else if let task { sent.secrets = task.requestSecrets }
-        let time = taskDescription == Self.descriptionOfLateTask ? DispatchTime(uptimeNanoseconds: 0) : creationTime
+        let time = taskDescription == Self.descriptionOfLateTransportTask ? DispatchTime(uptimeNanoseconds: 0) : creationTime
         let (runsUserCode, answer) = Self.receive(sent, madeAt: time)
         // On Linux, sessions do not apply timeouts to protocol classes (as of Swift 6.3.1).
         let timeout = sent.timeoutInterval ?? request.timeoutInterval
         guard runsUserCode else { return play(answer().timingOut(after: timeout)) }
         let thread = LoadingThread(of: self)
-        DispatchQueue.global().async { thread.play(answer().timingOut(after: timeout)) }
+        DispatchQueue.global().async { thread.schedule(answer().timingOut(after: timeout)) }
     }
 
     /// Records `request` in the scope of this class, and chooses its answer. The closure creates the answer, and may run the test's code.
@@ -104,7 +104,7 @@ public class MockURLProtocol: URLProtocol {
     ) -> (runsUserCode: Bool, answer: @Sendable () -> Playback) {
         guard let scope = liveScope else {
             noteIfEnded(for: request.context?.subscriptionTime ?? time)
-            let failure = MockFailure("\(scopeHasEnded)\n    \(ReceivedRequest(request))", isReported: true)
+            let failure = MockFailure("\(scopeHasEnded)\n    \(ReceivedRequest(request))", isSetupMistake: false)
             return (false, { .failure(failure) })
         }
         return scope.receive(request, madeAt: request.context?.subscriptionTime ?? time)
@@ -118,29 +118,29 @@ public class MockURLProtocol: URLProtocol {
             let cancellation = SerialDisposable()
             guard transition(to: .waiting(cancellation)) else { return }
             let thread = LoadingThread(of: self)
-            cancellation.disposable = deferredAnswer { thread.play($0) }
+            cancellation.disposable = deferredAnswer { thread.schedule($0) }
             return
         }
-        guard transition(to: .playing) else { return answer.cancelFeed() }
-        guard answer.delay <= 0 else { return LoadingThread(of: self).play(answer.droppingDelay(), after: answer.delay) }
+        guard transition(to: .playing) else { return answer.endFeed() }
+        guard answer.delay <= 0 else { return LoadingThread(of: self).schedule(answer.droppingDelay(), after: answer.delay) }
         let answer = joinedForCompletionHandler(answer)
         if let head = answer.head { client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed) }
         for (index, step) in zip(answer.steps.indices, answer.steps) {
-            guard transition(to: .playing) else { return answer.cancelFeed() }
+            guard transition(to: .playing) else { return answer.endFeed() }
             switch step {
             case .wait(let interval):
-                if interval.seconds > 0 { return LoadingThread(of: self).play(answer.suffix(after: index), after: interval.seconds) }
+                if interval.seconds > 0 { return LoadingThread(of: self).schedule(answer.suffix(after: index), after: interval.seconds) }
             case .data(let chunk): client?.urlProtocol(self, didLoad: chunk)
             case .failure(let error):
                 if transition(to: .ended) { client?.urlProtocol(self, didFailWithError: error.forClient) }
             }
         }
-        if let feed = answer.feed { return play(feed) }
+        if let feed = answer.feed { return playParts(of: feed) }
         if transition(to: .ended) { client?.urlProtocolDidFinishLoading(self) }
     }
 
     /// Delivers what the feed has sent, and goes on when it sends more. Call it on the loading thread.
-    private func play(_ feed: StreamFeed) {
+    private func playParts(of feed: StreamFeed) {
         while transition(to: .playing), let part = feed.next() {
             switch part {
             case .data(let data):
@@ -150,9 +150,9 @@ public class MockURLProtocol: URLProtocol {
             case .end(let error?): return play(.failure(error))
             }
         }
-        guard transition(to: .waiting(Disposables.create { feed.readerDidLeave() })) else { return feed.readerDidLeave() }
+        guard transition(to: .waiting(Disposables.create { feed.requestDidEnd() })) else { return feed.requestDidEnd() }
         let thread = LoadingThread(of: self)
-        feed.whenMore { thread.play(Playback(feed: feed)) }
+        feed.onNextPart { thread.schedule(Playback(feed: feed)) }
     }
 
     /// Moves to `new` if the load is waiting or playing. Returns `false` otherwise.
@@ -172,19 +172,20 @@ public class MockURLProtocol: URLProtocol {
 
 extension LoadingThread {
     /// Plays `answer` on the loading thread. Call it on any thread.
-    fileprivate func play(_ answer: Playback) {
-        guard urlProtocol.transition(to: .due(answer)) else { return answer.cancelFeed() }
+    fileprivate func schedule(_ answer: Playback) {
+        guard urlProtocol.transition(to: .due(answer)) else { return answer.endFeed() }
         startLoading()
     }
 
-    fileprivate func play(_ answer: Playback, after seconds: TimeInterval) {
+    /// Plays `answer` on the loading thread after a delay. Call it on any thread.
+    fileprivate func schedule(_ answer: Playback, after seconds: TimeInterval) {
         let timer = SerialDisposable()
         let cancellation = Disposables.create {
             timer.dispose()
-            answer.cancelFeed()
+            answer.endFeed()
         }
         guard urlProtocol.transition(to: .waiting(cancellation)) else { return cancellation.dispose() }
-        timer.disposable = MockURLProtocol.delayScheduler.schedule(after: DispatchTimeInterval(seconds: seconds)) { play(answer) }
+        timer.disposable = MockURLProtocol.delayScheduler.schedule(after: DispatchTimeInterval(seconds: seconds)) { schedule(answer) }
     }
 }
 
@@ -195,12 +196,13 @@ extension MockURLProtocol: NetworkStandIn {
         let mock: MockURLProtocol.Type = self
         return { request in
             mock.noteIfEnded()
-            let isLate = request.context.map { mock.liveScope?.isOfThisTest($0.subscriptionTime) == false } ?? false
-            return isLate ? descriptionOfLateTask : descriptionOfTask
+            let isLate = request.context.map { mock.liveScope?.belongsToCurrentTest($0.subscriptionTime) == false } ?? false
+            return isLate ? descriptionOfLateTransportTask : descriptionOfTransportTask
         }
     }
 
-    private static let (descriptionOfTask, descriptionOfLateTask) = ("", "its test has ended")
+    /// The `taskDescription` is the only value that a transport can hand to the protocol class of its task on all platforms.
+    private static let (descriptionOfTransportTask, descriptionOfLateTransportTask) = ("", "its test has ended")
 
     /// The scheduler for delays.
     static let delayScheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)

@@ -21,7 +21,7 @@ extension MockURLProtocol {
     /// }
     /// ```
     ///
-    /// Use it in XCTest, and for each argument of a parameterised test: `withRecording("search-\(argument)")`. Other tests use the trait
+    /// Use it in XCTest, and for each argument of a parameterized test: `withRecording("search-\(argument)")`. Other tests use the trait
     /// `.mockNetwork(recording:)`. The operation runs on the caller's actor, in its own scope. Stubs answer before the recording.
     /// <doc:RecordAndReplay> says how to record, what is secret, and what is compared.
     ///
@@ -103,7 +103,7 @@ extension MockURLProtocol {
     /// The requests of the scope and their answers as a HAR 1.2 file without secrets, for the attachment of a failed test; `nil` if no
     /// request has come.
     package static var attachment: Data? {
-        let traffic = sources.flatMap { $0.log() }.compactMap { $0 as? RecordedTraffic }
+        let traffic = logs.compactMap { $0 as? RecordedTraffic }
         let exchanges = answeredRequests.map(RecordedExchange.init) + traffic.flatMap(\.exchanges)
         guard !exchanges.isEmpty else { return nil }
         let names = traffic.reduce(SecretNames()) { $0.hidingThose(of: $1.names) }

@@ -5,7 +5,7 @@ import MockNetwork
 import MockNetworkRecordings
 public import Testing
 
-/// Gives each test its own mock network, so that tests may run in parallel. Each argument of a parameterised test has its own.
+/// Gives each test its own mock network, so that tests may run in parallel. Each argument of a parameterized test has its own.
 ///
 /// ```swift
 /// @Test(.mockNetwork) func search() async throws {
@@ -23,7 +23,7 @@ public import Testing
 /// At the end of the test, the trait records an issue for
 ///
 /// - each request that found no answer, even if the app ignored the error;
-/// - each mistake in the set-up of the test, even if the app ignored the error: a fixture that is not there, a value that cannot be
+/// - each mistake in the setup of the test, even if the app ignored the error: a fixture that is not there, a value that cannot be
 ///   encoded, an entry of a recording that cannot be read, or the session of a scope that has ended;
 /// - each stub that is not optional and was never used, or whose sequence was not used up, at the line of the stub;
 /// - each stub that has not answered the number of requests that it expects, at the line of the stub;
@@ -88,12 +88,13 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         for report in MockURLProtocol.unansweredReports {
             Issue.record("\(report)", sourceLocation: test.sourceLocation)
         }
-        for (report, place) in MockURLProtocol.mistakes {
-            Issue.record("\(report)", sourceLocation: place.map { SourceLocation($0) } ?? test.sourceLocation)
+        for (report, location) in MockURLProtocol.mistakes {
+            Issue.record("\(report)", sourceLocation: location.map { SourceLocation($0) } ?? test.sourceLocation)
         }
         let (stubs, unused) = (MockURLProtocol.stubReports, MockURLProtocol.unusedMockReport)
         for (stub, report) in stubs {
-            Issue.record("\([report, unused].compactMap { $0 }.joined(separator: " "))", sourceLocation: SourceLocation(stub.place))
+            Issue.record(
+                "\([report, unused].compactMap { $0 }.joined(separator: " "))", sourceLocation: SourceLocation(stub.sourceLocation))
         }
         if stubs.isEmpty, let unused { Issue.record("\(unused)", sourceLocation: test.sourceLocation) }
         // An error that is an issue already, by a report or by `#require` in a handler, is not recorded twice.
@@ -139,7 +140,7 @@ extension Trait where Self == MockNetworkTrait {
     ///
     /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
     ///
-    /// Each recording belongs to one test. In a parameterised test, write `.mockNetwork`, and call
+    /// Each recording belongs to one test. In a parameterized test, write `.mockNetwork`, and call
     /// `MockURLProtocol.withRecording("search-\(argument)")` inside.
     ///
     /// - Parameters:
@@ -171,7 +172,7 @@ extension Recording? {
         guard let self else { return try await function() }
         guard !test.isParameterized else {
             throw Misuse(
-                "A parameterised test has a recording for each argument: write .mockNetwork, and inside "
+                "A parameterized test has a recording for each argument: write .mockNetwork, and inside "
                     + "MockURLProtocol.withRecording(\"name-\\(argument)\") { … }")
         }
         let mode = try Recording.Mode(environment: ProcessInfo.processInfo.environment)
@@ -200,7 +201,7 @@ private struct Misuse: LocalizedError, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-// MARK: - Issues and places
+// MARK: - Issues and source locations
 
 #if compiler(>=6.2)
 extension Issue {
@@ -216,7 +217,7 @@ extension Issue {
 #endif
 
 extension SourceLocation {
-    fileprivate init(_ place: Stub.Place) {
-        self.init(fileID: place.fileID, filePath: place.filePath, line: place.line, column: place.column)
+    fileprivate init(_ location: Stub.SourceLocation) {
+        self.init(fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
     }
 }

@@ -291,6 +291,24 @@ struct RecordingRulesTests {
         #expect(text.contains("ssn-00") && !text.contains("6789") && !text.contains("4321"), "\(text)")
     }
 
+    @Test("After a reset, the attachment of a failed test hides what its recording hides, and the test is still a failed one")
+    func attachmentAfterReset() async throws {
+        var test = test
+        test.hidden = ["ssn"]
+        try await test.run(.record, from: server { _ in "{}" }) { _ = try await $0.text(.get, "/a") }
+        let (attachment, hasFailed) = try await test.run(.replay) { provider in
+            _ = try await provider.text(.get, "/a")
+            MockURLProtocol.hasTestFailed = true
+            MockURLProtocol.reset()
+            MockURLProtocol.stub(.get, "/b", respond: .json(["ssn": "987-65-4321"]))
+            _ = try await provider.text(.get, "/b")
+            return (MockURLProtocol.attachment, MockURLProtocol.hasTestFailed)
+        }
+        let text = String(decoding: try #require(attachment), as: UTF8.self)
+        #expect(text.contains("ssn-00") && !text.contains("4321"), "\(text)")
+        #expect(hasFailed)
+    }
+
     @Test("A name that stands in the traffic is passed over", arguments: ["token-001", "see token-001.", "token-001 token-002"])
     func standingNames(text: String) async throws {
         let server = server { _ in "{\"note\":\"\(text)\",\"token\":\"abc123DEF456\"}" }

@@ -3,30 +3,31 @@ package struct JSONEscape {
     package let scalar: Unicode.Scalar
     package let end: Int
 
-    /// `nil` if no escape begins at `place`.
-    package init?(_ bytes: [UInt8], at place: Int) {
-        guard place + 1 < bytes.count, bytes[place] == UInt8(ascii: "\\") else { return nil }
-        guard bytes[place + 1] == UInt8(ascii: "u") else {
-            guard let index = Self.letters.firstIndex(of: bytes[place + 1]) else { return nil }
-            (scalar, end) = (Self.meanings[index], place + 2)
+    /// `nil` if no escape begins at `position`.
+    package init?(_ bytes: [UInt8], at position: Int) {
+        guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\") else { return nil }
+        guard bytes[position + 1] == UInt8(ascii: "u") else {
+            guard let index = Self.letters.firstIndex(of: bytes[position + 1]) else { return nil }
+            (scalar, end) = (Self.meanings[index], position + 2)
             return
         }
-        guard let high = Self.hexNumber(bytes, at: place + 2) else { return nil }
-        if 0xD800..<0xDC00 ~= high, bytes[(place + 6)...].starts(with: "\\u".utf8), let low = Self.hexNumber(bytes, at: place + 8),
+        guard let high = Self.hexNumber(bytes, at: position + 2) else { return nil }
+        if 0xD800..<0xDC00 ~= high, bytes[(position + 6)...].starts(with: "\\u".utf8), let low = Self.hexNumber(bytes, at: position + 8),
             0xDC00..<0xE000 ~= low
         {
-            (scalar, end) = (Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}", place + 12)
+            (scalar, end) = (Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}", position + 12)
         } else {
-            (scalar, end) = (Unicode.Scalar(high) ?? "\u{FFFD}", place + 6)
+            (scalar, end) = (Unicode.Scalar(high) ?? "\u{FFFD}", position + 6)
         }
     }
 
     private static let letters = Array("\"\\/bfnrt".utf8)
     private static let meanings: [Unicode.Scalar] = ["\"", "\\", "/", "\u{8}", "\u{C}", "\n", "\r", "\t"]
 
-    private static func hexNumber(_ bytes: [UInt8], at place: Int) -> UInt32? {
-        guard place + 4 <= bytes.count else { return nil }
-        return bytes[place..<place + 4].reduce(0) { number, byte in number.flatMap { n in byte.hexValue.map { n << 4 | UInt32($0) } } }
+    private static func hexNumber(_ bytes: [UInt8], at position: Int) -> UInt32? {
+        guard position + 4 <= bytes.count else { return nil }
+        return bytes[position..<position + 4].reduce(0) { number, byte in number.flatMap { n in byte.hexValue.map { n << 4 | UInt32($0) } }
+        }
     }
 }
 

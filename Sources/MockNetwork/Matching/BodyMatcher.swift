@@ -11,14 +11,14 @@ public struct BodyMatcher: Sendable {
     /// The expectation, beside the URL in the name of a stub: which GraphQL operation it answers. Otherwise `nil`.
     private(set) var summary: String?
     /// The share of the expectation that `body`, which does not match, meets: from 0 to 1.
-    private(set) var likeness: @Sendable (_ body: Data) -> Double = { _ in 0 }
+    private(set) var similarity: @Sendable (_ body: Data) -> Double = { _ in 0 }
     /// Whether it is a closure of the test.
     private(set) var isClosure = false
 
     // MARK: - JSON
 
     /// Matches JSON that contains `value`, whose members have several types.
-    public static func json(containing value: JSONValue) -> BodyMatcher { json(Result { try value.data }, isPart: true) }
+    public static func json(containing value: JSONValue) -> BodyMatcher { json(Result { try value.data }, isSubset: true) }
 
     /// Matches JSON with the same meaning as `value`, whose members have several types: `.json(["title": "Moin", "priority": 1])`.
     public static func json(_ value: JSONValue) -> BodyMatcher { json(Result { try value.data }) }
@@ -26,28 +26,30 @@ public struct BodyMatcher: Sendable {
     /// Matches JSON with the same meaning as the JSON in `text`: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
     public static func json(text: String) -> BodyMatcher { json(.success(Data(text.utf8))) }
 
-    static func json(_ expected: Result<Data, any Error>, isPart: Bool = false) -> BodyMatcher {
+    static func json(_ expected: Result<Data, any Error>, isSubset: Bool = false) -> BodyMatcher {
         let tree = try? JSONTree(expected.get())
-        @Sendable func compared(_ body: JSONTree?, with tree: JSONTree?) -> JSONTree? { isPart ? body?.trimmed(to: tree) : body }
+        @Sendable func compared(_ body: JSONTree?, with tree: JSONTree?) -> JSONTree? { isSubset ? body?.trimmed(to: tree) : body }
         var matcher = BodyMatcher {
             tree != nil && tree == compared(try? JSONTree($0), with: tree)
         } explain: { body in
             guard let text = try? expected.get() else {
                 return Difference(expected: "JSON, but its value cannot be encoded", actual: body.redacted)
             }
-            guard let tree else { return Difference(expected: "\(text.redacted) (this is not JSON)", actual: body.redacted) }
+            guard let tree else {
+                return Difference(expected: "\(text.redacted) (this is not JSON, or is nested too deeply)", actual: body.redacted)
+            }
             let actual = try? JSONTree(body)
             let redacted = [text, body].map { try? JSONTree(Data((ReportRedactor.standard.redactedText(of: $0) ?? "").utf8)) }
             let differences = JSONTree.differences(
                 of: (tree, compared(actual, with: tree)), redacted: (redacted[0], compared(redacted[1], with: redacted[0])), limit: 4)
-            let isSpelling = tree.withPlainNames == compared(actual?.withPlainNames, with: tree.withPlainNames)
+            let isSpelling = tree.normalizingKeys == compared(actual?.normalizingKeys, with: tree.normalizingKeys)
             return (Difference(differences) ?? Difference(expected: text, actual: body)).adding(isSpelling ? spellingHint : "")
         }
-        matcher.likeness = { body in
+        matcher.similarity = { body in
             guard let tree, let body = try? JSONTree(body) else { return 0 }
-            return body.share(of: tree)
+            return body.matchingShare(of: tree)
         }
-        if isPart, let text = try? expected.get().redacted { matcher.summary = text.cut(to: 80) }
+        if isSubset, let text = try? expected.get().redacted { matcher.summary = text.cut(to: 80) }
         if case .failure(let error) = expected { matcher.problem = "its body cannot be encoded: \(error.explanation)" }
         return matcher
     }
@@ -59,16 +61,16 @@ public struct BodyMatcher: Sendable {
 
     /// Matches a form (`application/x-www-form-urlencoded`) with exactly these parameters. The order matters among parameters of the same
     /// name.
-    public static func form(_ parameters: QueryParameters) -> BodyMatcher { form(parameters, isPart: false) }
+    public static func form(_ parameters: QueryParameters) -> BodyMatcher { form(parameters, isSubset: false) }
 
     /// Matches a form that contains these parameters. It may have parameters of other names.
-    public static func form(containing parameters: QueryParameters) -> BodyMatcher { form(parameters, isPart: true) }
+    public static func form(containing parameters: QueryParameters) -> BodyMatcher { form(parameters, isSubset: true) }
 
-    private static func form(_ parameters: QueryParameters, isPart: Bool) -> BodyMatcher {
+    private static func form(_ parameters: QueryParameters, isSubset: Bool) -> BodyMatcher {
         let expected = Array(parameters)
         @Sendable func items(_ body: Data) -> [URLQueryItem] {
             let all = [URLQueryItem](form: String(decoding: body, as: UTF8.self))
-            return isPart ? all.filter { item in expected.contains { $0.name.hasSameBytes(as: item.name) } } : all
+            return isSubset ? all.filter { item in expected.contains { $0.name.hasSameBytes(as: item.name) } } : all
         }
         return BodyMatcher {
             items($0).byName == expected.byName
@@ -77,7 +79,7 @@ public struct BodyMatcher: Sendable {
             let isForm = actual.contains { expected.names.contains($0.name) }
             return Difference(
                 expected: isForm ? expected.differing(from: actual) : expected.redacted,
-                actual: isForm ? actual.differing(from: expected, mark: " (another)") : body.redacted)
+                actual: isForm ? actual.differing(from: expected, mark: " (differs, but is not shown)") : body.redacted)
         }
     }
 
@@ -118,9 +120,9 @@ public struct BodyMatcher: Sendable {
     public static func matching(
         _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool
     ) -> BodyMatcher {
-        let task = TestTask.current
+        let context = TaskLocalContext.current
         var matcher = BodyMatcher { body in
-            task.call { matches(body) }
+            context.call { matches(body) }
         } explain: {
             Difference(expected: description, actual: $0.redacted)
         }
@@ -148,9 +150,9 @@ extension Data {
     func withBoundary(of other: Data) -> Data {
         guard let (old, new) = boundary.flatMap({ old in other.boundary.map { (old, $0) } }) else { return self }
         var (result, rest) = (Data(), self[...])
-        while let place = rest.range(of: old) {
-            result += rest[..<place.lowerBound] + new
-            rest = rest[place.upperBound...]
+        while let range = rest.range(of: old) {
+            result += rest[..<range.lowerBound] + new
+            rest = rest[range.upperBound...]
         }
         return result + rest
     }

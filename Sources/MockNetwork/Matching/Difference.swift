@@ -6,7 +6,7 @@ struct Difference: Sendable, Equatable {
     let expected: String
     let actual: String
 
-    /// Shows two texts, from which secrets have been removed, around the first place that differs.
+    /// Shows two texts, from which secrets have been removed, around the first difference.
     ///
     /// If only invisible characters differ, such as spaces, they are escaped. If the texts are equal, their secrets differed.
     init(expected: String, actual: String) {
@@ -14,13 +14,13 @@ struct Difference: Sendable, Equatable {
         let isSame = expected.hasSameBytes(as: actual)
         if !isSame, lines.0.visible == lines.1.visible { lines = Self.excerpts(expected.escaped, actual.escaped) }
         self.expected = lines.0
-        self.actual = isSame ? "\(lines.1) (another)" : lines.1
+        self.actual = isSame ? "\(lines.1) (differs, but is not shown)" : lines.1
     }
 
-    /// Shows two bodies around the first place that differs. If that is not in the first 64 KB of a text, the byte is shown.
+    /// Shows two bodies around the first difference. If that is not in the first 64 KB of a text, the byte is shown.
     init(expected: Data, actual: Data) {
-        let place = zip(expected, actual).prefix { $0 == $1 }.count
-        self.init(expected: expected.excerpt(around: place), actual: actual.excerpt(around: place))
+        let offset = zip(expected, actual).prefix { $0 == $1 }.count
+        self.init(expected: expected.excerpt(around: offset), actual: actual.excerpt(around: offset))
     }
 
     /// Joins the first three of `differences`; `nil` if there are none.
@@ -34,9 +34,9 @@ struct Difference: Sendable, Equatable {
             ))
     }
 
-    /// Adds the place, such as `items[2].name`, before both lines.
-    init(place: String, _ difference: Difference) {
-        (expected, actual) = ("\(place): \(difference.expected)", "\(place): \(difference.actual)")
+    /// Adds the path, such as `items[2].name`, before both lines.
+    init(path: String, _ difference: Difference) {
+        (expected, actual) = ("\(path): \(difference.expected)", "\(path): \(difference.actual)")
     }
 
     /// Adds `hint` behind what was expected.
@@ -46,8 +46,8 @@ struct Difference: Sendable, Equatable {
 
     private static func excerpts(_ first: String, _ second: String) -> (String, String) {
         let texts = (Array(first.unicodeScalars), Array(second.unicodeScalars))
-        let place = zip(texts.0, texts.1).enumerated().first { $1.0 != $1.1 }?.offset ?? min(texts.0.count, texts.1.count)
-        let start = texts.0 == texts.1 || place < 150 ? 0 : place - 50
+        let offset = zip(texts.0, texts.1).enumerated().first { $1.0 != $1.1 }?.offset ?? min(texts.0.count, texts.1.count)
+        let start = texts.0 == texts.1 || offset < 150 ? 0 : offset - 50
         func excerpt(_ text: [Unicode.Scalar]) -> String {
             let part = String(String.UnicodeScalarView(text.dropFirst(start).prefix(200)))
             return (start > 0 ? "…" : "") + part + (text.count > start + 200 ? "…" : "")
@@ -57,12 +57,13 @@ struct Difference: Sendable, Equatable {
 }
 
 extension Data {
-    /// The redacted text of a body. If it is not text, or `place` is far from its beginning, its size and the byte at `place`.
-    fileprivate func excerpt(around place: Int) -> String {
+    /// The redacted text of a body. If it is not text, or `offset` is far from its beginning, its size and the byte at `offset`.
+    fileprivate func excerpt(around offset: Int) -> String {
         guard !isEmpty else { return "no body" }
         let text = ReportRedactor.standard.redactedText(of: self)
-        if place < 65_536, let text { return String(text.prefix(65_536)) }
-        let byte = place < count ? "byte \(place) is 0x\(String(self[startIndex + place], radix: 16, uppercase: true))" : "no byte \(place)"
+        if offset < 65_536, let text { return String(text.prefix(65_536)) }
+        let byte =
+            offset < count ? "byte \(offset) is 0x\(String(self[startIndex + offset], radix: 16, uppercase: true))" : "no byte \(offset)"
         return "\(count) bytes\(text == nil ? " that are not text" : ""), \(byte)"
     }
 }

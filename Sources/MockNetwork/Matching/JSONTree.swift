@@ -60,49 +60,49 @@ package enum JSONTree: Equatable {
     }
 
     /// The share of the members of `part` that this object has with the same values, from 0 to 1. 0 if one of the two is no object.
-    func share(of part: JSONTree) -> Double {
+    func matchingShare(of part: JSONTree) -> Double {
         guard case .object(let members) = self, case .object(let parts) = part, !parts.isEmpty else { return 0 }
         return Double(parts.count { name, value in members[name]?.trimmed(to: value) == value }) / Double(parts.count)
     }
 
     /// The same tree with names in lower case and without underscores, as `dueDate` and `due_date` have in common.
-    var withPlainNames: JSONTree {
+    var normalizingKeys: JSONTree {
         switch self {
         case .object(let members):
-            let names = members.map { (ByteString("\($0)".lowercased().filter { $0 != "_" }), $1.withPlainNames) }
+            let names = members.map { (ByteString("\($0)".lowercased().filter { $0 != "_" }), $1.normalizingKeys) }
             return .object(Dictionary(names) { first, _ in first })
-        case .array(let elements): return .array(elements.map(\.withPlainNames))
+        case .array(let elements): return .array(elements.map(\.normalizingKeys))
         case .null, .bool, .number, .string: return self
         }
     }
 
-    /// The values at one place in two trees. `nil` if there is none.
+    /// The values at one path in two trees. `nil` if there is none.
     typealias Pair = (expected: JSONTree?, actual: JSONTree?)
 
-    /// The first differences of two trees and their places, such as `items[2].name`. Empty if the trees are equal or differ at the root.
+    /// The first differences of two trees and their paths, such as `items[2].name`. Empty if the trees are equal or differ at the root.
     ///
     /// - Parameters:
     ///   - redacted: The trees without secrets. A value is shown only if redaction has not changed it.
     ///   - limit: The number of differences to look for.
-    static func differences(of trees: Pair, redacted: Pair, limit: Int, at place: String = "") -> [Difference] {
-        let parts: [(place: String, value: (JSONTree) -> JSONTree?)]
+    static func differences(of trees: Pair, redacted: Pair, limit: Int, at path: String = "") -> [Difference] {
+        let parts: [(path: String, value: (JSONTree) -> JSONTree?)]
         switch trees {
         case (.object(let expected)?, .object(let actual)?):
             parts = Set(expected.keys).union(actual.keys).sorted { $0.description < $1.description }.map { key in
-                (place.isEmpty ? "\(key)" : "\(place).\(key)", { $0.members[key] })
+                (path.isEmpty ? "\(key)" : "\(path).\(key)", { $0.members[key] })
             }
         case (.array(let expected)?, .array(let actual)?):
-            parts = (0..<max(expected.count, actual.count)).map { index in ("\(place)[\(index)]", { $0.elements.dropFirst(index).first }) }
+            parts = (0..<max(expected.count, actual.count)).map { index in ("\(path)[\(index)]", { $0.elements.dropFirst(index).first }) }
         default:
-            guard trees.expected != trees.actual, !place.isEmpty else { return [] }
+            guard trees.expected != trees.actual, !path.isEmpty else { return [] }
             let texts = [trees.expected, trees.actual].map { value in value.map { trees == redacted ? $0.excerpt : "…" } ?? "nothing" }
-            return [Difference(place: place, Difference(expected: texts[0], actual: texts[1]))]
+            return [Difference(path: path, Difference(expected: texts[0], actual: texts[1]))]
         }
         var found: [Difference] = []
-        for (place, value) in parts where found.count < limit {
+        for (path, value) in parts where found.count < limit {
             let inner: Pair = (trees.expected.flatMap(value), trees.actual.flatMap(value))
             let innerRedacted: Pair = (redacted.expected.flatMap(value), redacted.actual.flatMap(value))
-            found += differences(of: inner, redacted: innerRedacted, limit: limit - found.count, at: place)
+            found += differences(of: inner, redacted: innerRedacted, limit: limit - found.count, at: path)
         }
         return found
     }

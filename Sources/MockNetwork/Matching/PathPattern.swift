@@ -44,12 +44,12 @@ struct PathPattern: Sendable {
 
     /// From 0, for a path that is the same, to 3.
     func distance(to path: [String]) -> Double {
-        let same = zip(segments, path).reduce(0) { $0 + likeness($1.0, $1.1) }
+        let same = zip(segments, path).reduce(0) { $0 + similarity($1.0, $1.1) }
         return 3 * (1 - same / Double(max(segments.count, path.count, 1)))
     }
 
     /// 1 for a match, otherwise the share of the common prefix.
-    private func likeness(_ pattern: String?, _ segment: String) -> Double {
+    private func similarity(_ pattern: String?, _ segment: String) -> Double {
         if matches(pattern, segment) { return 1 }
         guard let pattern else { return 0 }
         return 0.9 * Double(pattern.commonPrefix(with: segment).count) / Double(max(pattern.count, segment.count))

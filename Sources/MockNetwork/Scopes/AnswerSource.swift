@@ -10,7 +10,7 @@ package struct AnswerSource: Sendable {
 
     let choose: @Sendable (PreparedRequest) -> Choice
     /// The requests that it has answered later, and the answers.
-    package let log: @Sendable () -> [any Sendable]
+    let log: @Sendable () -> [any Sendable]
 
     package init(
         log: @escaping @Sendable () -> [any Sendable] = { [] }, _ choose: @escaping @Sendable (PreparedRequest) -> Choice

@@ -22,7 +22,6 @@ final class Scope: Sendable {
         var answered: [AnsweredRequest] = []
         /// The oldest first.
         var sources: [AnswerSource] = []
-        var hasTestFailed = false
         /// The mistakes in the setup of the test that requests have shown.
         var mistakes: [Mistake] = []
         /// The encoder of the provider under test.
@@ -34,7 +33,7 @@ final class Scope: Sendable {
     struct Mistake: Hashable {
         let report: String
         /// The stub that is wrong.
-        var place: Stub.Place?
+        var sourceLocation: Stub.SourceLocation?
     }
 
     let name: String
@@ -43,8 +42,12 @@ final class Scope: Sendable {
     let contents = Locked(Contents())
     /// The configurations that were handed out, which sessions have copied. They outlive a `reset`, as the sessions do.
     let configurations = Locked<[URLSessionConfiguration]>([])
+    /// Whether the test has failed. That outlives a `reset`, too.
+    let hasTestFailed = Locked(false)
+    /// The logs of all sources, for the attachment of a failed test. They outlive a `reset`, because they know what is secret.
+    let logs = Locked<[@Sendable () -> [any Sendable]]>([])
     /// Whether the app may have put the class into other configurations.
-    let isInOtherConfigurations: Locked<Bool>
+    let mayBeInOtherConfigurations: Locked<Bool>
     /// The number of requests that the mock of the process had received before.
     private let earlierRequestCount: Int
 
@@ -52,7 +55,7 @@ final class Scope: Sendable {
         self.name = name
         self.protocolClass = protocolClass
         // Every app knows the class of the process.
-        isInOtherConfigurations = Locked(protocolClass == nil)
+        mayBeInOtherConfigurations = Locked(protocolClass == nil)
         earlierRequestCount = protocolClass == nil ? 0 : Scope.process.contents.withLock(\.requests.count)
     }
 
@@ -60,7 +63,7 @@ final class Scope: Sendable {
     static let process = Scope(name: "of the whole process", protocolClass: nil)
 
     /// The scope of the current task; `nil` outside every `withScope`.
-    static var current: Scope? { TestTask.scope as? Scope }
+    static var current: Scope? { TaskLocalContext.scope as? Scope }
 
     func add(_ stub: Stub) -> Stub {
         var stub = stub
@@ -70,6 +73,12 @@ final class Scope: Sendable {
             $0.uses.append(0)
         }
         return stub
+    }
+
+    func add(_ source: AnswerSource) {
+        contents.withLock { $0.sources.append(source) }
+        // The scope of the process never ends, and no test of it has an attachment.
+        if self !== Scope.process { logs.withLock { $0.append(source.log) } }
     }
 
     /// A sentence about requests that the mock of the process has received since this scope began; empty if there are none.
@@ -84,35 +93,35 @@ final class Scope: Sendable {
     }
 
     /// Notes a mistake in the setup of the test.
-    func note(_ report: String, at place: Stub.Place? = nil) {
-        let mistake = Mistake(report: report, place: place)
+    func note(_ report: String, at sourceLocation: Stub.SourceLocation? = nil) {
+        let mistake = Mistake(report: report, sourceLocation: sourceLocation)
         contents.withLock { if !$0.mistakes.contains(mistake) { $0.mistakes.append(mistake) } }
     }
 
     // MARK: - Answering a request
 
-    /// Records `request`, and chooses its answer by the present state.
+    /// Records `request`, and chooses its answer by the current state.
     ///
     /// - Parameter time: When the request was made.
     /// - Returns: A closure that makes the answer, and whether it calls the user's code.
     func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Playback) {
         let started = Date()
         let received = ReceivedRequest(request)
-        guard isOfThisTest(time) else {
+        guard belongsToCurrentTest(time) else {
             let failure = MockFailure(
                 "This request came too late: its test has ended, with MockURLProtocol.reset(). Cancel it there.\n    \(received)",
-                isReported: true)
+                isSetupMistake: false)
             return (false, { .failure(failure) })
         }
-        var mismatches: [Int?] = []
-        let (factory, chosen) = chooseStub(for: received, &mismatches) ?? chooseOtherAnswer(for: received, mismatches)
+        var firstMismatches: FirstMismatches = []
+        let (factory, chosen) = chooseStub(for: received, &firstMismatches) ?? chooseOtherAnswer(for: received, firstMismatches)
         return (
             factory.runsUserCode,
             {
-                let respond: @Sendable () -> Playback = { TestTask.$scope.withValue(self) { factory(chosen) } }
-                let answer = factory.runsUserCode ? factory.task.call(respond) : factory(chosen)
-                if let mistake = answer.mistake { self.note(mistake.description, at: chosen.stub?.place) }
-                // The process scope never ends, so keeping its answers would leak.
+                let respond: @Sendable () -> Playback = { TaskLocalContext.$scope.withValue(self) { factory(chosen) } }
+                let answer = factory.runsUserCode ? factory.context.call(respond) : factory(chosen)
+                if let mistake = answer.mistake { self.note(mistake.description, at: chosen.stub?.sourceLocation) }
+                // The scope of the process never ends, so keeping its answers would leak.
                 guard self !== Scope.process, answer.deferredAnswer == nil else { return answer }
                 self.contents.withLock { $0.answered.append(AnsweredRequest(request: received.prepared, answer: answer, started: started)) }
                 return answer
@@ -123,11 +132,14 @@ final class Scope: Sendable {
     // MARK: - Choosing an answer
 
     private typealias Choice = (factory: ResponseFactory, request: ReceivedRequest)
+    /// The index of the first matcher of each stub that a request does not meet. `nil` if the stub was not asked, and the number of its
+    /// matchers if the request meets all, and the stub is used up. Empty if no stub was asked.
+    private typealias FirstMismatches = [Int?]
 
     /// The newest stub that matches `request` and is not used up. The user's code never runs under the lock.
     ///
-    /// - Parameter mismatches: Gets the first mismatch of each stub that was asked, for a report.
-    private func chooseStub(for request: ReceivedRequest, _ mismatches: inout [Int?]) -> Choice? {
+    /// - Parameter firstMismatches: Gets the first mismatch of each stub that was asked, for a report.
+    private func chooseStub(for request: ReceivedRequest, _ firstMismatches: inout FirstMismatches) -> Choice? {
         let stubs = contents.withLock(\.stubs)
         guard !stubs.isEmpty else { return nil }
         let parts = RequestParts(request)
@@ -135,15 +147,15 @@ final class Scope: Sendable {
             let mismatch = stubs[index].firstMismatch(with: parts)
             let choice = mismatch == nil ? contents.withLock { $0.use(stubs[index], at: index, for: request) } : nil
             if let choice, let factory = choice.factory { return (factory, choice.request) }
-            if mismatches.isEmpty { mismatches = Array(repeating: nil, count: stubs.count) }
-            mismatches[index] = mismatch ?? stubs[index].matchers.count
-            if choice != nil { return failure(of: request, mismatches) }
+            if firstMismatches.isEmpty { firstMismatches = Array(repeating: nil, count: stubs.count) }
+            firstMismatches[index] = mismatch ?? stubs[index].matchers.count
+            if choice != nil { return failure(of: request, firstMismatches) }
         }
         return nil
     }
 
     /// The answer of a source, or else the default answer.
-    private func chooseOtherAnswer(for received: ReceivedRequest, _ mismatches: [Int?]) -> Choice {
+    private func chooseOtherAnswer(for received: ReceivedRequest, _ firstMismatches: FirstMismatches) -> Choice {
         let (sources, defaultAnswer) = contents.withLock { ($0.sources, $0.defaultAnswer) }
         var reason: String?
         for source in sources.reversed() {
@@ -154,15 +166,15 @@ final class Scope: Sendable {
             case .none(let other): reason = reason ?? other
             }
         }
-        guard let factory = defaultAnswer.factory(for: received.prepared) else { return failure(of: received, mismatches, reason) }
+        guard let factory = defaultAnswer.factory(for: received.prepared) else { return failure(of: received, firstMismatches, reason) }
         contents.withLock { $0.requests.append(received) }
         return (factory, received)
     }
 
     /// - Parameter reason: The reason why no source answers.
-    private func failure(of request: ReceivedRequest, _ mismatches: [Int?], _ reason: String? = nil) -> Choice {
+    private func failure(of request: ReceivedRequest, _ firstMismatches: FirstMismatches, _ reason: String? = nil) -> Choice {
         let (stubs, uses) = contents.withLock { ($0.stubs, $0.uses) }
-        let tried = stubs.indices.map { (stubs[$0], uses[$0], mismatches.indices.contains($0) ? mismatches[$0] : nil) }
+        let tried = stubs.indices.map { (stubs[$0], uses[$0], firstMismatches.indices.contains($0) ? firstMismatches[$0] : nil) }
         let report = UnansweredReport(
             request: request, stubs: tried, scope: shownName,
             reason: reason, otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : [],
@@ -172,7 +184,7 @@ final class Scope: Sendable {
             $0.requests.append(request)
             $0.unanswered.append((request, report))
         }
-        return (ResponseFactory { _ in .failure(MockFailure(report, isReported: true)) }, request)
+        return (ResponseFactory { _ in .failure(MockFailure(report, isSetupMistake: false)) }, request)
     }
 
     /// The newest stub that would answer `request`. Closures of the test are not asked.
@@ -183,8 +195,8 @@ final class Scope: Sendable {
         }
     }
 
-    /// Whether a request that was made at `time` belongs to the present test.
-    func isOfThisTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.start) <= time }
+    /// Whether a request that was made at `time` belongs to the current test.
+    func belongsToCurrentTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.start) <= time }
 
     private var shownName: String { self === Scope.process ? name : "\"\(name)\"" }
 }

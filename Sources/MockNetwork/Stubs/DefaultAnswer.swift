@@ -10,8 +10,8 @@ struct DefaultAnswer: Sendable {
     var response: Result<HTTPURLResponse, any Error>?
     var dto: (any MockDTO)?
     var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
-    /// The task that has set ``requestHandler``.
-    var handlerTask: TestTask?
+    /// The context in which ``requestHandler`` was set.
+    var handlerContext: TaskLocalContext?
 
     /// The name in a report. `nil` if nothing is set.
     var name: String? {
@@ -21,7 +21,7 @@ struct DefaultAnswer: Sendable {
     /// The factory of the answer to `request`, which has its whole body. `nil` if nothing is set.
     func factory(for request: PreparedRequest) -> ResponseFactory? {
         if let requestHandler {
-            return ResponseFactory(runsUserCode: true, task: handlerTask) {
+            return ResponseFactory(runsUserCode: true, context: handlerContext) {
                 let (response, body) = try requestHandler(request.urlRequestWithBody)
                 return .response(response, StubResponse.steps(of: body), to: $0)
             }

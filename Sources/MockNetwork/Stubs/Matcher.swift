@@ -98,9 +98,9 @@ extension Matcher {
     }
 
     static func condition(_ description: String, _ matches: @escaping @Sendable (ReceivedRequest) -> Bool) -> Matcher {
-        let task = TestTask.current
+        let context = TaskLocalContext.current
         var matcher = Matcher { parts in
-            task.call { matches(parts.received) }
+            context.call { matches(parts.received) }
         } explain: { _ in
             Mismatch(name: "closure", Difference(expected: description, actual: "a request for which it returns false"), distance: 1)
         }
@@ -113,7 +113,7 @@ extension Matcher {
             matcher.matches($0.received.body)
         } explain: {
             let body = $0.received.body
-            return Mismatch(name: "body", matcher.explain(body), distance: 0.5 - 0.3 * matcher.likeness(body))
+            return Mismatch(name: "body", matcher.explain(body), distance: 0.5 - 0.3 * matcher.similarity(body))
         }
         bodyMatcher.isClosure = matcher.isClosure
         return bodyMatcher

@@ -4,10 +4,12 @@ import Foundation
 /// The reason why a mock could not answer, for the author of the test.
 package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
     package let description: String
-    /// Whether it is no mistake in the setup of the test, or is reported elsewhere.
-    let isReported: Bool
+    /// Whether the scope of the request reports it as a mistake in the setup of the test.
+    let isSetupMistake: Bool
 
-    package init(_ description: String, isReported: Bool = false) { (self.description, self.isReported) = (description, isReported) }
+    package init(_ description: String) { self.init(description, isSetupMistake: true) }
+
+    init(_ description: String, isSetupMistake: Bool) { (self.description, self.isSetupMistake) = (description, isSetupMistake) }
 
     /// - Parameter error: The reason why the value of a stub cannot be encoded.
     init(encoding error: any Error) { self.init("The stub has no answer, because its value cannot be encoded: \(error.explanation)") }

@@ -46,7 +46,7 @@ package struct Playback: Sendable {
     ) -> Playback {
         let hasBody = request.method != .head && head.statusCode != 204 && head.statusCode != 304
         guard !hasBody else { return Playback(head: head, steps: steps[...], feed: feed) }
-        feed?.readerDidLeave()
+        feed?.requestDidEnd()
         return Playback(head: head)
     }
 
@@ -63,7 +63,7 @@ package struct Playback: Sendable {
 
     /// The mistake in the setup of the test that is the answer.
     var mistake: MockFailure? {
-        for case .failure(let error as MockFailure) in steps where !error.isReported { return error }
+        for case .failure(let error as MockFailure) in steps where error.isSetupMistake { return error }
         return nil
     }
 
@@ -72,8 +72,8 @@ package struct Playback: Sendable {
     /// The steps after the one at `index`, and the feed.
     func suffix(after index: Int) -> Playback { Playback(steps: steps[(index + 1)...], feed: feed) }
 
-    /// Tells the feed that its body will not be delivered.
-    func cancelFeed() { feed?.readerDidLeave() }
+    /// Tells the feed that its request has ended.
+    func endFeed() { feed?.requestDidEnd() }
 
     func droppingDelay() -> Playback { Playback(head: head, steps: steps, feed: feed) }
 
@@ -95,12 +95,22 @@ package struct Playback: Sendable {
 
     /// The answer to a request that fails if nothing arrives for `timeout` seconds.
     package func timingOut(after timeout: TimeInterval) -> Playback {
-        let late = steps.firstIndex { if case .wait(let interval) = $0 { interval.seconds > timeout } else { false } }
-        if timeout > 0, delay > timeout { return Playback(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
-        guard timeout > 0, let late else { return self }
-        return Playback(
-            delay: delay, head: head,
-            steps: steps[..<late] + [.wait(DispatchTimeInterval(seconds: timeout)), .failure(URLError(.timedOut))], feed: feed)
+        guard timeout > 0 else { return self }
+        if delay > timeout { return Playback(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
+        var silence: TimeInterval = 0
+        for (index, step) in zip(steps.indices, steps) {
+            guard case .wait(let interval) = step else {
+                silence = 0
+                continue
+            }
+            guard silence + interval.seconds > timeout else {
+                silence += interval.seconds
+                continue
+            }
+            let rest = DispatchTimeInterval(seconds: timeout - silence)
+            return Playback(delay: delay, head: head, steps: steps[..<index] + [.wait(rest), .failure(URLError(.timedOut))], feed: feed)
+        }
+        return self
     }
 }
 
@@ -117,8 +127,8 @@ package struct AnsweredRequest: Sendable {
 struct ResponseFactory: Sendable {
     /// Whether it calls the user's code, which may take long and send requests.
     var runsUserCode = false
-    /// The task that has written the user's code.
-    var task: TestTask?
+    /// The context in which the user's code was written.
+    var context: TaskLocalContext?
     let respond: @Sendable (ReceivedRequest) throws -> Playback
 
     /// Returns the answer, which is a failure if it cannot be made.
@@ -127,7 +137,7 @@ struct ResponseFactory: Sendable {
     }
 
     func map(_ change: @escaping @Sendable (inout Playback) -> Void) -> ResponseFactory {
-        ResponseFactory(runsUserCode: runsUserCode, task: task) {
+        ResponseFactory(runsUserCode: runsUserCode, context: context) {
             var answer = self($0)
             change(&answer)
             return answer

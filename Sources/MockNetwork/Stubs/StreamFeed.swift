@@ -25,15 +25,16 @@ public final class StreamFeed: Sendable {
     }
 
     private struct State {
-        var isTaken = false
+        var hasAnswered = false
         var isCancelled = false
-        /// The test has ended the body.
+        /// Whether the test has ended the body.
         var isFinished = false
         var isEndDelivered = false
+        var hasRequestEnded = false
         /// Parts that have not been delivered.
         var parts: [Part] = []
-        var whenMore: Action?
-        var whenLeft: Action?
+        var onNextPart: Action?
+        var onCancel: Action?
         var sent = 0
         var read = 0
         var waiters: [Waiter] = []
@@ -76,26 +77,39 @@ public final class StreamFeed: Sendable {
     // MARK: - Waiting
 
     /// Waits until the reader has taken everything that was sent, or has left. With ``MockURLProtocol``, the session is the reader.
-    public func waitUntilRead() async { await wait { $0.read >= $0.sent || $0.isCancelled } }
+    ///
+    /// Returns early if the task is cancelled, as by a time limit of the test.
+    public func waitUntilRead() async { await wait { $0.read >= $0.sent || $0.hasRequestEnded } }
 
-    /// Waits until the reader has left before the end.
-    public func waitUntilCancelled() async { await wait { $0.isCancelled } }
+    /// Waits until the reader has left before the end. Also returns when the reader has got the end, because it cannot leave before that
+    /// anymore: check ``isCancelled``.
+    ///
+    /// Returns early if the task is cancelled, as by a time limit of the test.
+    public func waitUntilCancelled() async { await wait { $0.isCancelled || $0.isEndDelivered } }
 
     private func wait(until condition: @escaping @Sendable (State) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            withState { $0.waiters.append(Waiter(condition: condition, continuation: continuation)) }
+        let isTaskCancelled = Locked(false)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waiter = Waiter(condition: { isTaskCancelled.withLock { $0 } || condition($0) }, continuation: continuation)
+                withState { $0.waiters.append(waiter) }
+            }
+        } onCancel: {
+            isTaskCancelled.withLock { $0 = true }
+            withState { _ in }
         }
     }
 
     /// Changes the state, and resumes the waiters whose condition is now met.
-    private func withState(_ body: (inout State) -> Void) {
-        let resumed = state.withLock { state -> [Waiter] in
-            body(&state)
+    private func withState<Value>(_ body: (inout State) -> Value) -> Value {
+        let (value, resumed) = state.withLock { state -> (Value, [Waiter]) in
+            let value = body(&state)
             let resumed = state.waiters.filter { $0.condition(state) }
             state.waiters = state.waiters.filter { !$0.condition(state) }
-            return resumed
+            return (value, resumed)
         }
         resumed.forEach { $0.continuation.resume() }
+        return value
     }
 
     private func add(_ part: Part, count: Int = 0) {
@@ -104,7 +118,7 @@ public final class StreamFeed: Sendable {
             if case .end = part { state.isFinished = true }
             state.parts.append(part)
             state.sent += count
-            return state.whenMore.take()
+            return state.onNextPart.take()
         }
         more?()
     }
@@ -115,13 +129,13 @@ public final class StreamFeed: Sendable {
 extension StreamFeed {
     /// - Throws: If the feed has answered another request.
     func begin() throws {
-        let isTaken = state.withLock { exchange(&$0.isTaken, with: true) }
-        if isTaken { throw MockFailure("This StreamFeed has already answered a request. Create one feed per request.") }
+        let hasAnswered = state.withLock { exchange(&$0.hasAnswered, with: true) }
+        if hasAnswered { throw MockFailure("This StreamFeed has already answered a request. Create one feed per request.") }
     }
 
     /// The next part, if one was sent.
     func next() -> Part? {
-        state.withLock { state in
+        withState { state in
             guard !state.parts.isEmpty else { return nil }
             if case .end = state.parts[0] { state.isEndDelivered = true }
             return state.parts.removeFirst()
@@ -129,28 +143,29 @@ extension StreamFeed {
     }
 
     /// Calls `body` once when there is a next part, maybe at once.
-    func whenMore(_ body: @escaping @Sendable () -> Void) {
+    func onNextPart(_ body: @escaping @Sendable () -> Void) {
         let isThere = state.withLock { state in
-            if state.parts.isEmpty { state.whenMore = Action(body) }
+            if state.parts.isEmpty { state.onNextPart = Action(body) }
             return !state.parts.isEmpty
         }
         if isThere { body() }
     }
 
-    /// Calls `body` when the reader leaves before the end. Call it before the feed answers.
-    package func whenLeft(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenLeft = Action(body) } }
+    /// Calls `body` when the reader leaves before the end. Set it before the feed answers.
+    package func onCancel(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onCancel = Action(body) } }
 
     /// Records that the reader has taken `count` more bytes.
     func didRead(_ count: Int) { withState { $0.read += count } }
 
     /// Marks the feed as cancelled, unless its end has been delivered. Call it when the request has ended.
-    func readerDidLeave() {
+    func requestDidEnd() {
         // Released after the lock, because its deinit may run any code.
         var (more, left): (Action?, Action?)
         withState { state in
+            state.hasRequestEnded = true
             guard !state.isEndDelivered else { return }
             state.isCancelled = true
-            (more, left) = (state.whenMore.take(), state.whenLeft.take())
+            (more, left) = (state.onNextPart.take(), state.onCancel.take())
         }
         _ = more
         left?()

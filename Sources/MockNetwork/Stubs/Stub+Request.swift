@@ -8,7 +8,7 @@ import FoundationNetworking
 extension Stub {
     /// Matches what `request` sends: its method, path, query and body.
     init(
-        _ request: some APIRequest, baseURL: URL?, encoder: JSONEncoder, times: Int?, isOptional: Bool, place: Place,
+        _ request: some APIRequest, baseURL: URL?, encoder: JSONEncoder, times: Int?, isOptional: Bool, sourceLocation: SourceLocation,
         response: StubResponse
     ) {
         let endpoint = request.endpoint
@@ -25,7 +25,7 @@ extension Stub {
                     .method(endpoint.method), .path(PathPattern(segments: parts.segments, isRelative: isRelative, redacted: path)),
                     .origin(origin),
                 ] + Matcher.queries(query) + (BodyMatcher(of: sent).map { [.body($0)] } ?? []),
-                times: times ?? .max, isOptional: isOptional, place: place, response: response)
+                times: times ?? .max, isOptional: isOptional, sourceLocation: sourceLocation, response: response)
         } catch {
             // Only to rank this stub among the nearest ones of a report.
             let url = URLParts((endpoint.path.url?.absoluteString ?? "") + endpoint.path.percentEncoded)
@@ -33,7 +33,7 @@ extension Stub {
                 if case .invalidRequest(let reason, _)? = error as? APIError { reason } else { "\(error)" }
             self.init(
                 summary: "\(endpoint)", matchers: [.method(endpoint.method), .path(PathPattern(segments: url.segments))],
-                times: times ?? .max, isOptional: isOptional, place: place, response: response,
+                times: times ?? .max, isOptional: isOptional, sourceLocation: sourceLocation, response: response,
                 problem: "its request cannot be sent: \(reason)")
         }
     }

@@ -11,7 +11,7 @@ import MiniRx
 /// ```
 public struct Stub: Sendable {
     /// The place of a stub in the source.
-    package struct Place: Sendable, Hashable {
+    package struct SourceLocation: Sendable, Hashable {
         package let fileID: String
         package let filePath: String
         package let line: Int
@@ -33,7 +33,7 @@ public struct Stub: Sendable {
     /// Whether the stub may go unused.
     package let isOptional: Bool
     /// The place at which it was registered.
-    package let place: Place
+    package let sourceLocation: SourceLocation
     let response: StubResponse
     /// The reason why the stub matches no request. Otherwise `nil`.
     package let problem: String?
@@ -42,18 +42,18 @@ public struct Stub: Sendable {
     private let shared = Shared()
 
     init(
-        summary: String, matchers: [Matcher], times: Int = .max, isOptional: Bool, place: Place, response: StubResponse,
+        summary: String, matchers: [Matcher], times: Int = .max, isOptional: Bool, sourceLocation: SourceLocation, response: StubResponse,
         problem: String? = nil
     ) {
         (self.summary, self.matchers, self.times, self.isOptional) = (summary, matchers, times, isOptional)
-        (self.place, self.response, self.problem) = (place, response, problem)
+        (self.sourceLocation, self.response, self.problem) = (sourceLocation, response, problem)
     }
 }
 
 extension Stub {
     init(
         _ method: HTTPMethod, _ url: String, query: QueryParameters?, headers: HTTPHeaders?, body: BodyMatcher?, times: Int?,
-        isOptional: Bool, place: Place, response: StubResponse
+        isOptional: Bool, sourceLocation: SourceLocation, response: StubResponse
     ) {
         let pattern = URLPattern(url)
         let items = pattern.query + (query ?? [:])
@@ -63,7 +63,7 @@ extension Stub {
             summary: "\(method.rawValue) \(url)\(items.isEmpty ? "" : "?" + items.redacted)" + (body?.summary.map { " \($0)" } ?? ""),
             matchers: [.method(method), .path(pattern.path), .origin(pattern.origin)] + Matcher.queries(items) + headerMatchers
                 + (body.map { [.body($0)] } ?? []),
-            times: times ?? .max, isOptional: isOptional, place: place, response: response,
+            times: times ?? .max, isOptional: isOptional, sourceLocation: sourceLocation, response: response,
             problem: pattern.problem.map { "its URL can match no request, because \($0)" } ?? body?.problem)
     }
 
@@ -90,5 +90,5 @@ extension Stub {
 
 extension Stub: CustomStringConvertible {
     /// The method, the URL and the place in the source: `GET /user (MyTests/UserTests.swift:12)`.
-    public var description: String { "\(summary) (\(place.text))" }
+    public var description: String { "\(summary) (\(sourceLocation.text))" }
 }

@@ -145,7 +145,7 @@ extension StubResponse {
     /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used. An expectation in it belongs to the
     /// test that has written it.
     public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
-        let factory = ResponseFactory(runsUserCode: true, task: .current) { request in
+        let factory = ResponseFactory(runsUserCode: true, context: .current) { request in
             let response: StubResponse
             // It has read the request, or encoded an answer, and could not. No network fails like that.
             do { response = try respond(request) } catch  where error is DecodingError || error is EncodingError {

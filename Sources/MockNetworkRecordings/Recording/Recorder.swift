@@ -148,7 +148,7 @@ final class Recorder: Sendable {
             }
         }
         if let feed {
-            feed.whenLeft { DispatchQueue.global().async { task.cancel() } }
+            feed.onCancel { DispatchQueue.global().async { task.cancel() } }
             deliver(Playback(head: head, feed: feed))
         }
         return Disposables.create { task.cancel() }

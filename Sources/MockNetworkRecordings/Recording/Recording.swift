@@ -201,8 +201,8 @@ extension Recording {
     private var otherRecordings: String {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)) ?? []
         let recordings = names.filter { $0.hasSuffix(".har") }.map { String($0.dropLast(4)) }
-            .map { (name: $0, likeness: zip($0.lowercased(), name.lowercased()).prefix { $0 == $1 }.count) }
-            .sorted { ($1.likeness, $0.name) < ($0.likeness, $1.name) }
+            .map { (name: $0, similarity: zip($0.lowercased(), name.lowercased()).prefix { $0 == $1 }.count) }
+            .sorted { ($1.similarity, $0.name) < ($0.similarity, $1.name) }
         guard !recordings.isEmpty else { return "" }
         let more = recordings.count > 5 ? " and \(recordings.count - 5) more" : ""
         return "\nIts folder has \(recordings.prefix(5).map { "\"\($0.name)\"" }.joined(separator: ", "))\(more)."

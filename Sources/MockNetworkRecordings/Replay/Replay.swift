@@ -24,7 +24,7 @@ struct Replay: Sendable {
     private struct Candidate {
         let index: Int
         let bindings: Bindings
-        let likeness: Int
+        let similarity: Int
     }
 
     let placeholders: Placeholders
@@ -90,16 +90,16 @@ struct Replay: Sendable {
             }
             if let least = candidates.first?.bindings.count, attempt.count > least { continue }
             if let least = candidates.first?.bindings.count, attempt.count < least { candidates = [] }
-            let likeness = entries[index].shape.likeness(to: sent, placeholders, &attempt, differenceCounts: !isFromOtherProgram)
-            candidates.append(Candidate(index: index, bindings: attempt, likeness: likeness))
+            let similarity = entries[index].shape.similarity(to: sent, placeholders, &attempt, differenceCounts: !isFromOtherProgram)
+            candidates.append(Candidate(index: index, bindings: attempt, similarity: similarity))
         }
         guard !candidates.isEmpty else { return .failure(Failure(description: report(of: exchange, sent))) }
         let unused = candidates.filter { uses[$0.index] == 0 }
-        let most = candidates.map(\.likeness).max() ?? 0
+        let most = candidates.map(\.similarity).max() ?? 0
         let chosen: Candidate
-        if let first = unused.first(where: { $0.likeness == most }) {
+        if let first = unused.first(where: { $0.similarity == most }) {
             chosen = first
-        } else if ["GET", "HEAD"].contains(exchange.method), let last = candidates.last(where: { $0.likeness == most }) {
+        } else if ["GET", "HEAD"].contains(exchange.method), let last = candidates.last(where: { $0.similarity == most }) {
             chosen = last
         } else if let first = unused.first {
             chosen = first
@@ -140,24 +140,24 @@ extension RequestShape {
     /// How many headers are the same. One that fits only because its placeholder has no text yet counts less. Placeholders get their texts.
     ///
     /// - Parameter differenceCounts: Whether a header that only one of them has, or that differs, makes them less alike.
-    fileprivate func likeness(
+    fileprivate func similarity(
         to sent: RequestShape, _ placeholders: Placeholders, _ bindings: inout Bindings, differenceCounts: Bool
     ) -> Int {
         let difference = differenceCounts ? -1 : 0
-        var likeness = 0
+        var similarity = 0
         let count = bindings.count
         for (name, value) in headers {
             guard let other = sent.value(of: name) else {
-                likeness += difference
+                similarity += difference
                 continue
             }
             let bound = bindings.count
             var attempt = bindings
             let isMatch = value.matches(other, placeholders, &attempt)
             if isMatch { bindings = attempt }
-            likeness += !isMatch ? difference : bindings.count > bound ? 1 : 2
+            similarity += !isMatch ? difference : bindings.count > bound ? 1 : 2
         }
         bindings.count = count
-        return likeness + difference * sent.headers.count { value(of: $0.name) == nil }
+        return similarity + difference * sent.headers.count { value(of: $0.name) == nil }
     }
 }

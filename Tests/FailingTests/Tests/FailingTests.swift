@@ -29,7 +29,7 @@ struct Everything {
         await send("/used")
     }
 
-    @Test(arguments: ["a", "b", "c"]) func parameterised(name: String) async {  // 1: GET https://api.example.com/b
+    @Test(arguments: ["a", "b", "c"]) func parameterized(name: String) async {  // 1: GET https://api.example.com/b
         MockURLProtocol.stub(.get, "/a", isOptional: name != "a", respond: .status(200))
         MockURLProtocol.stub(.get, "/c", respond: .status(200))  // 2: The stub GET /c
         await send("/\(name)")

@@ -119,7 +119,7 @@ struct ExpectationTests {
     @Test("Each closure knows the test, however many threads call one at once")
     func threads() {
         MockURLProtocol.withScope {
-            let (task, unknown) = (TestTask.current, Locked(0))
+            let (task, unknown) = (TaskLocalContext.current, Locked(0))
             DispatchQueue.concurrentPerform(iterations: 2_000) { _ in
                 task.call { if Scope.current == nil { unknown.withLock { $0 += 1 } } }
             }

@@ -66,11 +66,11 @@ struct EncoderTests {
     }
 
     @Test("The report says so if two bodies differ in the spelling of their keys alone", arguments: [false, true])
-    func spelling(isPart: Bool) async throws {
+    func spelling(isSubset: Bool) async throws {
         try await MockURLProtocol.withScope {
-            MockURLProtocol.stub(.post, "/orders", body: isPart ? .json(containing: order) : .json(order), respond: .status(200))
+            MockURLProtocol.stub(.post, "/orders", body: isSubset ? .json(containing: order) : .json(order), respond: .status(200))
             let hint = "for those of a type, set MockURLProtocol.encoder to the encoder of the app"
-            let expected = "dueDate: 7\(isPart ? "" : ", due_date: nothing")"
+            let expected = "dueDate: 7\(isSubset ? "" : ", due_date: nothing")"
             let report = try await provider.failure(of: request).description
             #expect(report.contains("expected  \(expected) (only the keys are spelled differently: \(hint))"), "\(report)")
             let other = Endpoint<Order>(.post, "/orders", body: .json(Order(dueDate: 8)))

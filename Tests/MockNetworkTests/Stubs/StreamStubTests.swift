@@ -16,6 +16,11 @@ private func stream(_ steps: [StubResponse.Step], status: Int = 200) -> StubResp
 
 private func messages(_ data: String...) -> [ServerSentEvent] { data.map { ServerSentEvent(data: $0) } }
 
+extension Playback {
+    /// In seconds.
+    fileprivate var waits: [Double] { steps.compactMap { if case .wait(let interval) = $0 { interval.seconds } else { nil } } }
+}
+
 @Suite("Stubs of streams", tenMinutes, .mockNetwork)
 struct StreamStubTests {
     private let scheduler = TestScheduler()
@@ -44,6 +49,11 @@ struct StreamStubTests {
         let answer = Playback(steps: [.wait(.seconds(2)), .data(Data("late".utf8))])
         #expect([0, 1, 2, 3].map { answer.timingOut(after: $0).failure != nil } == [false, true, false, false])
         #expect([0, 1, 2, 3].map { Playback(delay: 2).timingOut(after: $0).failure != nil } == [false, true, false, false])
+        // Two waits in a row are one silence, and data ends it.
+        let twice = Playback(steps: [.wait(.seconds(2)), .wait(.seconds(2)), .data(Data("late".utf8))])
+        #expect([1, 3, 4].map { twice.timingOut(after: $0).waits } == [[1], [2, 1], [2, 2]])
+        let between = Playback(steps: [.wait(.seconds(2)), .data(Data("a".utf8)), .wait(.seconds(2))])
+        #expect([1, 2, 3].map { between.timingOut(after: $0).waits } == [[1], [2, 2], [2, 2]])
     }
 
     @Test("Without an interval, nothing waits between two lines or events, and a feed that was read to its end is not cancelled")
@@ -70,9 +80,9 @@ struct StreamStubTests {
         let (feed, calls) = (StreamFeed(), Log<String>())
         #expect(feed.next() == nil)
         feed.send("a")
-        feed.whenMore { calls.append("a") }
+        feed.onNextPart { calls.append("a") }
         #expect(calls.entries == ["a"] && feed.next() != nil)
-        feed.whenMore { calls.append("end") }
+        feed.onNextPart { calls.append("end") }
         feed.finish()
         #expect(calls.entries == ["a", "end"] && feed.next() != nil)
     }
@@ -207,7 +217,7 @@ struct StreamStubTests {
     @Test("The test sees that the reader has left", arguments: Way.allCases)
     func feedIsLeft(_ way: Way) async throws {
         let (feed, left) = (StreamFeed(), Log<Void>())
-        feed.whenLeft { left.append(()) }
+        feed.onCancel { left.append(()) }
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
         do {
             var events = try await way.provider.request(request).value.makeAsyncIterator()
@@ -219,6 +229,28 @@ struct StreamStubTests {
         #expect(await eventually { left.count == 1 })
         feed.send("data: b\n\n")
         await feed.waitUntilRead()
+    }
+
+    @Test("A test that waits for a reader goes on when the request has ended, and when its own task is cancelled", arguments: Way.allCases)
+    func endOfWaiting(_ way: Way) async throws {
+        let feed = StreamFeed()
+        MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
+        let stream = try await way.provider.request(request).value
+        for _ in 0..<100 {
+            let waiting = Task { await feed.waitUntilCancelled() }
+            await Task.yield()
+            waiting.cancel()
+            await waiting.value
+        }
+        #expect(!feed.isCancelled)
+
+        let other = Task { await feed.waitUntilCancelled() }
+        feed.send("data: a\n\n")
+        feed.finish()
+        for try await _ in stream {}
+        await other.value
+        await feed.waitUntilRead()
+        #expect(!feed.isCancelled)
     }
 
     @Test("A feed is cancelled if its body is never delivered", arguments: Way.allCases)

@@ -1,43 +1,45 @@
 import Dispatch
 import MiniRx
 
-/// The task of a test, for the closures that the test gives to the mock. Sessions call them on threads of their own, where Swift Testing
-/// does not know whose expectation fails: it knows the test by the values of its task.
+/// The task-local values of a test, for the closures that the test gives to the mock. Sessions call them on threads of their own, where
+/// Swift Testing does not know whose expectation fails: it knows the test by a task-local value.
 ///
 /// A task that has been created, but not started, keeps the values of its creator. To call a closure, it is started on the caller's thread,
 /// and creates the next one first.
-final class TestTask: Sendable {
-    /// The scope of the current task, whatever it is. A test and its children share it.
+final class TaskLocalContext: Sendable {
+    /// The scope of the current task, which a test and its child tasks share.
     @TaskLocal static var scope: (any AnyObject & Sendable)?
 
-    private let next: Locked<(any UnstartedTask)?>
-    private let hasNext = DispatchSemaphore(value: 1)
-    private let scope = TestTask.scope.map { ObjectIdentifier($0) }
+    private let nextTask: Locked<(any UnstartedTask)?>
+    /// Counts the tasks in `nextTask`: 0 while one creates the next.
+    private let nextTaskCount = DispatchSemaphore(value: 1)
+    private let scope = TaskLocalContext.scope.map { ObjectIdentifier($0) }
 
-    private init(_ first: any UnstartedTask) { next = Locked(first) }
+    private init(_ first: any UnstartedTask) { nextTask = Locked(first) }
 
     deinit {
         // Not on this thread, which may be that of a task.
-        if let last = next.withLock({ $0.take() }) { DispatchQueue.global().async { last.run {} } }
+        if let last = nextTask.withLock({ $0.take() }) { DispatchQueue.global().async { last.run {} } }
     }
 
-    /// The current task. `nil` outside a task, as in most XCTests, and on older systems, where a task cannot be created like that.
-    static var current: TestTask? {
+    /// The context of the current task. `nil` outside a task, as in most XCTests, and on older systems, where a task cannot be created like
+    /// that.
+    static var current: TaskLocalContext? {
         guard withUnsafeCurrentTask(body: { $0 != nil }) else { return nil }
-        return unstartedTask().map { TestTask($0) }
+        return unstartedTask().map { TaskLocalContext($0) }
     }
 
-    /// Calls `body` with the values of the task, and waits for its result.
+    /// Calls `body` with the task-local values, and waits for its result.
     func call<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () throws(Failure) -> Value) throws(Failure) -> Value {
         let isInTask = withUnsafeCurrentTask { $0 != nil }
-        // The task of the test, or a child of it.
+        // This is the task of the test, or a child of it.
         if isInTask, Self.scope.map({ ObjectIdentifier($0) }) == scope { return try body() }
-        hasNext.wait()
-        guard let task = next.withLock({ $0.take() }) else { return try body() }
+        nextTaskCount.wait()
+        guard let task = nextTask.withLock({ $0.take() }) else { return try body() }
         let result = Locked<Result<Value, Failure>?>(nil)
         let work: @Sendable () -> Void = { [self] in
-            next.withLock { $0 = unstartedTask() }
-            hasNext.signal()
+            nextTask.withLock { $0 = unstartedTask() }
+            nextTaskCount.signal()
             let value = Result(catching: body)
             result.withLock { $0 = value }
         }
@@ -57,8 +59,8 @@ final class TestTask: Sendable {
     }
 }
 
-extension TestTask? {
-    /// Calls `body`, with the values of the task if there is one.
+extension TaskLocalContext? {
+    /// Calls `body`, with the task-local values if there are any.
     func call<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () throws(Failure) -> Value) throws(Failure) -> Value {
         guard let self else { return try body() }
         return try self.call(body)
@@ -75,11 +77,11 @@ private protocol UnstartedTask: Sendable {
 /// A task with the values of the current one.
 private func unstartedTask() -> (any UnstartedTask)? {
     guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return nil }
-    return ExecutorOfOneTask()
+    return SingleTaskExecutor()
 }
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-private final class ExecutorOfOneTask: TaskExecutor, UnstartedTask {
+private final class SingleTaskExecutor: TaskExecutor, UnstartedTask {
     private let job = Locked<UnownedJob?>(nil)
     private let work = Locked<(@Sendable () -> Void)?>(nil)
 
